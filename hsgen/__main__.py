@@ -1,0 +1,6 @@
+"""``python -m hsgen`` is the command line."""
+
+from hsgen.cli import run
+
+if __name__ == "__main__":
+    run()

@@ -1,0 +1,46 @@
+"""The algorithms: pure functions from checked parameters to kernels and a plan.
+
+An algorithm is a module with the names of `Algorithm`; registering it here is all that the rest needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from hsgen.algorithms import merge
+from hsgen.device import Device
+from hsgen.spec import Kernel, KeyType, Plan, Step
+from hsgen.tables import Field
+
+
+class Algorithm(Protocol):
+    """What every algorithm module offers; P below is its own parameter class."""
+
+    @property
+    def FIELDS(self) -> Mapping[str, Field]:  # noqa: N802 (a module's constant)
+        """The keys of its table in a target."""
+
+    def params(self, key: KeyType, values: Mapping[str, Any]) -> Any:
+        """Return P for the values of a table that passed FIELDS."""
+
+    def problems(self, p: Any, device: Device) -> list[tuple[str, str, str]]:
+        """Return (key, what is wrong, what would be right) for every choice that cannot work."""
+
+    def kernels(self, p: Any) -> tuple[Kernel, ...]:
+        """Return the kernels."""
+
+    def plan(self, p: Any) -> Plan:
+        """Return the launch plan."""
+
+    def moved(self, p: Any, step: Step, n: int) -> int:
+        """Return the bytes of memory that one launch reads and writes for `n` keys."""
+
+    def context(self, p: Any) -> Mapping[str, Any]:
+        """Return the names, besides `kernel` and `p`, that its templates may use."""
+
+    def notes(self, p: Any) -> list[tuple[str, str]]:
+        """Return derived values that a person wants to see: (name, value)."""
+
+
+ALGORITHMS: Mapping[str, Algorithm] = {"merge": merge}

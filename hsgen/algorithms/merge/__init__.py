@@ -1,0 +1,12 @@
+"""The merge sort of HotSort's family: block sort, streaming flip and half merges, block clean.
+
+Bitonic, data-oblivious, O(n log^2 n) work; for small arrays.  Keys lie in rank order in memory all the time,
+counts are exact, nothing is written at or beyond n, and the sort needs no scratch memory.
+"""
+
+from hsgen.algorithms.merge.bodies import context, kernels
+from hsgen.algorithms.merge.limits import problems
+from hsgen.algorithms.merge.schedule import moved, plan
+from hsgen.algorithms.merge.shape import FIELDS, Params, notes, params
+
+__all__ = ["FIELDS", "Params", "context", "kernels", "moved", "notes", "params", "plan", "problems"]

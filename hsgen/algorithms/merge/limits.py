@@ -1,0 +1,75 @@
+"""What cannot work: the choices of a merge sort against the device's facts and its own arithmetic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hsgen.algorithms.merge.bodies import kernels
+from hsgen.algorithms.merge.shape import Params
+from hsgen.device import Device
+from hsgen.networks import pow2_ceil, pow2_floor
+
+
+def problems(p: Params, device: Device) -> list[tuple[str, str, str]]:
+    """Return (key, what is wrong, what would be right), all of them at once."""
+    found = [*_shape(p), *_device(p, device)]
+    if not found:
+        found += _local(p, device)
+    return found
+
+
+def _power(n: int) -> bool:
+    return n > 0 and n & (n - 1) == 0
+
+
+def _shape(p: Params) -> Iterator[tuple[str, str, str]]:
+    if p.height % 2:
+        yield "height", f"{p.height} is odd", f"give an even number, {p.height - 1 or 2} or {p.height + 1}"
+    if not _power(p.clean_slabs) or p.clean_slabs > pow2_ceil(p.slabs):
+        yield (
+            "clean_slabs",
+            f"{p.clean_slabs} is not a power of two up to {pow2_ceil(p.slabs)}",
+            f"give {pow2_floor(p.slabs)}",
+        )
+    elif not _power(p.stream_group) or p.stream_group % p.subgroup or p.stream_group > p.chunk:
+        yield (
+            "stream_group",
+            f"{p.stream_group} is not a power of two between the subgroup ({p.subgroup}) and the "
+            f"keys of a clean ({p.chunk})",
+            f"give {min(256, p.chunk)}",
+        )
+
+
+def _device(p: Params, device: Device) -> Iterator[tuple[str, str, str]]:
+    if p.subgroup > 1 and not device.shuffle:
+        yield "subgroup", "this device has no shuffle", "give 1: everything then goes through local memory"
+    elif p.subgroup > 1 and p.subgroup not in device.subgroups:
+        widths = ", ".join(map(str, device.subgroups))
+        yield "subgroup", f"this device has no subgroups of {p.subgroup}", f"give 1 or one of {widths}"
+    for key, lanes in (
+        ("slabs", p.slabs * p.subgroup),
+        ("clean_slabs", p.clean_slabs * p.subgroup),
+        ("stream_group", p.stream_group),
+    ):
+        if lanes > device.work_group:
+            yield (
+                key,
+                f"{lanes} lanes exceed the work-group limit of {device.work_group}",
+                f"give at most {device.work_group // (1 if key == 'stream_group' else p.subgroup)}",
+            )
+    if p.key.bytes == 8 and not device.int64:
+        yield "subgroup", "this device has no 64-bit integers", f"remove the table of {p.key.name} keys"
+
+
+def _local(p: Params, device: Device) -> Iterator[tuple[str, str, str]]:
+    for kernel in kernels(p):
+        need = kernel.shared * p.key.bytes
+        if need > device.local_bytes:
+            key = "clean_slabs" if kernel.name == "clean" else "slabs"
+            fit = max(1, getattr(p, key) * device.local_bytes // need)
+            yield (
+                key,
+                f"{kernel.name} needs {need} bytes of local memory, the device has {device.local_bytes}",
+                f"give at most {pow2_floor(fit) if key == 'clean_slabs' else fit}",
+            )
+            return

@@ -1,0 +1,86 @@
+"""The launch schedule of a merge sort: which kernel sees which part of the keys, as plan rows."""
+
+from __future__ import annotations
+
+from hsgen.algorithms.merge.bodies import ROLES, small_blocks
+from hsgen.algorithms.merge.passes import steps
+from hsgen.algorithms.merge.shape import Params
+from hsgen.networks import pow2_ceil
+from hsgen.spec import Binding, Plan, Step
+
+MAX_N = 1 << 29  # kernels count in signed 32-bit numbers, and a virtual span reaches four times n
+UNCAPPED = 2**32 - 1
+SOURCE, DESTINATION = Binding(role=ROLES[0]), Binding(role=ROLES[1])
+
+
+def argument(level: int, lg_stride: int) -> int:
+    """Pack what a merge kernel must know: its level (runs of block << level keys) and log2 of its stride."""
+    return level | lg_stride << 8
+
+
+def plan(p: Params) -> Plan:
+    """Return the whole sort: one block sort, then levels that merge runs of block << level keys.
+
+    A level is one flip merge, as many half merges as its stages need, and one clean.
+    """
+    steps_: list[Step] = []
+    low = 0
+    for slabs in [*small_blocks(p), p.slabs]:
+        size = slabs * p.height * p.subgroup
+        high = MAX_N if slabs == p.slabs else size
+        steps_.append(_step(f"block_sort_{slabs}", (SOURCE, DESTINATION), 0, low, high, size - 1, size, 1))
+        low = size
+    level = 0
+    while p.block << level < MAX_N:
+        steps_ += _level(p, level)
+        level += 1
+    return Plan(steps=tuple(steps_), max_n=MAX_N)
+
+
+def _level(p: Params, level: int) -> list[Step]:
+    """Rows of one merge level; they run only if there is more than one run, and skip a run without partner."""
+    run = p.block << level
+    lg_double = pow2_ceil(run).bit_length()
+    lg_chunk = p.chunk.bit_length() - 1
+
+    def row(kernel: str, lg_stride: int, columns_per_group: int, lg_columns: int) -> Step:
+        per_span = max(1, (1 << lg_columns) // columns_per_group)
+        return _step(kernel, (DESTINATION,), argument(level, lg_stride), run, MAX_N, run - 1, 2 * run, per_span)
+
+    out: list[Step] = []
+    stages = lg_double - lg_chunk
+    first = min(p.flip_scale, stages)
+    rest = steps(stages - first, p.half_scale) if stages > first else []
+    stride = lg_double
+    for scale in [first, *rest]:
+        name = f"half_{scale}" if out else f"flip_{scale}"
+        stride -= scale
+        out.append(row(name, stride, p.stream_group, lg_double - scale))
+    out.append(row("clean", lg_chunk, p.chunk, lg_double))
+    return out
+
+
+def _step(
+    kernel: str, bindings: tuple[Binding, ...], arg: int, min_n: int, max_n: int, add: int, div: int, mul: int
+) -> Step:
+    return Step(
+        kernel=kernel,
+        bindings=bindings,
+        argument=arg,
+        min_n=min_n,
+        max_n=max_n,
+        x="n",
+        add=add,
+        div=div,
+        mul=mul,
+        cap=UNCAPPED,
+    )
+
+
+def moved(p: Params, step: Step, n: int) -> int:
+    """Return the bytes that a launch of `step` for `n` keys reads and writes; lone runs are left alone."""
+    if step.kernel.startswith("block_sort"):
+        return 2 * n * p.key.bytes
+    run = p.block << (step.argument & 255)
+    spans = (n + run - 1) // (2 * run)
+    return 2 * min(n, 2 * run * spans) * p.key.bytes

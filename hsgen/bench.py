@@ -1,0 +1,168 @@
+"""Benchmarks: sorts, peers and a plain copy, interleaved in one run, each checked before it is timed."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from hsgen import toolchain
+from hsgen.algorithms import ALGORITHMS
+from hsgen.backends.opencl import Compiled
+from hsgen.cases import KINDS, Keys
+from hsgen.errors import Wrong
+from hsgen.peers import PEERS, Run
+from hsgen.plan import launches
+from hsgen.spec import Sort
+
+_COPY = """__kernel void copy(__global const uint4 *from, __global uint4 *to) {
+    to[get_global_id(0)] = from[get_global_id(0)];
+}"""
+COPY = "copy"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One line of a benchmark.  Rates in Mkeys/s; `mkeys_per_s` is the median of `runs` rounds.
+
+    `peer` is None for hsgen's own sorts and "copy" for a copy of the keys.  `roof_share` is the memory that the
+    sort's launches read and write, over its time, as a share of the copy's bandwidth at the same count.
+    """
+
+    target: str
+    api: str
+    device: str
+    key: str
+    value: str | None
+    n: int
+    algorithm: str | None
+    peer: str | None
+    mkeys_per_s: float
+    min: float
+    max: float
+    runs: int
+    roof_share: float | None
+
+    def record(self) -> dict[str, Any]:
+        """The row as JSON has it."""
+        return asdict(self)
+
+
+def traffic(sort: Sort, n: int) -> int:
+    """Return the bytes of memory that a sort of `n` keys reads and writes."""
+    made = ALGORITHMS[sort.algorithm]
+    return sum(made.moved(sort.params, launch.step, n) for launch in launches(sort.plan, n))
+
+
+def measure(
+    context: Any,
+    queue: Any,
+    compiled: Compiled,
+    sizes: Sequence[int],
+    against: Sequence[str],
+    rounds: int,
+    seed: int,
+    device: str,
+    progress: Callable[[Iterator[int]], Iterator[int]] = iter,
+) -> Iterator[list[Row]]:
+    """Yield the rows of each count: hsgen's, then the peers' in the order of `against`, then the copy's.
+
+    Raises:
+        Wrong: a sort, hsgen's or a peer's, returned unsorted keys.
+    """
+    sort = compiled.sort
+    rng = np.random.default_rng(seed)
+    for n in progress(iter(sizes)):
+        keys = KINDS["random"](rng, n, np.dtype(f"u{sort.key.bytes}"))
+        runs = [_own(context, queue, compiled, keys), *(PEERS[p](context, queue, keys) for p in against)]
+        expected = np.sort(keys)
+        for run in runs:
+            run.prepare()
+            run.sort()
+            if not np.array_equal(run.result(), expected):
+                raise Wrong(f"{run.name}: {n} {sort.key.name} keys came back unsorted; nothing was timed")
+        runs.append(_copy(context, queue, keys))
+        yield _rows(sort, device, n, runs, _time(runs, rounds))
+
+
+def _time(runs: Sequence[Run], rounds: int) -> list[list[float]]:
+    """Seconds of each run in every round; the runs take turns."""
+    times: list[list[float]] = [[] for _ in runs]
+    for run in runs:
+        run.prepare()
+        run.sort()
+    for _ in range(rounds):
+        for run, seconds in zip(runs, times, strict=True):
+            run.prepare()
+            begin = time.perf_counter()
+            run.sort()
+            seconds.append(time.perf_counter() - begin)
+    return times
+
+
+def _rows(sort: Sort, device: str, n: int, runs: Sequence[Run], times: Sequence[Sequence[float]]) -> list[Row]:
+    bandwidth = 2 * n * sort.key.bytes / statistics.median(times[-1])
+    rows = []
+    for run, seconds in zip(runs, times, strict=True):
+        own = run.name == "hsgen"
+        share = traffic(sort, n) / statistics.median(seconds) / bandwidth if own else None
+        rates = sorted(n / s / 1e6 for s in seconds)
+        rows.append(
+            Row(
+                target=sort.target,
+                api="opencl",
+                device=device,
+                key=sort.key.name,
+                value=None,
+                n=n,
+                algorithm=sort.algorithm if own else None,
+                peer=None if own else run.name,
+                mkeys_per_s=round(statistics.median(rates), 3),
+                min=round(rates[0], 3),
+                max=round(rates[-1], 3),
+                runs=len(seconds),
+                roof_share=None if share is None else round(share, 4),
+            )
+        )
+    return rows
+
+
+def _own(context: Any, queue: Any, compiled: Compiled, keys: Keys) -> Run:
+    """hsgen's own sort, from one device buffer into another."""
+    cl = toolchain.pyopencl()
+    source = cl.Buffer(context, cl.mem_flags.READ_ONLY | cl.mem_flags.COPY_HOST_PTR, hostbuf=keys)
+    into = cl.Buffer(context, cl.mem_flags.READ_WRITE, keys.nbytes)
+    buffers = {"source": source, "destination": into}
+
+    def sort() -> None:
+        compiled.run(queue, buffers, len(keys))
+        queue.finish()
+
+    def result() -> Keys:
+        out = np.empty_like(keys)
+        cl.enqueue_copy(queue, out, into)
+        return out
+
+    return Run(name="hsgen", prepare=lambda: None, sort=sort, result=result)
+
+
+def _copy(context: Any, queue: Any, keys: Keys) -> Run:
+    """A kernel that copies the keys, 16 bytes a lane: the bandwidth that sorts are held against.
+
+    One copy goes untimed before each timed one, so that caches hold the keys as they do during a sort.
+    """
+    cl = toolchain.pyopencl()
+    kernel = cl.Kernel(cl.Program(context, _COPY).build(), COPY)
+    size = max(16, -(-keys.nbytes // 16) * 16)
+    source, into = (cl.Buffer(context, cl.mem_flags.READ_WRITE, size) for _ in range(2))
+    cl.enqueue_fill_buffer(queue, source, np.uint32(1), 0, size)
+
+    def copy() -> None:
+        kernel(queue, (size // 16,), None, source, into)
+        queue.finish()
+
+    return Run(name=COPY, prepare=copy, sort=copy, result=lambda: keys)

@@ -1,0 +1,60 @@
+"""The command line.  Only this package knows argv, stdout, stderr and exit codes."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from hsgen import __version__
+from hsgen.cli import bundles, devices, targets
+from hsgen.errors import HsgenError
+
+_COMMANDS = (
+    targets.targets,
+    targets.show,
+    bundles.generate,
+    bundles.check,
+    bundles.verify,
+    devices.validate,
+    devices.bench,
+    devices.doctor,
+)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="hsgen")
+def group() -> None:
+    """Generate, check, validate and measure GPU sort kernels.
+
+    Exit codes: 0 fine; 1 the answer is no (stale, wrong, does not build); 2 wrong usage or configuration;
+    3 cannot answer here (no device, no compiler), which --require turns into 1.
+    """
+
+
+for _command in _COMMANDS:
+    group.add_command(_command)
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the command line and return its exit code."""
+    try:
+        group.main(argv, prog_name="hsgen", standalone_mode=False)
+    except HsgenError as e:
+        for line in e.lines:
+            click.echo(f"hsgen: {line}", err=True)
+        return e.exit_code
+    except click.ClickException as e:
+        e.show()
+        return e.exit_code
+    except click.exceptions.Exit as e:
+        return e.exit_code
+    except click.Abort:
+        click.echo("hsgen: interrupted", err=True)
+        return 130
+    return 0
+
+
+def run() -> None:
+    """Entry point of the console script."""
+    sys.exit(main())

@@ -1,0 +1,202 @@
+"""``hsgen validate``, ``bench`` and ``doctor``: what needs a device."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import click
+
+from hsgen import bench as benchmarks
+from hsgen import doctor as doctors
+from hsgen import target as target_files
+from hsgen import toolchain
+from hsgen import validate as validation
+from hsgen.backends import opencl
+from hsgen.cli.common import (
+    device_option,
+    emit_json,
+    emit_table,
+    json_option,
+    key_option,
+    progress,
+    require_option,
+    required,
+    seed_option,
+)
+from hsgen.errors import Usage, Wrong
+from hsgen.peers import PEERS
+from hsgen.spec import Sort
+
+_target = click.option("-t", "--target", "name", help="A target; the one that matches the device if not given.")
+
+
+def _sorts(name: str | None, device: str | None, keys: tuple[str, ...]) -> tuple[opencl.Host, list[Sort]]:
+    """The device to use and the sorts of the target on it."""
+    if name is None:
+        host = opencl.pick(device)
+        found = opencl.target_for(host, [target_files.find(n) for n in target_files.names()])
+    else:
+        found = target_files.find(name)
+    sorts = [found.sort(a, k) for a, k in found.choices if not keys or k in keys]
+    if not sorts:
+        raise Usage(f"target {found.name}: no sort for {', '.join(keys)} keys")
+    return (host if name is None else opencl.pick(device, sorts)), sorts
+
+
+@click.command()
+@_target
+@device_option
+@key_option
+@click.option("--full", is_flag=True, help=f"At least {validation.FULL} cases a sort, not {validation.QUICK}.")
+@seed_option
+@require_option
+@json_option
+def validate(
+    name: str | None, device: str | None, keys: tuple[str, ...], full: bool, seed: int, require: bool, as_json: bool
+) -> None:
+    """Compile the kernels of a target and compare many sorts on a device with numpy; exit with 1 on a failure."""
+    rows = []
+    with required(require):
+        host, sorts = _sorts(name, device, keys)
+        for sort in sorts:
+            rows.append(_validate(host, sort, full, seed))
+    if as_json:
+        emit_json(rows)
+    else:
+        emit_table(
+            ["target", "api", "key", "device", "cases", "failures", "seed"],
+            [[r[c] for c in ("target", "api", "key", "device", "cases", "failures", "seed")] for r in rows],
+        )
+    wrong = [f"{r['target']} {r['key']}: {x}" for r in rows for x in r["examples"]]
+    if wrong:
+        raise Wrong(*wrong, f"repeat with --seed {seed}")
+
+
+def _validate(host: opencl.Host, sort: Sort, full: bool, seed: int) -> dict[str, Any]:
+    context = opencl.context_for(host)
+    queue = toolchain.pyopencl().CommandQueue(context)
+    compiled = opencl.Compiled(context, sort)
+    pairs = validation.plan_cases(*validation.shape(sort), full=full, seed=seed)
+    report = validation.run(context, queue, compiled, pairs, seed, progress=progress(sort.name, len(pairs)))
+    return {
+        "target": sort.target,
+        "api": "opencl",
+        "device": host.label,
+        "algorithm": sort.algorithm,
+        "key": sort.key.name,
+        "cases": report.cases,
+        "failures": report.failed,
+        "seed": seed,
+        "full": full,
+        "greatest_n": max(n for n, _ in pairs),
+        "examples": report.failures,
+    }
+
+
+def parse_sizes(text: str) -> list[int]:
+    """Return the counts that `text` names: numbers, powers (2^16), and ranges of powers of two (2^10..2^24).
+
+    Raises:
+        Usage: it is none of these.
+    """
+    out: list[int] = []
+    for part in text.split(","):
+        ends = [re.fullmatch(r"(?:2\^(\d{1,2})|(\d{1,10}))", e.strip()) for e in part.split("..")]
+        if not 1 <= len(ends) <= 2 or any(e is None for e in ends):
+            raise Usage(f"sizes {text}: '{part}' is no count; write for example 1000,2^16 or 2^10..2^24")
+        values = [1 << int(e[1]) if e[1] else int(e[2]) for e in ends if e is not None]
+        if len(values) == 1:
+            out += values
+            continue
+        if any(v & (v - 1) or v == 0 for v in values) or values[0] > values[1]:
+            raise Usage(f"sizes {text}: '{part}' must go from a power of two up to another, like 2^10..2^24")
+        out += [1 << b for b in range(values[0].bit_length() - 1, values[1].bit_length())]
+    if 0 in out:
+        raise Usage(f"sizes {text}: a count of 0 cannot be timed; give at least 1")
+    return out
+
+
+@click.command()
+@_target
+@device_option
+@key_option
+@click.option("--sizes", default="2^10..2^24", show_default=True, help="Counts: 1000,2^16 or 2^10..2^24.")
+@click.option("--against", default="numpy", show_default=True, help=f"Peers: {', '.join(PEERS)}; empty for none.")
+@click.option("--rounds", type=click.IntRange(1), default=9, show_default=True, help="Interleaved rounds.")
+@seed_option
+@require_option
+@json_option
+def bench(
+    name: str | None,
+    device: str | None,
+    keys: tuple[str, ...],
+    sizes: str,
+    against: str,
+    rounds: int,
+    seed: int,
+    require: bool,
+    as_json: bool,
+) -> None:
+    """Measure a target's sorts, its peers and a plain copy in one run, after each was checked.
+
+    Rates are medians in Mkeys/s, data on the device, wall time up to the end of the sort.  "of roof" is the memory
+    that the sort moves, over its time, as a share of the copy's bandwidth.
+    """
+    counts = parse_sizes(sizes)
+    peers = [p for p in against.split(",") if p]
+    for peer in peers:
+        if peer not in PEERS:
+            raise Usage(f"peer {peer}: unknown; known are {', '.join(PEERS)}")
+    rows: list[benchmarks.Row] = []
+    with required(require):
+        host, sorts = _sorts(name, device, keys)
+        for sort in sorts:
+            if max(counts) > sort.plan.max_n:
+                raise Usage(f"sizes {sizes}: {sort.name} sorts up to {sort.plan.max_n} keys")
+            context = opencl.context_for(host)
+            queue = toolchain.pyopencl().CommandQueue(context)
+            compiled = opencl.Compiled(context, sort)
+            show = progress(sort.name, len(counts))
+            for some in benchmarks.measure(context, queue, compiled, counts, peers, rounds, seed, host.label, show):
+                rows += some
+    if as_json:
+        emit_json([r.record() for r in rows])
+    else:
+        _print_bench(rows)
+
+
+def _print_bench(rows: list[benchmarks.Row]) -> None:
+    own = {(r.key, r.n): r.mkeys_per_s for r in rows if r.peer is None}
+    emit_table(
+        ["target", "key", "n", "what", "Mkeys/s", "min", "max", "runs", "hsgen is", "of roof"],
+        [
+            [
+                r.target,
+                r.key,
+                r.n,
+                r.peer or f"hsgen {r.algorithm}",
+                f"{r.mkeys_per_s:.1f}",
+                f"{r.min:.1f}",
+                f"{r.max:.1f}",
+                r.runs,
+                "-" if r.peer is None else f"{own[r.key, r.n] / r.mkeys_per_s:.2f} x",
+                "-" if r.roof_share is None else f"{100 * r.roof_share:.0f} %",
+            ]
+            for r in rows
+        ],
+    )
+
+
+@click.command()
+@json_option
+def doctor(as_json: bool) -> None:
+    """List devices and tools on this machine, and what each missing one costs."""
+    found = doctors.findings()
+    if as_json:
+        emit_json([f.record() for f in found])
+        return
+    emit_table(
+        ["what", "found", "without it you lack"],
+        [[f.what, f.found or "-", f.costs if f.found is None else ""] for f in found],
+    )

@@ -1,0 +1,129 @@
+"""``hsgen targets`` and ``hsgen show``: what targets there are and what follows from one."""
+
+from __future__ import annotations
+
+import click
+
+from hsgen import target as target_files
+from hsgen.algorithms import ALGORITHMS
+from hsgen.cli.common import emit_json, emit_table, json_option, key_option
+from hsgen.plan import launches
+from hsgen.spec import Sort, Step
+
+
+@click.command()
+@json_option
+def targets(as_json: bool) -> None:
+    """List the targets that come with hsgen, with the evidence that each has.
+
+    Evidence levels: compiled (for the device's instruction set), cpu (run on a CPU runtime), device (run on
+    the device itself).
+    """
+    found = [target_files.find(n) for n in target_files.names()]
+    if as_json:
+        emit_json(
+            [
+                {
+                    "name": t.name,
+                    "apis": list(t.apis),
+                    "evidence": [dict(e) for e in t.evidence],
+                    "summary": t.summary,
+                    "sorts": [{"algorithm": a, "key": k} for a, k in t.choices],
+                }
+                for t in found
+            ]
+        )
+        return
+    rows = []
+    for t in found:
+        levels = {e["level"] for e in t.evidence}
+        rows.append(
+            [
+                t.name,
+                " ".join(t.apis),
+                " ".join(f"{a}/{k}" for a, k in t.choices),
+                *("yes" if level in levels else "-" for level in target_files.LEVELS),
+                t.summary,
+            ]
+        )
+    emit_table(["target", "apis", "sorts", *target_files.LEVELS, "summary"], rows)
+
+
+@click.command()
+@click.argument("target")
+@key_option
+@click.option("--plan", "count", type=click.IntRange(0), metavar="N", help="Print the launches that sort N keys.")
+@json_option
+def show(target: str, keys: tuple[str, ...], count: int | None, as_json: bool) -> None:
+    """Print what follows from TARGET: parameters, kernels, local memory, and the launch plan.
+
+    TARGET is a name that `hsgen targets` lists or the path of a target file.
+    """
+    found = target_files.find(target)
+    sorts = [found.sort(a, k) for a, k in found.choices if not keys or k in keys]
+    if as_json:
+        emit_json([_record(s, count) for s in sorts])
+        return
+    for number, sort in enumerate(sorts):
+        if number:
+            click.echo()
+        _print(sort)
+        if count is not None:
+            _print_plan(sort, count)
+
+
+def _record(sort: Sort, count: int | None) -> dict[str, object]:
+    record: dict[str, object] = {
+        "sort": sort.name,
+        "algorithm": sort.algorithm,
+        "key": sort.key.name,
+        "max_n": sort.plan.max_n,
+        "derived": dict(ALGORITHMS[sort.algorithm].notes(sort.params)),
+        "kernels": [
+            {
+                "name": k.name,
+                "work_group": k.work_group,
+                "subgroup": k.subgroup,
+                "local_bytes": k.shared * sort.key.bytes,
+                "summary": k.summary,
+            }
+            for k in sort.kernels
+        ],
+    }
+    if count is not None:
+        record["n"] = count
+        record["launches"] = [
+            {
+                "kernel": x.step.kernel,
+                "argument": x.step.argument,
+                "groups": x.groups,
+                "bytes": _moved(sort, x.step, count),
+            }
+            for x in launches(sort.plan, count)
+        ]
+    return record
+
+
+def _moved(sort: Sort, step: Step, n: int) -> int:
+    return ALGORITHMS[sort.algorithm].moved(sort.params, step, n)
+
+
+def _print(sort: Sort) -> None:
+    click.echo(f"{sort.name}: up to {sort.plan.max_n} keys")
+    for name, value in ALGORITHMS[sort.algorithm].notes(sort.params):
+        click.echo(f"  {name}: {value}")
+    emit_table(
+        ["kernel", "lanes", "subgroup", "local bytes", "does"],
+        [[k.name, k.work_group, k.subgroup, k.shared * sort.key.bytes, k.summary] for k in sort.kernels],
+    )
+
+
+def _print_plan(sort: Sort, n: int) -> None:
+    found = list(launches(sort.plan, n))
+    total = sum(_moved(sort, x.step, n) for x in found)
+    click.echo(f"plan for {n} keys: {len(found)} launches, {total} bytes of memory read and written")
+    if found:
+        emit_table(
+            ["step", "kernel", "argument", "groups", "bytes"],
+            [[i, x.step.kernel, x.step.argument, x.groups, _moved(sort, x.step, n)] for i, x in enumerate(found, 1)],
+        )

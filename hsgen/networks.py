@@ -1,0 +1,80 @@
+"""Sorting and merging networks as lists of comparators, by rule and not by table.
+
+A comparator (i, j) puts the smaller of two values at i and the greater at j; i may be the larger number.
+All networks are proven in ``tests/unit/test_networks.py`` by the 0-1 principle (Knuth, TAOCP 3, 5.3.4).
+"""
+
+from __future__ import annotations
+
+Comparator = tuple[int, int]
+Network = tuple[Comparator, ...]
+
+
+def pow2_ceil(n: int) -> int:
+    """Return the least power of two that is at least `n` (n >= 1)."""
+    return 1 << (n - 1).bit_length()
+
+
+def pow2_floor(n: int) -> int:
+    """Return the greatest power of two that is at most `n` (n >= 1)."""
+    return 1 << (n.bit_length() - 1)
+
+
+def odd_part(n: int) -> int:
+    """Return `n` without its factors of two (n >= 1)."""
+    return n // (n & -n)
+
+
+def sorting(n: int) -> Network:
+    """Sort `n` arbitrary values: Batcher's merge exchange (TAOCP 3, 5.2.2, algorithm M), for any n."""
+    out: list[Comparator] = []
+    p = pow2_ceil(n) // 2 if n > 1 else 0
+    top = p
+    while p > 0:
+        q, r, d = top, 0, p
+        while True:
+            out.extend((i, i + d) for i in range(n - d) if i & p == r)
+            if q == p:
+                break
+            d, q, r = q - p, q // 2, p
+        p //= 2
+    return tuple(out)
+
+
+def halves(n: int) -> Network:
+    """Sort a bitonic sequence whose length is a power of two: half-cleaners of distance n/2, n/4 ... 1."""
+    out: list[Comparator] = []
+    d = n // 2
+    while d:
+        out.extend((i, i + d) for i in range(n) if not i & d)
+        d //= 2
+    return tuple(out)
+
+
+def bitonic_merge(n: int) -> Network:
+    """Sort an *arbitrary* bitonic sequence of any length: the odd-merge recursion.
+
+    Merge the elements of even index and those of odd index, each a bitonic sequence again, then mend
+    neighbours.  A half-cleaner that merely drops comparators beyond n is *not* exact here: a rotated
+    bitonic sequence has no known shape.
+    """
+
+    def merge(at: tuple[int, ...]) -> list[Comparator]:
+        if len(at) <= 1:
+            return []
+        if len(at) == 2:
+            return [(at[0], at[1])]
+        if len(at) == 3:
+            return [(at[0], at[1]), (at[1], at[2]), (at[0], at[1])]
+        out = merge(at[::2]) + merge(at[1::2])
+        if len(at) % 2:
+            out.extend((at[i], at[i + 1]) for i in range(1, len(at) - 1, 2))
+        out.extend((at[i], at[i + 1]) for i in range(0, len(at) - 1, 2))
+        return out
+
+    return tuple(merge(tuple(range(n))))
+
+
+def mirrored(network: Network, n: int, shift: int) -> Network:
+    """Return `network` for `n` values held in reverse order in the registers from `shift` on."""
+    return tuple((shift + n - 1 - i, shift + n - 1 - j) for i, j in network)

@@ -1,0 +1,93 @@
+"""Sorting pyopencl arrays and buffers: build once, sort as often as wanted.
+
+>>> sorter = Sorter(queue.context, "u32")      # picks the target that matches the device
+>>> sorter(queue, keys)                        # in place; returns the event
+>>> sorter(queue, keys, out=sorted_keys)       # into another array
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from hsgen import target as targets
+from hsgen.backends import opencl as backend
+from hsgen.errors import Unavailable
+from hsgen.spec import KEYS
+
+
+class Sorter:
+    """A sort of one key type, compiled for a context of one device.
+
+    Args:
+        context: a `pyopencl.Context`; its first device decides the target.
+        key: "u32", "u64", or the numpy type of such keys.
+        target: the name of a target or a path ending in .toml; None picks the one that matches.
+
+    Raises:
+        hsgen.errors.Usage: there is no such target or key type.
+        hsgen.errors.Unavailable: the device lacks what the target needs.
+        hsgen.errors.Wrong: the kernels do not build.
+    """
+
+    def __init__(self, context: Any, key: Any = "u32", target: str | None = None) -> None:
+        name = key if isinstance(key, str) and key in KEYS else _name(key)
+        host = next(h for h in backend.hosts() if h.handle == context.devices[0])
+        found = targets.find(target) if target else backend.target_for(host, [targets.find(n) for n in targets.names()])
+        sort = found.sort("merge", name)
+        if lacking := backend.lacks(sort, host):
+            raise Unavailable(f"{host.label} {lacking}")
+        self.target = found.name
+        self.dtype = np.dtype(f"u{sort.key.bytes}")
+        self.max_n = sort.plan.max_n
+        self._compiled = backend.Compiled(context, sort)
+
+    def __call__(
+        self, queue: Any, keys: Any, out: Any = None, *, n: int | None = None, wait_for: Sequence[Any] | None = None
+    ) -> Any:
+        """Enqueue a sort of the first `n` keys (all by default), ascending; return the event of its end.
+
+        `keys` and `out` are `pyopencl.array.Array` objects of this key type or `pyopencl.Buffer` objects; without
+        `out` the keys are sorted in place, otherwise they are only read.  Nothing at or beyond n is written.
+
+        Raises:
+            ValueError: a wrong element type, a strided array, or an array or buffer of fewer than n keys.
+            hsgen.errors.Usage: n is beyond `max_n`.
+        """
+        source, room = self._memory(keys, "keys")
+        destination, out_room = (source, room) if out is None else self._memory(out, "out")
+        count = room if n is None else n
+        for name, have in (("keys", room), ("out", out_room)):
+            if count > have:
+                raise ValueError(f"{name} holds {have} keys, {count} are to be sorted")
+        events = [*(wait_for or []), *getattr(keys, "events", []), *getattr(out, "events", [])]
+        event = self._compiled.run(queue, {"source": source, "destination": destination}, count, events or None)
+        changed = keys if out is None else out
+        if hasattr(changed, "add_event"):
+            changed.add_event(event)
+        return event
+
+    def _memory(self, given: Any, name: str) -> tuple[Any, int]:
+        """The memory object of an array or buffer, and how many keys it holds."""
+        if not hasattr(given, "base_data"):
+            return given, given.size // self.dtype.itemsize
+        if given.dtype != self.dtype:
+            raise ValueError(f"{name} has elements of {given.dtype}, this sort takes {self.dtype}")
+        if not given.flags.forc:
+            raise ValueError(f"{name} is strided; give a contiguous array")
+        if given.offset == 0:
+            return given.base_data, given.size
+        align = given.queue.device.mem_base_addr_align // 8 if given.queue is not None else 1
+        if given.offset % align:
+            raise ValueError(
+                f"{name} begins {given.offset} bytes into its buffer; the device wants multiples of {align}"
+            )
+        return given.base_data.get_sub_region(given.offset, max(given.nbytes, 1)), given.size
+
+
+def _name(key: Any) -> str:
+    """hsgen's name of a numpy type."""
+    dtype = np.dtype(key)
+    return f"{dtype.kind}{dtype.itemsize * 8}"

@@ -1,0 +1,189 @@
+"""Targets: facts about a device family and the choices made for it, read from strict TOML.
+
+Knows no algorithm by name but through the registry, and renders nothing.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hsgen import resources
+from hsgen.algorithms import ALGORITHMS
+from hsgen.device import Device
+from hsgen.errors import Usage
+from hsgen.spec import KEYS, Sort
+from hsgen.tables import Field, Reader
+
+SCHEMA = 1
+LEVELS = ("compiled", "cpu", "device")  # evidence: for the ISA, run on a CPU runtime, run on the device
+
+_TOP = {
+    "schema": Field("int", f"the number {SCHEMA}", least=SCHEMA, greatest=SCHEMA),
+    "name": Field("str", "the file's name without .toml"),
+    "summary": Field("str", "one line about the devices"),
+    "apis": Field("strs", 'the APIs, for example ["opencl"]', choices=("opencl", "vulkan", "cuda")),
+}
+_DEVICE = {
+    "subgroups": Field("ints", "the subgroup widths offered, [1] if there are none", least=1, greatest=128),
+    "shuffle": Field("bool", "whether lanes of a subgroup can exchange values"),
+    "work_group": Field("int", "the greatest work-group, in lanes", least=1),
+    "groups": Field("int", "the greatest grid in one dimension, in work-groups", least=1),
+    "local_bytes": Field("int", "the local memory of a work-group, in bytes", least=1),
+    "int64": Field("bool", "whether 64-bit integers exist"),
+    "storage8": Field("bool", "whether buffers of 8-bit elements exist"),
+    "storage16": Field("bool", "whether buffers of 16-bit elements exist"),
+    "binding_bytes": Field("int", "the largest buffer binding, in bytes", least=1),
+    "progress": Field("str", '"none" or "started"', choices=("none", "started")),
+}
+_MATCH = {
+    "types": Field("strs", 'OpenCL device types, for example ["gpu"]', required=False, choices=("cpu", "gpu", "other")),
+    "vendors": Field("ints", "vendor numbers, for example [0x8086]", required=False),
+    "names": Field("strs", "regular expressions that a device name matches", required=False),
+}
+_EVIDENCE = {
+    "level": Field("str", f"one of {', '.join(LEVELS)}", choices=LEVELS),
+    "api": Field("str", "the API that was used", choices=("opencl", "vulkan", "cuda")),
+    "device": Field("str", "the device or compiler"),
+    "driver": Field("str", "its version"),
+    "date": Field("str", "when, as YYYY-MM-DD"),
+    "result": Field("str", "what was seen"),
+}
+_TABLES = ("device", "match", "evidence", *ALGORITHMS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Match:
+    """How a host recognises a device of the target; an empty tuple says nothing about that property."""
+
+    types: tuple[str, ...] = ()
+    vendors: tuple[int, ...] = ()
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """A target file, read and checked.  `choices` maps (algorithm, key name) to the algorithm's parameters."""
+
+    name: str
+    summary: str
+    apis: tuple[str, ...]
+    device: Device
+    match: Match
+    choices: Mapping[tuple[str, str], Any]
+    evidence: tuple[Mapping[str, str], ...]
+
+    def sort(self, algorithm: str, key: str) -> Sort:
+        """Return the sort of `algorithm` for `key`.
+
+        Raises:
+            Usage: this target makes no choice for them.
+        """
+        params = self.choices.get((algorithm, key))
+        if params is None:
+            have = ", ".join(f"{a} {k}" for a, k in self.choices)
+            raise Usage(f"target {self.name}: no {algorithm} sort for {key} keys; it has {have}")
+        made = ALGORITHMS[algorithm]
+        return Sort(
+            target=self.name,
+            algorithm=algorithm,
+            key=KEYS[key],
+            kernels=made.kernels(params),
+            plan=made.plan(params),
+            params=params,
+        )
+
+
+def names() -> list[str]:
+    """Return the names of the targets that come with hsgen, sorted."""
+    return sorted(p.stem for p in resources.targets().glob("*.toml"))
+
+
+def find(name: str) -> Target:
+    """Return the target called `name`, or the one that the file `name` (ending in .toml) describes.
+
+    Raises:
+        Usage: there is no such target or file, or the file is wrong (one line for each error).
+    """
+    path = Path(name) if name.endswith(".toml") else resources.targets() / f"{name}.toml"
+    if not name.endswith(".toml") and name not in names():
+        raise Usage(f"target {name}: unknown; known are {', '.join(names())}, or give a file that ends in .toml")
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as e:
+        raise Usage(f"target {name}: cannot be read ({e.strerror}); give the path of a target file") from None
+    except UnicodeDecodeError:
+        raise Usage(f"target {name}: is not UTF-8 text; give the path of a target file") from None
+    return parse(text, path.stem, str(path) if name.endswith(".toml") else f"targets/{path.name}")
+
+
+def parse(text: str, stem: str, where: str) -> Target:
+    """Return the target that `text` describes; `stem` is the name it must have, `where` begins error lines.
+
+    Raises:
+        Usage: all errors of the text, one line each.
+    """
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as e:
+        raise Usage(f"{where}: {e}; the file must be TOML") from None
+    r = Reader(where)
+    r.unknown(data, "", (*_TOP, *_TABLES))
+    top = r.fields({k: v for k, v in data.items() if k in _TOP}, "", _TOP)
+    if top.get("name", stem) != stem:
+        r.error("name", f'"{top["name"]}" is not the file\'s name', f'write "{stem}" or rename the file')
+    device_table = r.table(data, "device")
+    facts = r.fields(device_table, "device", _DEVICE) if device_table is not None else {}
+    device = Device(**_tuples(facts)) if len(facts) == len(_DEVICE) else None
+    match = r.fields(r.table(data, "match", required=False) or {}, "match", _MATCH)
+    choices = _choices(r, data, device)
+    evidence = _evidence(r, data)
+    if r.errors:
+        raise Usage(*r.errors)
+    assert device is not None
+    return Target(
+        name=top["name"],
+        summary=top["summary"],
+        apis=tuple(top["apis"]),
+        device=device,
+        match=Match(**_tuples(match)),
+        choices=choices,
+        evidence=evidence,
+    )
+
+
+def _choices(r: Reader, data: Mapping[str, Any], device: Device | None) -> dict[tuple[str, str], Any]:
+    found: dict[tuple[str, str], Any] = {}
+    for name, algorithm in ALGORITHMS.items():
+        table = r.table(data, name, required=False)
+        if table is None:
+            continue
+        r.unknown(table, name, KEYS)
+        for key in table:
+            sub = r.table(table, f"{name}.{key}") if key in KEYS else None
+            if sub is not None:
+                before = len(r.errors)
+                values = r.fields(sub, f"{name}.{key}", algorithm.FIELDS)
+                if len(r.errors) == before and device is not None:
+                    params = algorithm.params(KEYS[key], values)
+                    for field, what, hint in algorithm.problems(params, device):
+                        r.error(f"{name}.{key}.{field}", what, hint)
+                    found[name, key] = params
+    if not any(name in data for name in ALGORITHMS):
+        r.error("merge", "missing", "choose a shape for at least one key type, for example in [merge.u32]")
+    return found
+
+
+def _evidence(r: Reader, data: Mapping[str, Any]) -> tuple[Mapping[str, str], ...]:
+    rows = data.get("evidence", [])
+    if not isinstance(rows, list) or not all(isinstance(x, dict) for x in rows):
+        r.error("evidence", "is not a list of tables", "write each entry as [[evidence]]")
+        return ()
+    return tuple(r.fields(x, f"evidence[{i}]", _EVIDENCE) for i, x in enumerate(rows))
+
+
+def _tuples(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}

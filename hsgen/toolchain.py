@@ -1,0 +1,82 @@
+"""Finding what this machine can run and compile with.  Installs nothing and changes no file of others."""
+
+from __future__ import annotations
+
+import atexit
+import importlib
+import importlib.metadata
+import os
+import shutil
+import sys
+import tempfile
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+
+from hsgen.errors import Unavailable
+
+EMBEDDED = "intel-opencl-rt"
+_LIBRARY = "libintelocl.so"
+_VENDORS = ("OCL_ICD_VENDORS", "OPENCL_VENDOR_PATH")
+_SYSTEM = Path("/etc/OpenCL/vendors")
+
+
+def embedded_runtime() -> Path | None:
+    """Return the OpenCL CPU runtime installed beside hsgen from PyPI, or None."""
+    try:
+        files = importlib.metadata.files(EMBEDDED) or []
+    except importlib.metadata.PackageNotFoundError:
+        return None
+    for file in files:
+        if file.name == _LIBRARY:
+            path = Path(str(file.locate())).resolve()
+            if path.is_file():
+                return path
+    path = Path(sys.prefix) / "lib" / _LIBRARY
+    return path if path.is_file() else None
+
+
+def prepare_opencl() -> None:
+    """Make the embedded runtime visible to the OpenCL loader, beside the machine's other platforms.
+
+    The loader reads one folder of .icd files; a folder made for this process holds the system's and ours.  A
+    user who has chosen platforms by a variable keeps that choice.
+    """
+    runtime = embedded_runtime()
+    if runtime is None or any(os.environ.get(v) for v in _VENDORS):
+        return
+    folder = Path(tempfile.mkdtemp(prefix="hsgen-icd-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    for place in (_SYSTEM, *_bundled_icds()):
+        for icd in sorted(place.glob("*.icd")):
+            shutil.copyfile(icd, folder / icd.name)
+    (folder / "hsgen-embedded.icd").write_text(f"{runtime}\n", encoding="utf-8")
+    os.environ[_VENDORS[0]] = str(folder)
+
+
+def _bundled_icds() -> list[Path]:
+    """Folders in which wheels of OpenCL runtimes register themselves with pyopencl's own loader."""
+    try:
+        place = importlib.metadata.distribution("pyopencl").locate_file("")
+    except importlib.metadata.PackageNotFoundError:
+        return []
+    return [p for p in (Path(str(place)) / "pyopencl" / ".libs", Path(str(place)) / "pyopencl.libs") if p.is_dir()]
+
+
+@cache
+def pyopencl() -> ModuleType:
+    """Return pyopencl with the embedded runtime in sight; the only place that imports it.
+
+    Raises:
+        Unavailable: it is not installed or finds no OpenCL loader.
+    """
+    prepare_opencl()
+    try:
+        return importlib.import_module("pyopencl")
+    except ImportError as e:
+        raise Unavailable(f"pyopencl cannot be imported ({e}); install it with pip install pyopencl") from None
+
+
+def tool(name: str) -> str | None:
+    """Return the path of an external program, or None."""
+    return shutil.which(name)

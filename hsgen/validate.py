@@ -1,0 +1,153 @@
+"""Validation: run a compiled sort on a device over many inputs and compare with numpy.
+
+Every case sorts `n` keys in place and from one buffer into another.  Both buffers are framed by guard words, which
+must survive, and an input that is only read must not change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from hsgen import toolchain
+from hsgen.backends.opencl import Compiled
+from hsgen.cases import KINDS, Keys, counts
+
+FRONT = 1024  # guard bytes before the keys; a multiple of every device's base alignment
+QUICK, FULL = 4_000, 100_000  # cases, at least
+_QUICK_TOP, _FULL_TOP = 1 << 17, 1 << 22
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One input: count, kind, and whether it is sorted in place."""
+
+    n: int
+    kind: str
+    in_place: bool
+
+    def __str__(self) -> str:
+        return f"{self.n} keys, {self.kind}, {'in place' if self.in_place else 'out of place'}"
+
+
+@dataclass(slots=True)
+class Report:
+    """What a validation of one sort found."""
+
+    cases: int = 0
+    failures: list[str] = field(default_factory=list)
+    failed: int = 0
+
+    def note(self, case: Case, what: str) -> None:
+        """Record a failure; only the first few are kept as text."""
+        self.failed += 1
+        if len(self.failures) < 10:
+            self.failures.append(f"{case}: {what}")
+
+
+def shape(sort: Any) -> tuple[int, int]:
+    """Return (slab, block) of a sort, in keys."""
+    return sort.params.height * sort.params.subgroup, sort.params.block
+
+
+def plan_cases(slab: int, block: int, *, full: bool, seed: int) -> list[tuple[int, str]]:
+    """Return the (count, kind) pairs of a validation, each of which makes two cases."""
+    rng = np.random.default_rng(seed)
+    top = max(_FULL_TOP if full else _QUICK_TOP, 4 * block + 1)
+    kinds = list(KINDS)
+    wanted = -(-(FULL if full else QUICK) // (2 * len(kinds)))
+    ns = counts(slab, block, top, wanted, rng)
+    dense = [n for n in ns if n <= 4 * block + 1]
+    pairs = [(n, kind) for n in dense for kind in kinds]
+    large = [n for n in ns if n > 4 * block + 1]
+    pairs += [(n, kinds[i % len(kinds)]) for i, n in enumerate(large)]
+    if not full:
+        pick = rng.permutation(len(pairs))[: QUICK // 2]
+        pairs = [pairs[i] for i in sorted(pick)]
+    return pairs
+
+
+class Bench:
+    """Two framed device buffers and what it takes to run cases in them."""
+
+    def __init__(self, context: Any, queue: Any, compiled: Compiled, greatest: int) -> None:
+        cl = toolchain.pyopencl()
+        self._cl, self._queue, self._compiled = cl, queue, compiled
+        self.dtype = np.dtype(f"u{compiled.sort.key.bytes}")
+        self.front = FRONT // self.dtype.itemsize
+        self.back = shape(compiled.sort)[1] + 64
+        size = (self.front + greatest + self.back) * self.dtype.itemsize
+        flags = cl.mem_flags.READ_WRITE
+        self._whole = [cl.Buffer(context, flags, size) for _ in range(2)]
+        self._keys = [b.get_sub_region(FRONT, size - FRONT) for b in self._whole]
+        self._guard = self.dtype.type(0x5AFEC0DE12345678 & np.iinfo(self.dtype).max)
+
+    def framed(self, keys: Keys) -> Keys:
+        """Return `keys` between guard words."""
+        image = np.full(self.front + len(keys) + self.back, self._guard, self.dtype)
+        image[self.front : self.front + len(keys)] = keys
+        return image
+
+    def run(self, keys: Keys, expected: Keys, *, in_place: bool) -> str | None:
+        """Sort `keys`; say what is wrong, or return None."""
+        n, before, after = len(keys), self.framed(keys), self.framed(expected)
+        self._write(0, before)
+        if not in_place:
+            self._write(1, self.framed(np.full(n, self._guard, self.dtype)))
+        into = 0 if in_place else 1
+        self._compiled.run(self._queue, {"source": self._keys[0], "destination": self._keys[into]}, n)
+        result = self._read(into, len(after))
+        if not np.array_equal(result, after):
+            return self._describe(result, after, n)
+        if not in_place and not np.array_equal(self._read(0, len(before)), before):
+            return "the input was changed"
+        return None
+
+    def _write(self, which: int, image: Keys) -> None:
+        self._cl.enqueue_copy(self._queue, self._whole[which], image, is_blocking=True)
+
+    def _read(self, which: int, size: int) -> Keys:
+        image = np.empty(size, self.dtype)
+        self._cl.enqueue_copy(self._queue, image, self._whole[which], is_blocking=True)
+        return image
+
+    def _describe(self, result: Keys, after: Keys, n: int) -> str:
+        at = int(np.flatnonzero(result != after)[0]) - self.front
+        if at < 0:
+            return f"the guard word {-at} before the keys was overwritten"
+        if at >= n:
+            return f"the guard word {at - n} after the keys was overwritten"
+        return f"key {at} is {result[self.front + at]}, should be {after[self.front + at]}"
+
+
+def run(
+    context: Any,
+    queue: Any,
+    compiled: Compiled,
+    pairs: Sequence[tuple[int, str]],
+    seed: int,
+    *,
+    stop: int = 2**62,
+    progress: Callable[[Iterator[Any]], Iterator[Any]] = iter,
+) -> Report:
+    """Run both cases of every (count, kind) pair; end early after `stop` failures.
+
+    `progress` wraps the iteration, to show how far it is.
+    """
+    report = Report()
+    bench = Bench(context, queue, compiled, max((n for n, _ in pairs), default=0))
+    rng = np.random.default_rng([seed, 1])
+    for n, kind in progress(iter(pairs)):
+        keys = KINDS[kind](rng, n, bench.dtype)
+        expected = np.sort(keys)
+        for in_place in (False, True):
+            report.cases += 1
+            problem = bench.run(keys, expected, in_place=in_place)
+            if problem is not None:
+                report.note(Case(n, kind, in_place), problem)
+                if report.failed >= stop:
+                    return report
+    return report
