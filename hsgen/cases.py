@@ -71,23 +71,17 @@ def around(values: Iterable[int], greatest: int) -> set[int]:
     return {v + d for v in values for d in (-1, 0, 1) if 0 <= v + d <= greatest}
 
 
-def boundaries(slab: int, block: int, greatest: int) -> list[int]:
-    """Return the counts at which a sort changes its way, up to `greatest`: slabs, blocks, merge levels, +- 1."""
-    slabs = range(0, min(4 * block, greatest) + 1, slab)
-    levels = [block << j for j in range(greatest.bit_length()) if block << j <= greatest]
-    between = [3 * v // 2 for v in levels] + [v + block for v in levels]
-    return sorted(around([0, 1, *slabs, *levels, *between, greatest], greatest))
+def counts(edges: Iterable[int], block: int, greatest: int, wanted: int, rng: np.random.Generator) -> list[int]:
+    """Return the edges +- 1, and counts up to 4 blocks + 1, odd and prime ones included, until those are `wanted`.
 
-
-def counts(slab: int, block: int, greatest: int, wanted: int, rng: np.random.Generator) -> list[int]:
-    """Return about `wanted` counts: all boundaries, then counts up to 4 blocks + 1, odd and prime ones included.
-
-    Counts beyond 4 blocks are the merge levels up to `greatest`, and a few random ones.
+    Beyond 4 blocks come three random counts in each doubling up to `greatest`.
     """
     top = min(4 * block + 1, greatest)
-    found = set(boundaries(slab, block, greatest))
+    found = around(edges, greatest)
     found.update(p for p in (2, 3, 5, 7, 11, 13, 127, 251, 509, 1021, 2039, 4093, 8191, 16381) if p <= top)
-    found.update(int(v) for v in rng.integers(top, greatest + 1, 8))
+    for j in range(2, greatest.bit_length()):
+        low, high = block << j, min(block << (j + 1), greatest)
+        found.update(int(v) for v in (rng.integers(low, high + 1, 3) if low < high else ()))
     pool = rng.permutation(np.setdiff1d(np.arange(top + 1), np.fromiter(found, np.int64)))
-    found.update(int(v) for v in pool[: max(0, wanted - len(found))])
+    found.update(int(v) for v in pool[: max(0, wanted - sum(n <= top for n in found))])
     return sorted(found)

@@ -7,7 +7,7 @@ from typing import Any
 
 from hsgen import target as targets
 from hsgen import toolchain
-from hsgen.backends import opencl
+from hsgen.backends import hosts as devices
 from hsgen.errors import Unavailable
 
 
@@ -38,14 +38,14 @@ def findings() -> list[Finding]:
         )
     ]
     try:
-        hosts = opencl.hosts()
+        hosts = devices.hosts()
     except Unavailable as e:
         return [*out, Finding(what="OpenCL device", found=None, costs=str(e))]
     known = [targets.find(n) for n in targets.names()]
     for host in hosts:
-        widths = [w for w in (4, 8, 16, 32, 64, 128) if opencl.offers(host, w)]
+        widths = [w for w in (4, 8, 16, 32, 64, 128) if devices.offers(host, w)]
         lanes = f"subgroups of {', '.join(map(str, widths))}" if widths else "no subgroups to choose"
-        best = opencl.target_for(host, known).name
+        best = devices.target_for(host, known).name
         out.append(Finding(what="OpenCL device", found=f"{host.label}: {lanes}; target {best}", costs=""))
     if not hosts:
         out.append(Finding(what="OpenCL device", found=None, costs=f"validate, bench; {_INSTALL}"))

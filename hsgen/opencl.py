@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from hsgen import target as targets
-from hsgen.backends import opencl as backend
+from hsgen.backends import hosts
+from hsgen.backends.opencl import Compiled
 from hsgen.errors import Unavailable
 from hsgen.spec import KEYS
 
@@ -34,15 +35,15 @@ class Sorter:
 
     def __init__(self, context: Any, key: Any = "u32", target: str | None = None) -> None:
         name = key if isinstance(key, str) and key in KEYS else _name(key)
-        host = next(h for h in backend.hosts() if h.handle == context.devices[0])
-        found = targets.find(target) if target else backend.target_for(host, [targets.find(n) for n in targets.names()])
+        host = next(h for h in hosts.hosts() if h.handle == context.devices[0])
+        found = targets.find(target) if target else hosts.target_for(host, [targets.find(n) for n in targets.names()])
         sort = found.sort("merge", name)
-        if lacking := backend.lacks(sort, host):
+        if lacking := hosts.lacks(sort, host):
             raise Unavailable(f"{host.label} {lacking}")
         self.target = found.name
         self.dtype = np.dtype(f"u{sort.key.bytes}")
         self.max_n = sort.plan.max_n
-        self._compiled = backend.Compiled(context, sort)
+        self._compiled = Compiled(context, sort)
 
     def __call__(
         self, queue: Any, keys: Any, out: Any = None, *, n: int | None = None, wait_for: Sequence[Any] | None = None

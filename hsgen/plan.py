@@ -31,7 +31,7 @@ def launches(plan: Plan, n: int, limit: int = 2**32 - 1) -> Iterator[Launch]:
     A grid that is split may hold more groups than asked for; every kernel ignores those beyond its work.
 
     Raises:
-        Usage: n is negative or beyond the plan's greatest count.
+        Usage: n is negative or beyond the plan's greatest count, or needs a grid beyond limit * limit.
     """
     if not 0 <= n <= plan.max_n:
         raise Usage(f"count {n}: this plan sorts 0 to {plan.max_n} keys")
@@ -39,4 +39,6 @@ def launches(plan: Plan, n: int, limit: int = 2**32 - 1) -> Iterator[Launch]:
         count = groups(step, n)
         if count > 0:
             rows = -(-count // limit)
+            if rows > limit:
+                raise Usage(f"count {n}: {count} work-groups do not fit a grid of {limit} x {limit}")
             yield Launch(step, count, (-(-count // rows), rows))

@@ -87,12 +87,14 @@ class Target:
             have = ", ".join(f"{a} {k}" for a, k in self.choices)
             raise Usage(f"target {self.name}: no {algorithm} sort for {key} keys; it has {have}")
         made = ALGORITHMS[algorithm]
+        plan = made.plan(params)
+        used = {step.kernel for step in plan.steps}
         return Sort(
             target=self.name,
             algorithm=algorithm,
             key=KEYS[key],
-            kernels=made.kernels(params),
-            plan=made.plan(params),
+            kernels=tuple(k for k in made.kernels(params) if k.name in used),
+            plan=plan,
             params=params,
         )
 

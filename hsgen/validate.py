@@ -13,8 +13,10 @@ from typing import Any
 import numpy as np
 
 from hsgen import toolchain
+from hsgen.algorithms import ALGORITHMS
 from hsgen.backends.opencl import Compiled
-from hsgen.cases import KINDS, Keys, counts
+from hsgen.cases import KINDS, Keys, around, counts
+from hsgen.spec import Plan, Sort
 
 FRONT = 1024  # guard bytes before the keys; a multiple of every device's base alignment
 QUICK, FULL = 4_000, 100_000  # cases, at least
@@ -48,26 +50,42 @@ class Report:
             self.failures.append(f"{case}: {what}")
 
 
-def shape(sort: Any) -> tuple[int, int]:
+def shape(sort: Sort) -> tuple[int, int]:
     """Return (slab, block) of a sort, in keys."""
-    return sort.params.height * sort.params.subgroup, sort.params.block
+    made = ALGORITHMS[sort.algorithm]
+    return made.grain(sort.params)
 
 
-def plan_cases(slab: int, block: int, *, full: bool, seed: int) -> list[tuple[int, str]]:
-    """Return the (count, kind) pairs of a validation, each of which makes two cases."""
+def reach(plan: Plan) -> int:
+    """Return the least count (to a power of two, roughly) at which every kernel of the plan has full work."""
+    first: dict[str, int] = {}
+    for step in plan.steps:
+        first.setdefault(step.kernel, step.min_n)
+    return min(2 * max(first.values()), plan.max_n)
+
+
+def plan_cases(sort: Sort, *, full: bool, seed: int) -> list[tuple[int, str]]:
+    """Return the (count, kind) pairs of a validation, each of which makes two cases.
+
+    Counts reach every kernel.  A full one tries every kind at every count up to 4 blocks + 1 that it takes, again
+    with other keys where blocks are too small for enough cases.  A quick one gives a count one kind by turns, and
+    random keys besides where the sort changes its way or the count is large.
+    """
     rng = np.random.default_rng(seed)
-    top = max(_FULL_TOP if full else _QUICK_TOP, 4 * block + 1)
     kinds = list(KINDS)
-    wanted = -(-(FULL if full else QUICK) // (2 * len(kinds)))
-    ns = counts(slab, block, top, wanted, rng)
-    dense = [n for n in ns if n <= 4 * block + 1]
-    pairs = [(n, kind) for n in dense for kind in kinds]
-    large = [n for n in ns if n > 4 * block + 1]
-    pairs += [(n, kinds[i % len(kinds)]) for i, n in enumerate(large)]
-    if not full:
-        pick = rng.permutation(len(pairs))[: QUICK // 2]
-        pairs = [pairs[i] for i in sorted(pick)]
-    return pairs
+    made = ALGORITHMS[sort.algorithm]
+    _, block = shape(sort)
+    dense = 4 * block + 1
+    top = max(_FULL_TOP if full else _QUICK_TOP, reach(sort.plan), dense)
+    edges = made.edges(sort.params, top)
+    near = around(edges, top)
+    ns = counts(edges, block, top, -(-FULL // (2 * len(kinds))) if full else QUICK // 2, rng)
+    pairs = [(n, kind) for n in ns if n <= dense for kind in kinds] if full else []
+    pairs *= max(1, -(-FULL // (2 * len(pairs)))) if pairs else 1
+    rest = [n for n in ns if n > dense] if full else ns
+    pairs += [(n, kinds[i % len(kinds)]) for i, n in enumerate(rest)]
+    pairs += [(n, kinds[0]) for n in rest if n in near or n > dense]
+    return pairs + [(n, kinds[0]) for n in made.row_ends(sort.params, top)]
 
 
 class Bench:

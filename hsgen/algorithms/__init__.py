@@ -18,7 +18,7 @@ class Algorithm(Protocol):
     """What every algorithm module offers; P below is its own parameter class."""
 
     @property
-    def FIELDS(self) -> Mapping[str, Field]:  # noqa: N802 (a module's constant)
+    def FIELDS(self) -> Mapping[str, Field]:
         """The keys of its table in a target."""
 
     def params(self, key: KeyType, values: Mapping[str, Any]) -> Any:
@@ -35,6 +35,15 @@ class Algorithm(Protocol):
 
     def moved(self, p: Any, step: Step, n: int) -> int:
         """Return the bytes of memory that one launch reads and writes for `n` keys."""
+
+    def grain(self, p: Any) -> tuple[int, int]:
+        """Return (keys of a slab, keys of a block or tile)."""
+
+    def edges(self, p: Any, greatest: int) -> list[int]:
+        """Return the counts up to `greatest` at which the sort changes its way, so that tests go around them."""
+
+    def row_ends(self, p: Any, greatest: int) -> list[int]:
+        """Return counts up to `greatest` by which every guard of every kernel is decisive for some lane."""
 
     def context(self, p: Any) -> Mapping[str, Any]:
         """Return the names, besides `kernel` and `p`, that its templates may use."""

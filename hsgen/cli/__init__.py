@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 
 import click
 
@@ -38,6 +39,7 @@ for _command in _COMMANDS:
 
 def main(argv: list[str] | None = None) -> int:
     """Run the command line and return its exit code."""
+    warnings.filterwarnings("ignore", message="Non-empty compiler output")  # pyopencl; logs are kept on errors
     try:
         group.main(argv, prog_name="hsgen", standalone_mode=False)
     except HsgenError as e:
@@ -52,6 +54,11 @@ def main(argv: list[str] | None = None) -> int:
     except click.Abort:
         click.echo("hsgen: interrupted", err=True)
         return 130
+    except Exception as e:
+        if not type(e).__module__.startswith("pyopencl"):
+            raise
+        click.echo(f"hsgen: the OpenCL runtime failed: {' '.join(str(e).split())[:300]}", err=True)
+        return 1
     return 0
 
 

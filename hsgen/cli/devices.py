@@ -12,7 +12,7 @@ from hsgen import doctor as doctors
 from hsgen import target as target_files
 from hsgen import toolchain
 from hsgen import validate as validation
-from hsgen.backends import opencl
+from hsgen.backends import hosts, opencl, trial
 from hsgen.cli.common import (
     device_option,
     emit_json,
@@ -26,22 +26,23 @@ from hsgen.cli.common import (
 )
 from hsgen.errors import Usage, Wrong
 from hsgen.peers import PEERS
+from hsgen.render import render
 from hsgen.spec import Sort
 
 _target = click.option("-t", "--target", "name", help="A target; the one that matches the device if not given.")
 
 
-def _sorts(name: str | None, device: str | None, keys: tuple[str, ...]) -> tuple[opencl.Host, list[Sort]]:
+def _sorts(name: str | None, device: str | None, keys: tuple[str, ...]) -> tuple[hosts.Host, list[Sort]]:
     """The device to use and the sorts of the target on it."""
     if name is None:
-        host = opencl.pick(device)
-        found = opencl.target_for(host, [target_files.find(n) for n in target_files.names()])
+        host = hosts.pick(device)
+        found = hosts.target_for(host, [target_files.find(n) for n in target_files.names()])
     else:
         found = target_files.find(name)
     sorts = [found.sort(a, k) for a, k in found.choices if not keys or k in keys]
     if not sorts:
         raise Usage(f"target {found.name}: no sort for {', '.join(keys)} keys")
-    return (host if name is None else opencl.pick(device, sorts)), sorts
+    return (host if name is None else hosts.pick(device, sorts)), sorts
 
 
 @click.command()
@@ -73,11 +74,11 @@ def validate(
         raise Wrong(*wrong, f"repeat with --seed {seed}")
 
 
-def _validate(host: opencl.Host, sort: Sort, full: bool, seed: int) -> dict[str, Any]:
+def _validate(host: hosts.Host, sort: Sort, full: bool, seed: int) -> dict[str, Any]:
     context = opencl.context_for(host)
     queue = toolchain.pyopencl().CommandQueue(context)
-    compiled = opencl.Compiled(context, sort)
-    pairs = validation.plan_cases(*validation.shape(sort), full=full, seed=seed)
+    compiled = _compiled(host, context, sort)
+    pairs = validation.plan_cases(sort, full=full, seed=seed)
     report = validation.run(context, queue, compiled, pairs, seed, progress=progress(sort.name, len(pairs)))
     return {
         "target": sort.target,
@@ -92,6 +93,13 @@ def _validate(host: opencl.Host, sort: Sort, full: bool, seed: int) -> dict[str,
         "greatest_n": max(n for n, _ in pairs),
         "examples": report.failures,
     }
+
+
+def _compiled(host: hosts.Host, context: Any, sort: Sort) -> opencl.Compiled:
+    """Compile a sort, first in a process that may crash."""
+    source = render(sort, "opencl")
+    trial.check(host, sort, source)
+    return opencl.Compiled(context, sort, source)
 
 
 def parse_sizes(text: str) -> list[int]:
@@ -156,7 +164,7 @@ def bench(
                 raise Usage(f"sizes {sizes}: {sort.name} sorts up to {sort.plan.max_n} keys")
             context = opencl.context_for(host)
             queue = toolchain.pyopencl().CommandQueue(context)
-            compiled = opencl.Compiled(context, sort)
+            compiled = _compiled(host, context, sort)
             show = progress(sort.name, len(counts))
             for some in benchmarks.measure(context, queue, compiled, counts, peers, rounds, seed, host.label, show):
                 rows += some

@@ -85,7 +85,7 @@ def block_sort(p: Params, slabs: int) -> Kernel:
     return Kernel(
         name=f"block_sort_{slabs}",
         template="merge/block_sort",
-        summary=f"sort blocks of {slabs} slabs, {rows * p.subgroup} keys each",
+        summary=f"sort blocks of {rows * p.subgroup} keys",
         work_group=slabs * p.subgroup,
         subgroup=p.subgroup,
         shared=max(rows * p.subgroup, spans * pitch * p.subgroup),
@@ -104,8 +104,11 @@ def block_sort(p: Params, slabs: int) -> Kernel:
 
 def with_lane_halves(passes: list[Pass], lanes: int) -> list[Pass]:
     """Let the last pass, whose rows are neighbours, go on with the half stages between the lanes."""
+    if lanes == 1:
+        return passes
     *most, last = passes
-    return [*most, replace(last, ops=last.ops + lane_halves(len(last.rows), lanes))]
+    note = f"{last.note}, then between lanes {lanes // 2} to 1 apart"
+    return [*most, replace(last, note=note, ops=last.ops + lane_halves(len(last.rows), lanes))]
 
 
 def flip(p: Params, scale: int) -> Kernel:
@@ -122,28 +125,32 @@ def flip(p: Params, scale: int) -> Kernel:
     keep = [i for i, low in enumerate(lows) if low + 1 > front and low < end]
     number = {old: new for new, old in enumerate(keep)}
     kept = tuple(Row(i % (span // 2), rows[i].sign, front=lows[i] < front, end=lows[i] + 1 > end) for i in keep)
-    return _stream(p, f"flip_{scale}", f"flip merge, {scale} stages", kept, renumber(ops, number), scale)
+    return _stream(p, Stream(flip=True, scale=scale, rows=kept, ops=renumber(ops, number)))
 
 
 def half(p: Params, scale: int) -> Kernel:
     """Return the streaming kernel that does `scale` half stages."""
     inside = p.block == pow2_ceil(p.block)
     rows = tuple(Row(i, 1, front=not inside, end=not inside) for i in range(1 << scale))
-    return _stream(p, f"half_{scale}", f"half merge, {scale} stages", rows, swaps(halves(1 << scale)), scale)
+    return _stream(p, Stream(flip=False, scale=scale, rows=rows, ops=swaps(halves(1 << scale))))
 
 
-def _stream(p: Params, name: str, summary: str, rows: tuple[Row, ...], ops: tuple[Op, ...], scale: int) -> Kernel:
-    data = Stream(flip=name.startswith("flip"), scale=scale, rows=rows, ops=ops)
+def _stream(p: Params, data: Stream) -> Kernel:
     return Kernel(
-        name=name,
+        name=stream_name(flip=data.flip, scale=data.scale),
         template="merge/stream",
-        summary=summary,
+        summary=f"{'flip' if data.flip else 'half'} merge, {data.scale} stage{'s' if data.scale > 1 else ''}",
         work_group=p.stream_group,
         subgroup=p.subgroup,
         shared=0,
         roles=ROLES[1:],
         data=data,
     )
+
+
+def stream_name(*, flip: bool, scale: int) -> str:
+    """Return the name of the streaming kernel with `scale` stages."""
+    return f"{'flip' if flip else 'half'}_{scale}"
 
 
 def clean(p: Params) -> Kernel:

@@ -169,12 +169,15 @@ def merge_runs(run: int, tile: int, scale: int, *, mirror: bool = False) -> list
     on virtual rows.
     """
     chunk = 2 * pow2_ceil(run)
+    stages = chunk.bit_length() - 1
+    if mirror:
+        scale = min(scale, stages - 1)  # stages between lanes follow: never in the pass with reversed lanes
     out: list[Pass] = []
-    for step in steps(chunk.bit_length() - 1, scale):
+    for step in steps(stages, scale):
         stride = chunk >> step
         if out:
             rows, ops = _half_rows(stride, 1 << step), swaps(halves(1 << step))
-            note = f"merge runs of {run} rows: half stages of distance {chunk // 2} to {stride}"
+            note = f"merge runs of {run} rows: half stages, rows {chunk // 2} to {stride} apart"
         else:
             rows, ops = flip_rows(step, chunk)
             note = f"merge runs of {run} rows: flip, then {step - 1} half stages"
@@ -191,7 +194,7 @@ def clean_columns(rows: int, scale: int, chunk: int, spans: int = 1) -> list[Pas
         stride = chunk >> step
         out.append(
             Pass(
-                note=f"half stages of distance {chunk // 2} to {stride}",
+                note=f"half stages, rows {chunk // 2} to {stride} apart",
                 columns=rows >> step,
                 stride=stride,
                 chunk=chunk,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hsgen.algorithms.merge.bodies import ROLES, small_blocks
+from hsgen.algorithms.merge.bodies import ROLES, Stream, kernels, small_blocks, stream_name
 from hsgen.algorithms.merge.passes import steps
 from hsgen.algorithms.merge.shape import Params
 from hsgen.networks import pow2_ceil
@@ -53,9 +53,8 @@ def _level(p: Params, level: int) -> list[Step]:
     rest = steps(stages - first, p.half_scale) if stages > first else []
     stride = lg_double
     for scale in [first, *rest]:
-        name = f"half_{scale}" if out else f"flip_{scale}"
         stride -= scale
-        out.append(row(name, stride, p.stream_group, lg_double - scale))
+        out.append(row(stream_name(flip=not out, scale=scale), stride, p.stream_group, lg_double - scale))
     out.append(row("clean", lg_chunk, p.chunk, lg_double))
     return out
 
@@ -79,8 +78,32 @@ def _step(
 
 def moved(p: Params, step: Step, n: int) -> int:
     """Return the bytes that a launch of `step` for `n` keys reads and writes; lone runs are left alone."""
-    if step.kernel.startswith("block_sort"):
+    if SOURCE in step.bindings:
         return 2 * n * p.key.bytes
     run = p.block << (step.argument & 255)
     spans = (n + run - 1) // (2 * run)
     return 2 * min(n, 2 * run * spans) * p.key.bytes
+
+
+def edges(p: Params, greatest: int) -> list[int]:
+    """Return the counts up to `greatest` at which the sort changes its way: slabs, blocks, levels, parts of them."""
+    slab = p.height * p.subgroup
+    found = {0, 1, greatest, *range(0, min(4 * p.block, greatest) + 1, slab)}
+    for step in plan(p).steps:
+        if step.min_n:
+            found.update((step.min_n, step.min_n + p.block, 3 * step.min_n // 2))
+    return sorted(n for n in found if n <= greatest)
+
+
+def row_ends(p: Params, greatest: int) -> list[int]:
+    """Return counts up to `greatest` that end in each row of each streaming kernel, at the first level that uses it.
+
+    Only there does the guard of that row matter for some lane.
+    """
+    scales = {k.name: k.data.scale for k in kernels(p) if isinstance(k.data, Stream)}
+    found: dict[str, list[int]] = {}
+    for step in plan(p).steps:
+        stride = 1 << (step.argument >> 8)
+        if step.kernel in scales and step.kernel not in found:
+            found[step.kernel] = [step.min_n + k * stride + stride // 2 for k in range(1 << scales[step.kernel])]
+    return sorted(n for ends in found.values() for n in ends if n <= greatest)

@@ -98,6 +98,11 @@ def params(key: KeyType, values: Mapping[str, Any]) -> Params:
     return Params(key=key, **values)
 
 
+def grain(p: Params) -> tuple[int, int]:
+    """Return the keys of a slab and of a block."""
+    return p.height * p.subgroup, p.block
+
+
 def notes(p: Params) -> list[tuple[str, str]]:
     """Return the derived values of a shape, for people."""
     tall = p.column_slabs(p.slabs)

@@ -37,7 +37,7 @@ typedef uint hs_key;
 #define hs_flip(a, b, mask, bit) { hs_key t_ = hs_shuffle_xor(b, mask), u_ = hs_shuffle_xor(a, mask); \
     a = hs_keep(a, t_, bit); b = hs_keep(b, u_, bit); }
 
-// sort blocks of 2 slabs, 512 keys each
+// sort blocks of 512 keys
 #if defined(cl_intel_required_subgroup_size)
 __attribute__((intel_reqd_sub_group_size(16)))
 #endif
@@ -215,7 +215,7 @@ __kernel void block_sort_2(__global const hs_key *source, __global hs_key *desti
         tile[i7 * 16 + lane] = r7;
     }
     hs_barrier();
-    // merge runs of 16 rows: half stages of distance 2 to 1
+    // merge runs of 16 rows: half stages, rows 2 to 1 apart
     for (int q = hs_subgroup(); q < 8; q += 2) {
         int base = q * 4;
         int i0 = base;
@@ -322,7 +322,7 @@ __kernel void block_sort_2(__global const hs_key *source, __global hs_key *desti
         tile[i15 * 16 + lane] = r15;
     }
     hs_barrier();
-    // half stages of distance 2 to 1
+    // half stages, rows 2 to 1 apart
     for (int q = hs_subgroup(); q < 8; q += 2) {
         int base = q * 4;
         int i0 = base;
@@ -445,7 +445,7 @@ __kernel void block_sort_2(__global const hs_key *source, __global hs_key *desti
         tile[i15 * 16 + lane] = r15;
     }
     hs_barrier();
-    // half stages of distance 2 to 1
+    // half stages, rows 2 to 1 apart
     for (int q = hs_subgroup(); q < 8; q += 2) {
         int base = q * 4;
         int i0 = base;
@@ -584,7 +584,7 @@ __kernel void block_sort_2(__global const hs_key *source, __global hs_key *desti
         tile[i15 * 16 + lane] = r15;
     }
     hs_barrier();
-    // half stages of distance 2 to 1
+    // half stages, rows 2 to 1 apart
     for (int q = hs_subgroup(); q < 8; q += 2) {
         int base = q * 4;
         int i0 = base;
@@ -739,7 +739,7 @@ __kernel void block_sort_2(__global const hs_key *source, __global hs_key *desti
         tile[i15 * 16 + lane] = r15;
     }
     hs_barrier();
-    // half stages of distance 2 to 1
+    // half stages, rows 2 to 1 apart
     for (int q = hs_subgroup(); q < 8; q += 2) {
         int base = q * 4;
         int i0 = base;
@@ -838,7 +838,7 @@ __kernel void block_sort_2(__global const hs_key *source, __global hs_key *desti
     }
 }
 
-// sort blocks of 8 slabs, 2048 keys each
+// sort blocks of 2048 keys
 #if defined(cl_intel_required_subgroup_size)
 __attribute__((intel_reqd_sub_group_size(16)))
 #endif
@@ -1017,7 +1017,7 @@ __kernel void block_sort_8(__global const hs_key *source, __global hs_key *desti
         tile[i7 * 16 + lane] = r7;
     }
     hs_barrier();
-    // merge runs of 16 rows: half stages of distance 2 to 1
+    // merge runs of 16 rows: half stages, rows 2 to 1 apart
     for (int q = hs_subgroup(); q < 32; q += 8) {
         int span = q / 8 * 32;
         int base = q % 8 * 4;
@@ -1081,7 +1081,7 @@ __kernel void block_sort_8(__global const hs_key *source, __global hs_key *desti
         tile[i7 * 16 + lane] = r7;
     }
     hs_barrier();
-    // merge runs of 32 rows: half stages of distance 4 to 1
+    // merge runs of 32 rows: half stages, rows 4 to 1 apart
     for (int q = hs_subgroup(); q < 16; q += 8) {
         int span = q / 8 * 64;
         int base = q % 8 * 8;
@@ -1209,7 +1209,7 @@ __kernel void block_sort_8(__global const hs_key *source, __global hs_key *desti
         tile[i15 * 16 + lane] = r15;
     }
     hs_barrier();
-    // merge runs of 64 rows: half stages of distance 4 to 1
+    // merge runs of 64 rows: half stages, rows 4 to 1 apart
     for (int q = hs_subgroup(); q < 16; q += 8) {
         int base = q * 8;
         int i0 = base;
@@ -1336,7 +1336,7 @@ __kernel void block_sort_8(__global const hs_key *source, __global hs_key *desti
         tile[i15 * 16 + lane] = r15;
     }
     hs_barrier();
-    // half stages of distance 8 to 1
+    // half stages, rows 8 to 1 apart
     {
         int q = hs_subgroup();
         int base = q * 16;
@@ -1524,7 +1524,7 @@ __kernel void block_sort_8(__global const hs_key *source, __global hs_key *desti
         tile[i15 * 16 + lane] = r15;
     }
     hs_barrier();
-    // half stages of distance 8 to 1
+    // half stages, rows 8 to 1 apart
     {
         int q = hs_subgroup();
         int base = q * 16;
@@ -1728,7 +1728,7 @@ __kernel void block_sort_8(__global const hs_key *source, __global hs_key *desti
         tile[i15 * 16 + lane] = r15;
     }
     hs_barrier();
-    // half stages of distance 8 to 1
+    // half stages, rows 8 to 1 apart
     {
         int q = hs_subgroup();
         int base = q * 16;
@@ -1948,7 +1948,7 @@ __kernel void block_sort_8(__global const hs_key *source, __global hs_key *desti
         tile[i15 * 16 + lane] = r15;
     }
     hs_barrier();
-    // half stages of distance 8 to 1
+    // half stages, rows 8 to 1 apart
     {
         int q = hs_subgroup();
         int base = q * 16;
@@ -2112,7 +2112,7 @@ __kernel void block_sort_8(__global const hs_key *source, __global hs_key *desti
     }
 }
 
-// sort blocks of 32 slabs, 8192 keys each
+// sort blocks of 8192 keys
 #if defined(cl_intel_required_subgroup_size)
 __attribute__((intel_reqd_sub_group_size(16)))
 #endif
@@ -2291,7 +2291,7 @@ __kernel void block_sort_32(__global const hs_key *source, __global hs_key *dest
         tile[i7 * 16 + lane] = r7;
     }
     hs_barrier();
-    // merge runs of 16 rows: half stages of distance 2 to 1
+    // merge runs of 16 rows: half stages, rows 2 to 1 apart
     for (int q = hs_subgroup(); q < 128; q += 32) {
         int span = q / 8 * 32;
         int base = q % 8 * 4;
@@ -2355,7 +2355,7 @@ __kernel void block_sort_32(__global const hs_key *source, __global hs_key *dest
         tile[i7 * 16 + lane] = r7;
     }
     hs_barrier();
-    // merge runs of 32 rows: half stages of distance 4 to 1
+    // merge runs of 32 rows: half stages, rows 4 to 1 apart
     for (int q = hs_subgroup(); q < 64; q += 32) {
         int span = q / 8 * 64;
         int base = q % 8 * 8;
@@ -2484,7 +2484,7 @@ __kernel void block_sort_32(__global const hs_key *source, __global hs_key *dest
         tile[i15 * 16 + lane] = r15;
     }
     hs_barrier();
-    // merge runs of 64 rows: half stages of distance 4 to 1
+    // merge runs of 64 rows: half stages, rows 4 to 1 apart
     for (int q = hs_subgroup(); q < 64; q += 32) {
         int span = q / 16 * 128;
         int base = q % 16 * 8;
@@ -2613,7 +2613,7 @@ __kernel void block_sort_32(__global const hs_key *source, __global hs_key *dest
         tile[i15 * 16 + lane] = r15;
     }
     hs_barrier();
-    // merge runs of 128 rows: half stages of distance 8 to 1
+    // merge runs of 128 rows: half stages, rows 8 to 1 apart
     {
         int q = hs_subgroup();
         int span = q / 16 * 256;
@@ -2741,7 +2741,7 @@ __kernel void block_sort_32(__global const hs_key *source, __global hs_key *dest
         tile[i7 * 16 + lane] = r7;
     }
     hs_barrier();
-    // merge runs of 256 rows: half stages of distance 32 to 8
+    // merge runs of 256 rows: half stages, rows 32 to 8 apart
     for (int q = hs_subgroup(); q < 64; q += 32) {
         int x = q;
         int base = x / 8 * 64 + x % 8;
@@ -2783,7 +2783,7 @@ __kernel void block_sort_32(__global const hs_key *source, __global hs_key *dest
         tile[i7 * 16 + lane] = r7;
     }
     hs_barrier();
-    // merge runs of 256 rows: half stages of distance 4 to 1
+    // merge runs of 256 rows: half stages, rows 4 to 1 apart
     for (int q = hs_subgroup(); q < 64; q += 32) {
         int base = q * 8;
         int i0 = base;
@@ -2910,7 +2910,7 @@ __kernel void block_sort_32(__global const hs_key *source, __global hs_key *dest
         tile[i15 * 16 + lane] = r15;
     }
     hs_barrier();
-    // half stages of distance 32 to 8
+    // half stages, rows 32 to 8 apart
     for (int q = hs_subgroup(); q < 64; q += 32) {
         int x = q;
         int base = x / 8 * 64 + x % 8;
@@ -2952,7 +2952,7 @@ __kernel void block_sort_32(__global const hs_key *source, __global hs_key *dest
         tile[i7 * 16 + lane] = r7;
     }
     hs_barrier();
-    // half stages of distance 4 to 1
+    // half stages, rows 4 to 1 apart
     for (int q = hs_subgroup(); q < 64; q += 32) {
         int base = q * 8;
         int i0 = base;
@@ -3095,7 +3095,7 @@ __kernel void block_sort_32(__global const hs_key *source, __global hs_key *dest
         tile[i15 * 16 + lane] = r15;
     }
     hs_barrier();
-    // half stages of distance 32 to 8
+    // half stages, rows 32 to 8 apart
     for (int q = hs_subgroup(); q < 64; q += 32) {
         int x = q;
         int base = x / 8 * 64 + x % 8;
@@ -3137,7 +3137,7 @@ __kernel void block_sort_32(__global const hs_key *source, __global hs_key *dest
         tile[i7 * 16 + lane] = r7;
     }
     hs_barrier();
-    // half stages of distance 4 to 1
+    // half stages, rows 4 to 1 apart
     for (int q = hs_subgroup(); q < 64; q += 32) {
         int base = q * 8;
         int i0 = base;
@@ -3296,7 +3296,7 @@ __kernel void block_sort_32(__global const hs_key *source, __global hs_key *dest
         tile[i15 * 16 + lane] = r15;
     }
     hs_barrier();
-    // half stages of distance 32 to 8
+    // half stages, rows 32 to 8 apart
     for (int q = hs_subgroup(); q < 64; q += 32) {
         int x = q;
         int base = x / 8 * 64 + x % 8;
@@ -3338,7 +3338,7 @@ __kernel void block_sort_32(__global const hs_key *source, __global hs_key *dest
         tile[i7 * 16 + lane] = r7;
     }
     hs_barrier();
-    // half stages of distance 4 to 1
+    // half stages, rows 4 to 1 apart
     for (int q = hs_subgroup(); q < 64; q += 32) {
         int base = q * 8;
         int i0 = base;
@@ -3513,7 +3513,7 @@ __kernel void block_sort_32(__global const hs_key *source, __global hs_key *dest
         tile[i15 * 16 + lane] = r15;
     }
     hs_barrier();
-    // half stages of distance 32 to 8
+    // half stages, rows 32 to 8 apart
     for (int q = hs_subgroup(); q < 64; q += 32) {
         int x = q;
         int base = x / 8 * 64 + x % 8;
@@ -3555,7 +3555,7 @@ __kernel void block_sort_32(__global const hs_key *source, __global hs_key *dest
         tile[i7 * 16 + lane] = r7;
     }
     hs_barrier();
-    // half stages of distance 4 to 1
+    // half stages, rows 4 to 1 apart
     for (int q = hs_subgroup(); q < 64; q += 32) {
         int base = q * 8;
         int i0 = base;
@@ -3674,7 +3674,7 @@ __kernel void block_sort_32(__global const hs_key *source, __global hs_key *dest
     }
 }
 
-// flip merge, 1 stages
+// flip merge, 1 stage
 #if defined(cl_intel_required_subgroup_size)
 __attribute__((intel_reqd_sub_group_size(16)))
 #endif
@@ -4019,7 +4019,7 @@ __kernel void flip_4(__global hs_key *destination, int n, int argument)
     }
 }
 
-// half merge, 1 stages
+// half merge, 1 stage
 #if defined(cl_intel_required_subgroup_size)
 __attribute__((intel_reqd_sub_group_size(16)))
 #endif
@@ -4355,7 +4355,7 @@ __kernel void clean(__global hs_key *destination, int n, int argument)
     int start = span + place, end = keys - place; // slot i of the chunk is key start + i; no keys from `end` on
     bool whole = end >= 8192;
     int lane = hs_lane();
-    // half stages of distance 256 to 64
+    // half stages, rows 256 to 64 apart
     for (int q = hs_subgroup(); q < 64; q += 32) {
         int base = q;
         int i0 = base;
@@ -4408,7 +4408,7 @@ __kernel void clean(__global hs_key *destination, int n, int argument)
         tile[i7 * 16 + lane] = r7;
     }
     hs_barrier();
-    // half stages of distance 32 to 8
+    // half stages, rows 32 to 8 apart
     for (int q = hs_subgroup(); q < 64; q += 32) {
         int x = q;
         int base = x / 8 * 64 + x % 8;
@@ -4450,7 +4450,7 @@ __kernel void clean(__global hs_key *destination, int n, int argument)
         tile[i7 * 16 + lane] = r7;
     }
     hs_barrier();
-    // half stages of distance 4 to 1
+    // half stages, rows 4 to 1 apart, then between lanes 8 to 1 apart
     for (int q = hs_subgroup(); q < 64; q += 32) {
         int base = q * 8;
         int i0 = base;

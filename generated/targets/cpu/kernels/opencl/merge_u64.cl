@@ -37,7 +37,7 @@ typedef ulong hs_key;
 #define hs_flip(a, b, mask, bit) { hs_key t_ = hs_shuffle_xor(b, mask), u_ = hs_shuffle_xor(a, mask); \
     a = hs_keep(a, t_, bit); b = hs_keep(b, u_, bit); }
 
-// sort blocks of 2 slabs, 256 keys each
+// sort blocks of 256 keys
 #if defined(cl_intel_required_subgroup_size)
 __attribute__((intel_reqd_sub_group_size(8)))
 #endif
@@ -215,7 +215,7 @@ __kernel void block_sort_2(__global const hs_key *source, __global hs_key *desti
         tile[i7 * 8 + lane] = r7;
     }
     hs_barrier();
-    // merge runs of 16 rows: half stages of distance 2 to 1
+    // merge runs of 16 rows: half stages, rows 2 to 1 apart
     for (int q = hs_subgroup(); q < 8; q += 2) {
         int base = q * 4;
         int i0 = base;
@@ -322,7 +322,7 @@ __kernel void block_sort_2(__global const hs_key *source, __global hs_key *desti
         tile[i15 * 8 + lane] = r15;
     }
     hs_barrier();
-    // half stages of distance 2 to 1
+    // half stages, rows 2 to 1 apart
     for (int q = hs_subgroup(); q < 8; q += 2) {
         int base = q * 4;
         int i0 = base;
@@ -445,7 +445,7 @@ __kernel void block_sort_2(__global const hs_key *source, __global hs_key *desti
         tile[i15 * 8 + lane] = r15;
     }
     hs_barrier();
-    // half stages of distance 2 to 1
+    // half stages, rows 2 to 1 apart
     for (int q = hs_subgroup(); q < 8; q += 2) {
         int base = q * 4;
         int i0 = base;
@@ -584,7 +584,7 @@ __kernel void block_sort_2(__global const hs_key *source, __global hs_key *desti
         tile[i15 * 8 + lane] = r15;
     }
     hs_barrier();
-    // half stages of distance 2 to 1
+    // half stages, rows 2 to 1 apart
     for (int q = hs_subgroup(); q < 8; q += 2) {
         int base = q * 4;
         int i0 = base;
@@ -683,7 +683,7 @@ __kernel void block_sort_2(__global const hs_key *source, __global hs_key *desti
     }
 }
 
-// sort blocks of 8 slabs, 1024 keys each
+// sort blocks of 1024 keys
 #if defined(cl_intel_required_subgroup_size)
 __attribute__((intel_reqd_sub_group_size(8)))
 #endif
@@ -862,7 +862,7 @@ __kernel void block_sort_8(__global const hs_key *source, __global hs_key *desti
         tile[i7 * 8 + lane] = r7;
     }
     hs_barrier();
-    // merge runs of 16 rows: half stages of distance 2 to 1
+    // merge runs of 16 rows: half stages, rows 2 to 1 apart
     for (int q = hs_subgroup(); q < 32; q += 8) {
         int span = q / 8 * 32;
         int base = q % 8 * 4;
@@ -926,7 +926,7 @@ __kernel void block_sort_8(__global const hs_key *source, __global hs_key *desti
         tile[i7 * 8 + lane] = r7;
     }
     hs_barrier();
-    // merge runs of 32 rows: half stages of distance 4 to 1
+    // merge runs of 32 rows: half stages, rows 4 to 1 apart
     for (int q = hs_subgroup(); q < 16; q += 8) {
         int span = q / 8 * 64;
         int base = q % 8 * 8;
@@ -1054,7 +1054,7 @@ __kernel void block_sort_8(__global const hs_key *source, __global hs_key *desti
         tile[i15 * 8 + lane] = r15;
     }
     hs_barrier();
-    // merge runs of 64 rows: half stages of distance 4 to 1
+    // merge runs of 64 rows: half stages, rows 4 to 1 apart
     for (int q = hs_subgroup(); q < 16; q += 8) {
         int base = q * 8;
         int i0 = base;
@@ -1181,7 +1181,7 @@ __kernel void block_sort_8(__global const hs_key *source, __global hs_key *desti
         tile[i15 * 8 + lane] = r15;
     }
     hs_barrier();
-    // half stages of distance 8 to 1
+    // half stages, rows 8 to 1 apart
     {
         int q = hs_subgroup();
         int base = q * 16;
@@ -1369,7 +1369,7 @@ __kernel void block_sort_8(__global const hs_key *source, __global hs_key *desti
         tile[i15 * 8 + lane] = r15;
     }
     hs_barrier();
-    // half stages of distance 8 to 1
+    // half stages, rows 8 to 1 apart
     {
         int q = hs_subgroup();
         int base = q * 16;
@@ -1573,7 +1573,7 @@ __kernel void block_sort_8(__global const hs_key *source, __global hs_key *desti
         tile[i15 * 8 + lane] = r15;
     }
     hs_barrier();
-    // half stages of distance 8 to 1
+    // half stages, rows 8 to 1 apart
     {
         int q = hs_subgroup();
         int base = q * 16;
@@ -1737,7 +1737,7 @@ __kernel void block_sort_8(__global const hs_key *source, __global hs_key *desti
     }
 }
 
-// sort blocks of 32 slabs, 4096 keys each
+// sort blocks of 4096 keys
 #if defined(cl_intel_required_subgroup_size)
 __attribute__((intel_reqd_sub_group_size(8)))
 #endif
@@ -1916,7 +1916,7 @@ __kernel void block_sort_32(__global const hs_key *source, __global hs_key *dest
         tile[i7 * 8 + lane] = r7;
     }
     hs_barrier();
-    // merge runs of 16 rows: half stages of distance 2 to 1
+    // merge runs of 16 rows: half stages, rows 2 to 1 apart
     for (int q = hs_subgroup(); q < 128; q += 32) {
         int span = q / 8 * 32;
         int base = q % 8 * 4;
@@ -1980,7 +1980,7 @@ __kernel void block_sort_32(__global const hs_key *source, __global hs_key *dest
         tile[i7 * 8 + lane] = r7;
     }
     hs_barrier();
-    // merge runs of 32 rows: half stages of distance 4 to 1
+    // merge runs of 32 rows: half stages, rows 4 to 1 apart
     for (int q = hs_subgroup(); q < 64; q += 32) {
         int span = q / 8 * 64;
         int base = q % 8 * 8;
@@ -2109,7 +2109,7 @@ __kernel void block_sort_32(__global const hs_key *source, __global hs_key *dest
         tile[i15 * 8 + lane] = r15;
     }
     hs_barrier();
-    // merge runs of 64 rows: half stages of distance 4 to 1
+    // merge runs of 64 rows: half stages, rows 4 to 1 apart
     for (int q = hs_subgroup(); q < 64; q += 32) {
         int span = q / 16 * 128;
         int base = q % 16 * 8;
@@ -2238,7 +2238,7 @@ __kernel void block_sort_32(__global const hs_key *source, __global hs_key *dest
         tile[i15 * 8 + lane] = r15;
     }
     hs_barrier();
-    // merge runs of 128 rows: half stages of distance 8 to 1
+    // merge runs of 128 rows: half stages, rows 8 to 1 apart
     {
         int q = hs_subgroup();
         int span = q / 16 * 256;
@@ -2366,7 +2366,7 @@ __kernel void block_sort_32(__global const hs_key *source, __global hs_key *dest
         tile[i7 * 8 + lane] = r7;
     }
     hs_barrier();
-    // merge runs of 256 rows: half stages of distance 32 to 8
+    // merge runs of 256 rows: half stages, rows 32 to 8 apart
     for (int q = hs_subgroup(); q < 64; q += 32) {
         int x = q;
         int base = x / 8 * 64 + x % 8;
@@ -2408,7 +2408,7 @@ __kernel void block_sort_32(__global const hs_key *source, __global hs_key *dest
         tile[i7 * 8 + lane] = r7;
     }
     hs_barrier();
-    // merge runs of 256 rows: half stages of distance 4 to 1
+    // merge runs of 256 rows: half stages, rows 4 to 1 apart
     for (int q = hs_subgroup(); q < 64; q += 32) {
         int base = q * 8;
         int i0 = base;
@@ -2535,7 +2535,7 @@ __kernel void block_sort_32(__global const hs_key *source, __global hs_key *dest
         tile[i15 * 8 + lane] = r15;
     }
     hs_barrier();
-    // half stages of distance 32 to 8
+    // half stages, rows 32 to 8 apart
     for (int q = hs_subgroup(); q < 64; q += 32) {
         int x = q;
         int base = x / 8 * 64 + x % 8;
@@ -2577,7 +2577,7 @@ __kernel void block_sort_32(__global const hs_key *source, __global hs_key *dest
         tile[i7 * 8 + lane] = r7;
     }
     hs_barrier();
-    // half stages of distance 4 to 1
+    // half stages, rows 4 to 1 apart
     for (int q = hs_subgroup(); q < 64; q += 32) {
         int base = q * 8;
         int i0 = base;
@@ -2720,7 +2720,7 @@ __kernel void block_sort_32(__global const hs_key *source, __global hs_key *dest
         tile[i15 * 8 + lane] = r15;
     }
     hs_barrier();
-    // half stages of distance 32 to 8
+    // half stages, rows 32 to 8 apart
     for (int q = hs_subgroup(); q < 64; q += 32) {
         int x = q;
         int base = x / 8 * 64 + x % 8;
@@ -2762,7 +2762,7 @@ __kernel void block_sort_32(__global const hs_key *source, __global hs_key *dest
         tile[i7 * 8 + lane] = r7;
     }
     hs_barrier();
-    // half stages of distance 4 to 1
+    // half stages, rows 4 to 1 apart
     for (int q = hs_subgroup(); q < 64; q += 32) {
         int base = q * 8;
         int i0 = base;
@@ -2921,7 +2921,7 @@ __kernel void block_sort_32(__global const hs_key *source, __global hs_key *dest
         tile[i15 * 8 + lane] = r15;
     }
     hs_barrier();
-    // half stages of distance 32 to 8
+    // half stages, rows 32 to 8 apart
     for (int q = hs_subgroup(); q < 64; q += 32) {
         int x = q;
         int base = x / 8 * 64 + x % 8;
@@ -2963,7 +2963,7 @@ __kernel void block_sort_32(__global const hs_key *source, __global hs_key *dest
         tile[i7 * 8 + lane] = r7;
     }
     hs_barrier();
-    // half stages of distance 4 to 1
+    // half stages, rows 4 to 1 apart
     for (int q = hs_subgroup(); q < 64; q += 32) {
         int base = q * 8;
         int i0 = base;
@@ -3082,7 +3082,7 @@ __kernel void block_sort_32(__global const hs_key *source, __global hs_key *dest
     }
 }
 
-// flip merge, 1 stages
+// flip merge, 1 stage
 #if defined(cl_intel_required_subgroup_size)
 __attribute__((intel_reqd_sub_group_size(8)))
 #endif
@@ -3427,7 +3427,7 @@ __kernel void flip_4(__global hs_key *destination, int n, int argument)
     }
 }
 
-// half merge, 1 stages
+// half merge, 1 stage
 #if defined(cl_intel_required_subgroup_size)
 __attribute__((intel_reqd_sub_group_size(8)))
 #endif
@@ -3763,7 +3763,7 @@ __kernel void clean(__global hs_key *destination, int n, int argument)
     int start = span + place, end = keys - place; // slot i of the chunk is key start + i; no keys from `end` on
     bool whole = end >= 4096;
     int lane = hs_lane();
-    // half stages of distance 256 to 64
+    // half stages, rows 256 to 64 apart
     for (int q = hs_subgroup(); q < 64; q += 32) {
         int base = q;
         int i0 = base;
@@ -3816,7 +3816,7 @@ __kernel void clean(__global hs_key *destination, int n, int argument)
         tile[i7 * 8 + lane] = r7;
     }
     hs_barrier();
-    // half stages of distance 32 to 8
+    // half stages, rows 32 to 8 apart
     for (int q = hs_subgroup(); q < 64; q += 32) {
         int x = q;
         int base = x / 8 * 64 + x % 8;
@@ -3858,7 +3858,7 @@ __kernel void clean(__global hs_key *destination, int n, int argument)
         tile[i7 * 8 + lane] = r7;
     }
     hs_barrier();
-    // half stages of distance 4 to 1
+    // half stages, rows 4 to 1 apart, then between lanes 4 to 1 apart
     for (int q = hs_subgroup(); q < 64; q += 32) {
         int base = q * 8;
         int i0 = base;

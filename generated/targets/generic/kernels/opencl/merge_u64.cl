@@ -22,7 +22,7 @@ typedef ulong hs_key;
 // registers a and b: the smaller key to a
 #define hs_swap(a, b) { bool s_ = b < a; hs_key t_ = s_ ? b : a; b = s_ ? a : b; a = t_; }
 
-// sort blocks of 16 slabs, 128 keys each
+// sort blocks of 128 keys
 __attribute__((reqd_work_group_size(16, 1, 1)))
 __kernel void block_sort_16(__global const hs_key *source, __global hs_key *destination, int n, int argument)
 {
@@ -109,7 +109,7 @@ __kernel void block_sort_16(__global const hs_key *source, __global hs_key *dest
         tile[i3] = r3;
     }
     hs_barrier();
-    // merge runs of 8 rows: half stages of distance 2 to 1
+    // merge runs of 8 rows: half stages, rows 2 to 1 apart
     for (int q = hs_subgroup(); q < 32; q += 16) {
         int span = q / 4 * 16;
         int base = q % 4 * 4;
@@ -174,7 +174,7 @@ __kernel void block_sort_16(__global const hs_key *source, __global hs_key *dest
         tile[i7] = r7;
     }
     hs_barrier();
-    // merge runs of 16 rows: half stages of distance 2 to 1
+    // merge runs of 16 rows: half stages, rows 2 to 1 apart
     for (int q = hs_subgroup(); q < 32; q += 16) {
         int span = q / 8 * 32;
         int base = q % 8 * 4;
@@ -239,7 +239,7 @@ __kernel void block_sort_16(__global const hs_key *source, __global hs_key *dest
         tile[i7] = r7;
     }
     hs_barrier();
-    // merge runs of 32 rows: half stages of distance 4 to 1
+    // merge runs of 32 rows: half stages, rows 4 to 1 apart
     {
         int q = hs_subgroup();
         int span = q / 8 * 64;
@@ -324,7 +324,7 @@ __kernel void block_sort_16(__global const hs_key *source, __global hs_key *dest
         tile[i7] = r7;
     }
     hs_barrier();
-    // merge runs of 64 rows: half stages of distance 8 to 4
+    // merge runs of 64 rows: half stages, rows 8 to 4 apart
     for (int q = hs_subgroup(); q < 32; q += 16) {
         int x = q;
         int base = x / 4 * 16 + x % 4;
@@ -346,7 +346,7 @@ __kernel void block_sort_16(__global const hs_key *source, __global hs_key *dest
         tile[i3] = r3;
     }
     hs_barrier();
-    // merge runs of 64 rows: half stages of distance 2 to 1
+    // merge runs of 64 rows: half stages, rows 2 to 1 apart
     for (int q = hs_subgroup(); q < 32; q += 16) {
         int base = q * 4;
         int i0 = base;
@@ -389,7 +389,7 @@ __kernel void block_sort_16(__global const hs_key *source, __global hs_key *dest
     }
 }
 
-// sort blocks of 64 slabs, 512 keys each
+// sort blocks of 512 keys
 __attribute__((reqd_work_group_size(64, 1, 1)))
 __kernel void block_sort_64(__global const hs_key *source, __global hs_key *destination, int n, int argument)
 {
@@ -476,7 +476,7 @@ __kernel void block_sort_64(__global const hs_key *source, __global hs_key *dest
         tile[i3] = r3;
     }
     hs_barrier();
-    // merge runs of 8 rows: half stages of distance 2 to 1
+    // merge runs of 8 rows: half stages, rows 2 to 1 apart
     for (int q = hs_subgroup(); q < 128; q += 64) {
         int span = q / 4 * 16;
         int base = q % 4 * 4;
@@ -541,7 +541,7 @@ __kernel void block_sort_64(__global const hs_key *source, __global hs_key *dest
         tile[i7] = r7;
     }
     hs_barrier();
-    // merge runs of 16 rows: half stages of distance 2 to 1
+    // merge runs of 16 rows: half stages, rows 2 to 1 apart
     for (int q = hs_subgroup(); q < 128; q += 64) {
         int span = q / 8 * 32;
         int base = q % 8 * 4;
@@ -606,7 +606,7 @@ __kernel void block_sort_64(__global const hs_key *source, __global hs_key *dest
         tile[i7] = r7;
     }
     hs_barrier();
-    // merge runs of 32 rows: half stages of distance 4 to 1
+    // merge runs of 32 rows: half stages, rows 4 to 1 apart
     {
         int q = hs_subgroup();
         int span = q / 8 * 64;
@@ -692,7 +692,7 @@ __kernel void block_sort_64(__global const hs_key *source, __global hs_key *dest
         tile[i7] = r7;
     }
     hs_barrier();
-    // merge runs of 64 rows: half stages of distance 8 to 4
+    // merge runs of 64 rows: half stages, rows 8 to 4 apart
     for (int q = hs_subgroup(); q < 128; q += 64) {
         int span = q / 32 * 128;
         int x = q % 32;
@@ -715,7 +715,7 @@ __kernel void block_sort_64(__global const hs_key *source, __global hs_key *dest
         tile[i3] = r3;
     }
     hs_barrier();
-    // merge runs of 64 rows: half stages of distance 2 to 1
+    // merge runs of 64 rows: half stages, rows 2 to 1 apart
     for (int q = hs_subgroup(); q < 128; q += 64) {
         int span = q / 32 * 128;
         int base = q % 32 * 4;
@@ -780,7 +780,7 @@ __kernel void block_sort_64(__global const hs_key *source, __global hs_key *dest
         tile[i7] = r7;
     }
     hs_barrier();
-    // merge runs of 128 rows: half stages of distance 16 to 4
+    // merge runs of 128 rows: half stages, rows 16 to 4 apart
     {
         int q = hs_subgroup();
         int span = q / 32 * 256;
@@ -824,7 +824,7 @@ __kernel void block_sort_64(__global const hs_key *source, __global hs_key *dest
         tile[i7] = r7;
     }
     hs_barrier();
-    // merge runs of 128 rows: half stages of distance 2 to 1
+    // merge runs of 128 rows: half stages, rows 2 to 1 apart
     for (int q = hs_subgroup(); q < 128; q += 64) {
         int span = q / 64 * 256;
         int base = q % 64 * 4;
@@ -888,7 +888,7 @@ __kernel void block_sort_64(__global const hs_key *source, __global hs_key *dest
         tile[i7] = r7;
     }
     hs_barrier();
-    // merge runs of 256 rows: half stages of distance 32 to 8
+    // merge runs of 256 rows: half stages, rows 32 to 8 apart
     {
         int q = hs_subgroup();
         int x = q;
@@ -931,7 +931,7 @@ __kernel void block_sort_64(__global const hs_key *source, __global hs_key *dest
         tile[i7] = r7;
     }
     hs_barrier();
-    // merge runs of 256 rows: half stages of distance 4 to 1
+    // merge runs of 256 rows: half stages, rows 4 to 1 apart
     {
         int q = hs_subgroup();
         int base = q * 8;
@@ -995,7 +995,7 @@ __kernel void block_sort_64(__global const hs_key *source, __global hs_key *dest
     }
 }
 
-// sort blocks of 256 slabs, 2048 keys each
+// sort blocks of 2048 keys
 __attribute__((reqd_work_group_size(256, 1, 1)))
 __kernel void block_sort_256(__global const hs_key *source, __global hs_key *destination, int n, int argument)
 {
@@ -1082,7 +1082,7 @@ __kernel void block_sort_256(__global const hs_key *source, __global hs_key *des
         tile[i3] = r3;
     }
     hs_barrier();
-    // merge runs of 8 rows: half stages of distance 2 to 1
+    // merge runs of 8 rows: half stages, rows 2 to 1 apart
     for (int q = hs_subgroup(); q < 512; q += 256) {
         int span = q / 4 * 16;
         int base = q % 4 * 4;
@@ -1147,7 +1147,7 @@ __kernel void block_sort_256(__global const hs_key *source, __global hs_key *des
         tile[i7] = r7;
     }
     hs_barrier();
-    // merge runs of 16 rows: half stages of distance 2 to 1
+    // merge runs of 16 rows: half stages, rows 2 to 1 apart
     for (int q = hs_subgroup(); q < 512; q += 256) {
         int span = q / 8 * 32;
         int base = q % 8 * 4;
@@ -1212,7 +1212,7 @@ __kernel void block_sort_256(__global const hs_key *source, __global hs_key *des
         tile[i7] = r7;
     }
     hs_barrier();
-    // merge runs of 32 rows: half stages of distance 4 to 1
+    // merge runs of 32 rows: half stages, rows 4 to 1 apart
     {
         int q = hs_subgroup();
         int span = q / 8 * 64;
@@ -1298,7 +1298,7 @@ __kernel void block_sort_256(__global const hs_key *source, __global hs_key *des
         tile[i7] = r7;
     }
     hs_barrier();
-    // merge runs of 64 rows: half stages of distance 8 to 4
+    // merge runs of 64 rows: half stages, rows 8 to 4 apart
     for (int q = hs_subgroup(); q < 512; q += 256) {
         int span = q / 32 * 128;
         int x = q % 32;
@@ -1321,7 +1321,7 @@ __kernel void block_sort_256(__global const hs_key *source, __global hs_key *des
         tile[i3] = r3;
     }
     hs_barrier();
-    // merge runs of 64 rows: half stages of distance 2 to 1
+    // merge runs of 64 rows: half stages, rows 2 to 1 apart
     for (int q = hs_subgroup(); q < 512; q += 256) {
         int span = q / 32 * 128;
         int base = q % 32 * 4;
@@ -1386,7 +1386,7 @@ __kernel void block_sort_256(__global const hs_key *source, __global hs_key *des
         tile[i7] = r7;
     }
     hs_barrier();
-    // merge runs of 128 rows: half stages of distance 16 to 4
+    // merge runs of 128 rows: half stages, rows 16 to 4 apart
     {
         int q = hs_subgroup();
         int span = q / 32 * 256;
@@ -1430,7 +1430,7 @@ __kernel void block_sort_256(__global const hs_key *source, __global hs_key *des
         tile[i7] = r7;
     }
     hs_barrier();
-    // merge runs of 128 rows: half stages of distance 2 to 1
+    // merge runs of 128 rows: half stages, rows 2 to 1 apart
     for (int q = hs_subgroup(); q < 512; q += 256) {
         int span = q / 64 * 256;
         int base = q % 64 * 4;
@@ -1495,7 +1495,7 @@ __kernel void block_sort_256(__global const hs_key *source, __global hs_key *des
         tile[i7] = r7;
     }
     hs_barrier();
-    // merge runs of 256 rows: half stages of distance 32 to 8
+    // merge runs of 256 rows: half stages, rows 32 to 8 apart
     {
         int q = hs_subgroup();
         int span = q / 64 * 512;
@@ -1539,7 +1539,7 @@ __kernel void block_sort_256(__global const hs_key *source, __global hs_key *des
         tile[i7] = r7;
     }
     hs_barrier();
-    // merge runs of 256 rows: half stages of distance 4 to 1
+    // merge runs of 256 rows: half stages, rows 4 to 1 apart
     {
         int q = hs_subgroup();
         int span = q / 64 * 512;
@@ -1625,7 +1625,7 @@ __kernel void block_sort_256(__global const hs_key *source, __global hs_key *des
         tile[i7] = r7;
     }
     hs_barrier();
-    // merge runs of 512 rows: half stages of distance 64 to 16
+    // merge runs of 512 rows: half stages, rows 64 to 16 apart
     {
         int q = hs_subgroup();
         int span = q / 128 * 1024;
@@ -1669,7 +1669,7 @@ __kernel void block_sort_256(__global const hs_key *source, __global hs_key *des
         tile[i7] = r7;
     }
     hs_barrier();
-    // merge runs of 512 rows: half stages of distance 8 to 4
+    // merge runs of 512 rows: half stages, rows 8 to 4 apart
     for (int q = hs_subgroup(); q < 512; q += 256) {
         int span = q / 256 * 1024;
         int x = q % 256;
@@ -1692,7 +1692,7 @@ __kernel void block_sort_256(__global const hs_key *source, __global hs_key *des
         tile[i3] = r3;
     }
     hs_barrier();
-    // merge runs of 512 rows: half stages of distance 2 to 1
+    // merge runs of 512 rows: half stages, rows 2 to 1 apart
     for (int q = hs_subgroup(); q < 512; q += 256) {
         int span = q / 256 * 1024;
         int base = q % 256 * 4;
@@ -1756,7 +1756,7 @@ __kernel void block_sort_256(__global const hs_key *source, __global hs_key *des
         tile[i7] = r7;
     }
     hs_barrier();
-    // merge runs of 1024 rows: half stages of distance 128 to 32
+    // merge runs of 1024 rows: half stages, rows 128 to 32 apart
     {
         int q = hs_subgroup();
         int x = q;
@@ -1799,7 +1799,7 @@ __kernel void block_sort_256(__global const hs_key *source, __global hs_key *des
         tile[i7] = r7;
     }
     hs_barrier();
-    // merge runs of 1024 rows: half stages of distance 16 to 4
+    // merge runs of 1024 rows: half stages, rows 16 to 4 apart
     {
         int q = hs_subgroup();
         int x = q;
@@ -1842,7 +1842,7 @@ __kernel void block_sort_256(__global const hs_key *source, __global hs_key *des
         tile[i7] = r7;
     }
     hs_barrier();
-    // merge runs of 1024 rows: half stages of distance 2 to 1
+    // merge runs of 1024 rows: half stages, rows 2 to 1 apart
     for (int q = hs_subgroup(); q < 512; q += 256) {
         int base = q * 4;
         int i0 = base;
@@ -1885,7 +1885,7 @@ __kernel void block_sort_256(__global const hs_key *source, __global hs_key *des
     }
 }
 
-// flip merge, 1 stages
+// flip merge, 1 stage
 __attribute__((reqd_work_group_size(256, 1, 1)))
 __kernel void flip_1(__global hs_key *destination, int n, int argument)
 {
@@ -2044,7 +2044,7 @@ __kernel void flip_3(__global hs_key *destination, int n, int argument)
     }
 }
 
-// half merge, 1 stages
+// half merge, 1 stage
 __attribute__((reqd_work_group_size(256, 1, 1)))
 __kernel void half_1(__global hs_key *destination, int n, int argument)
 {
@@ -2223,7 +2223,7 @@ __kernel void clean(__global hs_key *destination, int n, int argument)
     if (place >= keys) return;
     int start = span + place, end = keys - place; // slot i of the chunk is key start + i; no keys from `end` on
     bool whole = end >= 2048;
-    // half stages of distance 1024 to 256
+    // half stages, rows 1024 to 256 apart
     {
         int q = hs_subgroup();
         int base = q;
@@ -2277,7 +2277,7 @@ __kernel void clean(__global hs_key *destination, int n, int argument)
         tile[i7] = r7;
     }
     hs_barrier();
-    // half stages of distance 128 to 32
+    // half stages, rows 128 to 32 apart
     {
         int q = hs_subgroup();
         int x = q;
@@ -2320,7 +2320,7 @@ __kernel void clean(__global hs_key *destination, int n, int argument)
         tile[i7] = r7;
     }
     hs_barrier();
-    // half stages of distance 16 to 4
+    // half stages, rows 16 to 4 apart
     {
         int q = hs_subgroup();
         int x = q;
@@ -2363,7 +2363,7 @@ __kernel void clean(__global hs_key *destination, int n, int argument)
         tile[i7] = r7;
     }
     hs_barrier();
-    // half stages of distance 2 to 1
+    // half stages, rows 2 to 1 apart
     for (int q = hs_subgroup(); q < 512; q += 256) {
         int base = q * 4;
         int i0 = base;

@@ -37,7 +37,7 @@ typedef uint hs_key;
 #define hs_flip(a, b, mask, bit) { hs_key t_ = hs_shuffle_xor(b, mask), u_ = hs_shuffle_xor(a, mask); \
     a = hs_keep(a, t_, bit); b = hs_keep(b, u_, bit); }
 
-// sort blocks of 1 slabs, 128 keys each
+// sort blocks of 128 keys
 #if defined(cl_intel_required_subgroup_size)
 __attribute__((intel_reqd_sub_group_size(16)))
 #endif
@@ -384,7 +384,7 @@ __kernel void block_sort_1(__global const hs_key *source, __global hs_key *desti
     }
 }
 
-// sort blocks of 4 slabs, 512 keys each
+// sort blocks of 512 keys
 #if defined(cl_intel_required_subgroup_size)
 __attribute__((intel_reqd_sub_group_size(16)))
 #endif
@@ -582,7 +582,7 @@ __kernel void block_sort_4(__global const hs_key *source, __global hs_key *desti
         tile[i7 * 16 + lane] = r7;
     }
     hs_barrier();
-    // merge runs of 16 rows: half stages of distance 2 to 1
+    // merge runs of 16 rows: half stages, rows 2 to 1 apart
     for (int q = hs_subgroup(); q < 8; q += 4) {
         int base = q * 4;
         int i0 = base;
@@ -689,7 +689,7 @@ __kernel void block_sort_4(__global const hs_key *source, __global hs_key *desti
         tile[i15 * 16 + lane] = r15;
     }
     hs_barrier();
-    // half stages of distance 2 to 1
+    // half stages, rows 2 to 1 apart
     for (int q = hs_subgroup(); q < 8; q += 4) {
         int base = q * 4;
         int i0 = base;
@@ -812,7 +812,7 @@ __kernel void block_sort_4(__global const hs_key *source, __global hs_key *desti
         tile[i15 * 16 + lane] = r15;
     }
     hs_barrier();
-    // half stages of distance 2 to 1
+    // half stages, rows 2 to 1 apart
     for (int q = hs_subgroup(); q < 8; q += 4) {
         int base = q * 4;
         int i0 = base;
@@ -951,7 +951,7 @@ __kernel void block_sort_4(__global const hs_key *source, __global hs_key *desti
         tile[i15 * 16 + lane] = r15;
     }
     hs_barrier();
-    // half stages of distance 2 to 1
+    // half stages, rows 2 to 1 apart
     for (int q = hs_subgroup(); q < 8; q += 4) {
         int base = q * 4;
         int i0 = base;
@@ -1106,7 +1106,7 @@ __kernel void block_sort_4(__global const hs_key *source, __global hs_key *desti
         tile[i15 * 16 + lane] = r15;
     }
     hs_barrier();
-    // half stages of distance 2 to 1
+    // half stages, rows 2 to 1 apart
     for (int q = hs_subgroup(); q < 8; q += 4) {
         int base = q * 4;
         int i0 = base;
@@ -1173,7 +1173,7 @@ __kernel void block_sort_4(__global const hs_key *source, __global hs_key *desti
     }
 }
 
-// sort blocks of 16 slabs, 2048 keys each
+// sort blocks of 2048 keys
 #if defined(cl_intel_required_subgroup_size)
 __attribute__((intel_reqd_sub_group_size(16)))
 #endif
@@ -1372,7 +1372,7 @@ __kernel void block_sort_16(__global const hs_key *source, __global hs_key *dest
         tile[i7 * 16 + lane] = r7;
     }
     hs_barrier();
-    // merge runs of 16 rows: half stages of distance 2 to 1
+    // merge runs of 16 rows: half stages, rows 2 to 1 apart
     for (int q = hs_subgroup(); q < 32; q += 16) {
         int span = q / 8 * 32;
         int base = q % 8 * 4;
@@ -1437,7 +1437,7 @@ __kernel void block_sort_16(__global const hs_key *source, __global hs_key *dest
         tile[i7 * 16 + lane] = r7;
     }
     hs_barrier();
-    // merge runs of 32 rows: half stages of distance 4 to 1
+    // merge runs of 32 rows: half stages, rows 4 to 1 apart
     {
         int q = hs_subgroup();
         int span = q / 8 * 64;
@@ -1566,7 +1566,7 @@ __kernel void block_sort_16(__global const hs_key *source, __global hs_key *dest
         tile[i15 * 16 + lane] = r15;
     }
     hs_barrier();
-    // merge runs of 64 rows: half stages of distance 4 to 1
+    // merge runs of 64 rows: half stages, rows 4 to 1 apart
     {
         int q = hs_subgroup();
         int base = q * 8;
@@ -1694,7 +1694,7 @@ __kernel void block_sort_16(__global const hs_key *source, __global hs_key *dest
         tile[i15 * 16 + lane] = r15;
     }
     hs_barrier();
-    // half stages of distance 8 to 1
+    // half stages, rows 8 to 1 apart
     if (hs_subgroup() < 8) {
         int q = hs_subgroup();
         int base = q * 16;
@@ -1882,7 +1882,7 @@ __kernel void block_sort_16(__global const hs_key *source, __global hs_key *dest
         tile[i15 * 16 + lane] = r15;
     }
     hs_barrier();
-    // half stages of distance 8 to 1
+    // half stages, rows 8 to 1 apart
     if (hs_subgroup() < 8) {
         int q = hs_subgroup();
         int base = q * 16;
@@ -2086,7 +2086,7 @@ __kernel void block_sort_16(__global const hs_key *source, __global hs_key *dest
         tile[i15 * 16 + lane] = r15;
     }
     hs_barrier();
-    // half stages of distance 8 to 1
+    // half stages, rows 8 to 1 apart
     if (hs_subgroup() < 8) {
         int q = hs_subgroup();
         int base = q * 16;
@@ -2306,7 +2306,7 @@ __kernel void block_sort_16(__global const hs_key *source, __global hs_key *dest
         tile[i15 * 16 + lane] = r15;
     }
     hs_barrier();
-    // half stages of distance 8 to 1
+    // half stages, rows 8 to 1 apart
     if (hs_subgroup() < 8) {
         int q = hs_subgroup();
         int base = q * 16;
@@ -2438,7 +2438,7 @@ __kernel void block_sort_16(__global const hs_key *source, __global hs_key *dest
     }
 }
 
-// flip merge, 1 stages
+// flip merge, 1 stage
 #if defined(cl_intel_required_subgroup_size)
 __attribute__((intel_reqd_sub_group_size(16)))
 #endif
@@ -2783,7 +2783,7 @@ __kernel void flip_4(__global hs_key *destination, int n, int argument)
     }
 }
 
-// half merge, 1 stages
+// half merge, 1 stage
 #if defined(cl_intel_required_subgroup_size)
 __attribute__((intel_reqd_sub_group_size(16)))
 #endif
@@ -3119,7 +3119,7 @@ __kernel void clean(__global hs_key *destination, int n, int argument)
     int start = span + place, end = keys - place; // slot i of the chunk is key start + i; no keys from `end` on
     bool whole = end >= 2048;
     int lane = hs_lane();
-    // half stages of distance 64 to 8
+    // half stages, rows 64 to 8 apart
     if (hs_subgroup() < 8) {
         int q = hs_subgroup();
         int base = q;
@@ -3225,7 +3225,7 @@ __kernel void clean(__global hs_key *destination, int n, int argument)
         tile[i15 * 16 + lane] = r15;
     }
     hs_barrier();
-    // half stages of distance 4 to 1
+    // half stages, rows 4 to 1 apart, then between lanes 8 to 1 apart
     {
         int q = hs_subgroup();
         int base = q * 8;

@@ -37,7 +37,7 @@ typedef ulong hs_key;
 #define hs_flip(a, b, mask, bit) { hs_key t_ = hs_shuffle_xor(b, mask), u_ = hs_shuffle_xor(a, mask); \
     a = hs_keep(a, t_, bit); b = hs_keep(b, u_, bit); }
 
-// sort blocks of 1 slabs, 128 keys each
+// sort blocks of 128 keys
 #if defined(cl_intel_required_subgroup_size)
 __attribute__((intel_reqd_sub_group_size(8)))
 #endif
@@ -582,7 +582,7 @@ __kernel void block_sort_1(__global const hs_key *source, __global hs_key *desti
     }
 }
 
-// sort blocks of 4 slabs, 512 keys each
+// sort blocks of 512 keys
 #if defined(cl_intel_required_subgroup_size)
 __attribute__((intel_reqd_sub_group_size(8)))
 #endif
@@ -761,7 +761,7 @@ __kernel void block_sort_4(__global const hs_key *source, __global hs_key *desti
         tile[i7 * 8 + lane] = r7;
     }
     hs_barrier();
-    // merge runs of 16 rows: half stages of distance 2 to 1
+    // merge runs of 16 rows: half stages, rows 2 to 1 apart
     for (int q = hs_subgroup(); q < 16; q += 4) {
         int span = q / 8 * 32;
         int base = q % 8 * 4;
@@ -824,7 +824,7 @@ __kernel void block_sort_4(__global const hs_key *source, __global hs_key *desti
         tile[i7 * 8 + lane] = r7;
     }
     hs_barrier();
-    // merge runs of 32 rows: half stages of distance 4 to 1
+    // merge runs of 32 rows: half stages, rows 4 to 1 apart
     for (int q = hs_subgroup(); q < 8; q += 4) {
         int base = q * 8;
         int i0 = base;
@@ -951,7 +951,7 @@ __kernel void block_sort_4(__global const hs_key *source, __global hs_key *desti
         tile[i15 * 8 + lane] = r15;
     }
     hs_barrier();
-    // half stages of distance 4 to 1
+    // half stages, rows 4 to 1 apart
     for (int q = hs_subgroup(); q < 8; q += 4) {
         int base = q * 8;
         int i0 = base;
@@ -1094,7 +1094,7 @@ __kernel void block_sort_4(__global const hs_key *source, __global hs_key *desti
         tile[i15 * 8 + lane] = r15;
     }
     hs_barrier();
-    // half stages of distance 4 to 1
+    // half stages, rows 4 to 1 apart
     for (int q = hs_subgroup(); q < 8; q += 4) {
         int base = q * 8;
         int i0 = base;
@@ -1253,7 +1253,7 @@ __kernel void block_sort_4(__global const hs_key *source, __global hs_key *desti
         tile[i15 * 8 + lane] = r15;
     }
     hs_barrier();
-    // half stages of distance 4 to 1
+    // half stages, rows 4 to 1 apart
     for (int q = hs_subgroup(); q < 8; q += 4) {
         int base = q * 8;
         int i0 = base;
@@ -1372,7 +1372,7 @@ __kernel void block_sort_4(__global const hs_key *source, __global hs_key *desti
     }
 }
 
-// sort blocks of 16 slabs, 2048 keys each
+// sort blocks of 2048 keys
 #if defined(cl_intel_required_subgroup_size)
 __attribute__((intel_reqd_sub_group_size(8)))
 #endif
@@ -1551,7 +1551,7 @@ __kernel void block_sort_16(__global const hs_key *source, __global hs_key *dest
         tile[i7 * 8 + lane] = r7;
     }
     hs_barrier();
-    // merge runs of 16 rows: half stages of distance 2 to 1
+    // merge runs of 16 rows: half stages, rows 2 to 1 apart
     for (int q = hs_subgroup(); q < 64; q += 16) {
         int span = q / 8 * 32;
         int base = q % 8 * 4;
@@ -1615,7 +1615,7 @@ __kernel void block_sort_16(__global const hs_key *source, __global hs_key *dest
         tile[i7 * 8 + lane] = r7;
     }
     hs_barrier();
-    // merge runs of 32 rows: half stages of distance 4 to 1
+    // merge runs of 32 rows: half stages, rows 4 to 1 apart
     for (int q = hs_subgroup(); q < 32; q += 16) {
         int span = q / 8 * 64;
         int base = q % 8 * 8;
@@ -1744,7 +1744,7 @@ __kernel void block_sort_16(__global const hs_key *source, __global hs_key *dest
         tile[i15 * 8 + lane] = r15;
     }
     hs_barrier();
-    // merge runs of 64 rows: half stages of distance 4 to 1
+    // merge runs of 64 rows: half stages, rows 4 to 1 apart
     for (int q = hs_subgroup(); q < 32; q += 16) {
         int span = q / 16 * 128;
         int base = q % 16 * 8;
@@ -1872,7 +1872,7 @@ __kernel void block_sort_16(__global const hs_key *source, __global hs_key *dest
         tile[i15 * 8 + lane] = r15;
     }
     hs_barrier();
-    // merge runs of 128 rows: half stages of distance 8 to 1
+    // merge runs of 128 rows: half stages, rows 8 to 1 apart
     {
         int q = hs_subgroup();
         int base = q * 16;
@@ -2044,7 +2044,7 @@ __kernel void block_sort_16(__global const hs_key *source, __global hs_key *dest
         tile[i15 * 8 + lane] = r15;
     }
     hs_barrier();
-    // half stages of distance 16 to 4
+    // half stages, rows 16 to 4 apart
     for (int q = hs_subgroup(); q < 32; q += 16) {
         int x = q;
         int base = x / 4 * 32 + x % 4;
@@ -2086,7 +2086,7 @@ __kernel void block_sort_16(__global const hs_key *source, __global hs_key *dest
         tile[i7 * 8 + lane] = r7;
     }
     hs_barrier();
-    // half stages of distance 2 to 1
+    // half stages, rows 2 to 1 apart
     for (int q = hs_subgroup(); q < 64; q += 16) {
         int base = q * 4;
         int i0 = base;
@@ -2209,7 +2209,7 @@ __kernel void block_sort_16(__global const hs_key *source, __global hs_key *dest
         tile[i15 * 8 + lane] = r15;
     }
     hs_barrier();
-    // half stages of distance 16 to 4
+    // half stages, rows 16 to 4 apart
     for (int q = hs_subgroup(); q < 32; q += 16) {
         int x = q;
         int base = x / 4 * 32 + x % 4;
@@ -2251,7 +2251,7 @@ __kernel void block_sort_16(__global const hs_key *source, __global hs_key *dest
         tile[i7 * 8 + lane] = r7;
     }
     hs_barrier();
-    // half stages of distance 2 to 1
+    // half stages, rows 2 to 1 apart
     for (int q = hs_subgroup(); q < 64; q += 16) {
         int base = q * 4;
         int i0 = base;
@@ -2390,7 +2390,7 @@ __kernel void block_sort_16(__global const hs_key *source, __global hs_key *dest
         tile[i15 * 8 + lane] = r15;
     }
     hs_barrier();
-    // half stages of distance 16 to 4
+    // half stages, rows 16 to 4 apart
     for (int q = hs_subgroup(); q < 32; q += 16) {
         int x = q;
         int base = x / 4 * 32 + x % 4;
@@ -2432,7 +2432,7 @@ __kernel void block_sort_16(__global const hs_key *source, __global hs_key *dest
         tile[i7 * 8 + lane] = r7;
     }
     hs_barrier();
-    // half stages of distance 2 to 1
+    // half stages, rows 2 to 1 apart
     for (int q = hs_subgroup(); q < 64; q += 16) {
         int base = q * 4;
         int i0 = base;
@@ -2531,7 +2531,7 @@ __kernel void block_sort_16(__global const hs_key *source, __global hs_key *dest
     }
 }
 
-// flip merge, 1 stages
+// flip merge, 1 stage
 #if defined(cl_intel_required_subgroup_size)
 __attribute__((intel_reqd_sub_group_size(8)))
 #endif
@@ -2876,7 +2876,7 @@ __kernel void flip_4(__global hs_key *destination, int n, int argument)
     }
 }
 
-// half merge, 1 stages
+// half merge, 1 stage
 #if defined(cl_intel_required_subgroup_size)
 __attribute__((intel_reqd_sub_group_size(8)))
 #endif
@@ -3212,7 +3212,7 @@ __kernel void clean(__global hs_key *destination, int n, int argument)
     int start = span + place, end = keys - place; // slot i of the chunk is key start + i; no keys from `end` on
     bool whole = end >= 2048;
     int lane = hs_lane();
-    // half stages of distance 128 to 16
+    // half stages, rows 128 to 16 apart
     {
         int q = hs_subgroup();
         int base = q;
@@ -3318,7 +3318,7 @@ __kernel void clean(__global hs_key *destination, int n, int argument)
         tile[i15 * 8 + lane] = r15;
     }
     hs_barrier();
-    // half stages of distance 8 to 1
+    // half stages, rows 8 to 1 apart, then between lanes 4 to 1 apart
     {
         int q = hs_subgroup();
         int base = q * 16;

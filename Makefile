@@ -1,0 +1,77 @@
+# `make help` lists the goals.  Needs git, make and python3 (3.11 or later, with venv); all else comes from PyPI,
+# in the versions of requirements-dev.lock, into the virtual environment .venv beside this file (or VENV=elsewhere).
+PYTHON ?= python3
+VENV := .venv
+PY := $(VENV)/bin/python
+PIP := -m pip -qq --disable-pip-version-check
+READY := $(VENV)/.ready
+DEMO := .cache/demo
+HSGEN := $(PY) -m hsgen
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check format lock wheel clean
+
+help: ## list the goals
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-8s %s\n", $$1, $$2 }' Makefile
+
+setup: $(READY) ## make .venv with hsgen and all that its tests need (done once)
+
+demo: $(READY) ## generate, validate and measure the sorts of intel-gen8 on this machine's CPU
+	$(HSGEN) generate -t intel-gen8 -o $(DEMO)
+	$(HSGEN) validate -t intel-gen8
+	$(HSGEN) bench -t intel-gen8 --sizes 2^12,2^16,2^20 --against numpy
+
+test: $(READY) ## run the tests (make test ARGS="-k plan" for some)
+	$(PY) -m pytest $(ARGS)
+
+check: $(READY) ## formatting, lint, types, tests, and whether generated/ is up to date
+	$(PY) -m ruff format --check .
+	$(PY) -m ruff check .
+	$(PY) -m mypy
+	$(PY) -m pytest $(ARGS)
+	$(HSGEN) check
+
+format: $(READY) ## format the Python code
+	$(PY) -m ruff format .
+	$(PY) -m ruff check --fix .
+
+wheel: $(READY) ## build a wheel into dist/
+	$(PY) -m build --wheel --no-isolation
+
+# The newest versions that pyproject.toml allows.  `editables` is what hatchling needs for `pip install -e`.
+# The wheels of Intel's runtime exist for one platform only.
+lock: pyproject.toml ## write requirements-dev.lock anew, from a fresh environment
+	@$(call usable_python)
+	rm -rf .cache/lock
+	$(PYTHON) -m venv .cache/lock
+	.cache/lock/bin/python $(PIP) install '.[cpu-device,dev]' editables
+	{ echo '# Written by `make lock`: the versions that development and CI use.'; \
+	  .cache/lock/bin/python -m pip freeze --exclude hsgen | sed -n -E \
+	    -e "/^(intel-[a-z-]*|tbb|tcmlib|umf)==/s/$$/; sys_platform == 'linux' and platform_machine == 'x86_64'/" \
+	    -e '/^[A-Za-z0-9._-]+==/p'; } > .cache/requirements-dev.lock
+	mv .cache/requirements-dev.lock requirements-dev.lock
+	rm -rf .cache/lock
+
+clean: ## remove everything that these goals made, .venv included
+	rm -rf .venv .cache dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(READY): pyproject.toml requirements-dev.lock
+	@$(call usable_python)
+	@case "$(abspath $(VENV))" in *' '*) echo "make: Intel's OpenCL runtime cannot be loaded from a path with a space;" \
+	  "name a folder for the environment: make VENV=/a/path/without" >&2; exit 1;; esac
+	@echo "setting up $(VENV) (about 300 MB to download, 1.1 GB on disk, once)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(PY) $(PIP) install -r requirements-dev.lock
+	@$(PY) $(PIP) install --no-deps --no-build-isolation -e .
+	@touch $(READY)
+
+define usable_python
+if ! $(PYTHON) -c '' 2>/dev/null; then \
+  echo "make: $(PYTHON) does not run; install Python 3.11 or later, or name it: make PYTHON=python3.12" >&2; exit 1; \
+elif ! $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then \
+  echo "make: $$($(PYTHON) --version 2>&1) is too old; hsgen needs 3.11 or later: make PYTHON=python3.12" >&2; exit 1; \
+elif ! $(PYTHON) -c 'import venv, ensurepip' 2>/dev/null; then \
+  echo "make: $(PYTHON) has no venv module; install it (Debian and Ubuntu: apt-get install python3-venv)" >&2; exit 1; \
+fi
+endef

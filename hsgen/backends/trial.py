@@ -1,0 +1,89 @@
+"""Compiling in a process of its own, so that a compiler that crashes or hangs ends in a line, not in a lost tool.
+
+A build that succeeds lands in pyopencl's cache of binaries, from which the caller's own build then takes it.
+Run as a module it is that process: a request as JSON on stdin, 0 as exit code when it built.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from hsgen.backends.hosts import Host, hosts
+from hsgen.backends.opencl import build, context_for, standard
+from hsgen.errors import Wrong
+from hsgen.render import Source
+from hsgen.spec import Sort
+
+SECONDS = 300
+
+
+def check(host: Host, sort: Sort, source: Source, seconds: float = SECONDS) -> None:
+    """Compile `source` for `host` in another process.
+
+    Raises:
+        Wrong: the compiler crashed or took longer than `seconds`; the line names the kernel and the log file.
+            (Errors that the compiler reports are left to the build that follows.)
+    """
+    names = [k.name for k in sort.kernels]
+    problem = _attempt(host, sort, source, names, seconds)
+    if problem is None:
+        return
+    for name in names:
+        if found := _attempt(host, sort, source, [name], seconds):
+            raise Wrong(_line(source, f"kernel {name}", host, found, source.only(name)))
+    raise Wrong(_line(source, f"kernels {', '.join(names)}", host, problem, source.text))
+
+
+def _line(source: Source, what: str, host: Host, problem: str, text: str) -> str:
+    log = Path(tempfile.mkdtemp(prefix="hsgen-")) / "build.log"
+    log.write_text(f"{what} on {host.label}: {problem}\n\n{text}", encoding="utf-8")
+    return (
+        f"{source.path}: {what}: the compiler of {host.label} {problem.splitlines()[0]}; "
+        f"try a smaller scale or height; the log is {log}"
+    )
+
+
+def _attempt(host: Host, sort: Sort, source: Source, kernels: Sequence[str], seconds: float) -> str | None:
+    """Say how the compiler failed to answer, or return None."""
+    text = source.text if len(kernels) == len(sort.kernels) else source.only(*kernels)
+    lanes = any(k.subgroup > 1 for k in sort.kernels)
+    request = {"device": host.label, "text": text, "kernels": list(kernels), "lanes": lanes}
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", __name__],
+            input=json.dumps(request),
+            capture_output=True,
+            text=True,
+            timeout=seconds,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return f"did not end within {seconds:g} seconds"
+    if done.returncode in (0, Wrong.exit_code):
+        return None
+    return f"ended with {_how(done.returncode)}\n{done.stderr}"
+
+
+def _how(code: int) -> str:
+    return f"signal {-code}" if code < 0 else f"code {code}"
+
+
+def main() -> int:
+    """Build what stdin asks for; 1 where the compiler reported an error."""
+    request = json.loads(sys.stdin.read())
+    host = next(h for h in hosts() if h.label == request["device"])
+    context = context_for(host)
+    try:
+        build(context, request["text"], "stdin", request["kernels"], standard(context, lanes=request["lanes"]))
+    except Wrong:
+        return Wrong.exit_code
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,173 @@
+"""Bad input: one clear line each, the right exit code, nothing written."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from hsgen import render, resources, target
+from hsgen.backends import hosts, trial
+from hsgen.backends.hosts import Host
+from hsgen.cli import main
+from hsgen.errors import Wrong
+
+
+def said(capsys: pytest.CaptureFixture[str]) -> str:
+    return capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["generate", "-t", "gen9"], "hsgen: target gen9: unknown; known are cpu, generic, intel-gen8, or give a file"),
+        (["show", "gen9"], "target gen9: unknown"),
+        (["generate", "-t", "cpu", "--api", "metal"], "target cpu: has no api metal; it has opencl"),
+        (["generate"], "no bundle there; name targets with -t"),
+        (["check", "-o", "nowhere"], "nowhere: no bundle there"),
+        (["verify", "nowhere"], "nowhere: no bundle there; name a folder with a manifest.json"),
+        (["bench", "-t", "cpu", "--sizes", "2^10..1000"], "must go from a power of two up to another"),
+        (["bench", "-t", "cpu", "--sizes", "many"], "'many' is no count; write for example 1000,2^16 or 2^10..2^24"),
+        (["bench", "-t", "cpu", "--sizes", "0"], "a count of 0 cannot be timed"),
+        (["bench", "-t", "cpu", "--against", "boost"], "peer boost: unknown; known are numpy, pyopencl"),
+        (["generate", "-t", "cpu", "--key", "u31"], "'u31' is not one of"),
+    ],
+)
+def test_wrong_names_exit_with_2(
+    arguments: list[str], line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(arguments) == 2
+    assert line in said(capsys)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_wrong_target_file_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bad = tmp_path / "bad.toml"
+    text = (resources.targets() / "cpu.toml").read_text().replace('name = "cpu"', 'name = "bad"')
+    bad.write_text(text.replace("height = 16", "height = 7"))
+    assert main(["generate", "-t", "cpu", "-t", str(bad), "-o", str(tmp_path / "out")]) == 2
+    lines = said(capsys).splitlines()
+    assert len(lines) == 2 and all("height: 7 is odd; give an even number, 6 or 8" in x for x in lines)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_foreign_folder_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "diary.txt").write_text("dear")
+    assert main(["generate", "-t", "cpu", "-o", str(tmp_path)]) == 2
+    assert "not empty and without manifest.json" in said(capsys)
+    assert [p.name for p in tmp_path.iterdir()] == ["diary.txt"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{",
+        "[]",
+        '{"schema": 1}',
+        '{"schema": 7}',
+        '{"schema": 1, "hsgen": "0", "files": {"../up": "x"}, "targets": {}}',
+    ],
+)
+def test_a_broken_manifest_is_refused(tmp_path: Path, text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "manifest.json").write_text(text)
+    assert main(["generate", "-t", "cpu", "-o", str(tmp_path)]) == 2
+    assert str(tmp_path / "manifest.json") in said(capsys)
+    assert [p.name for p in tmp_path.iterdir()] == ["manifest.json"]
+
+
+def test_an_unwritable_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    blocker = tmp_path / "file"
+    blocker.write_text("")
+    assert main(["generate", "-t", "cpu", "-o", str(blocker / "in")]) == 2
+    assert "cannot be" in said(capsys)
+    if Path("/proc/version").exists():  # nothing can be made there, not even by root
+        assert main(["generate", "-t", "cpu", "-o", "/proc/hsgen"]) == 2
+        assert "/proc/hsgen: cannot be written" in said(capsys)
+
+
+def test_a_write_that_fails_half_way_changes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "bundle"
+    assert main(["generate", "-t", "generic", "-o", str(folder)]) == 0
+    before = {p: p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+    real = Path.write_bytes
+
+    def full(self: Path, data: bytes) -> int:
+        if "u64" in self.name:
+            raise OSError(28, "No space left on device")
+        return real(self, data)
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    assert main(["generate", "-t", "cpu", "-o", str(folder)]) == 2
+    assert "No space left on device" in said(capsys)
+    assert {p: p.read_bytes() for p in folder.rglob("*") if p.is_file()} == before
+
+
+def test_no_device(tmp_path: Path) -> None:
+    env = {**os.environ, "OCL_ICD_VENDORS": str(tmp_path)}
+    for more, code in (([], 3), (["--require"], 1)):
+        done = subprocess.run(
+            [sys.executable, "-m", "hsgen", "validate", "-t", "cpu", *more],
+            capture_output=True,
+            text=True,
+            env=env,
+            check=False,
+        )
+        assert done.returncode == code
+        assert done.stderr.count("\n") == 1 and "no OpenCL device; install the embedded one" in done.stderr
+
+
+def test_no_such_device(embedded: Host, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["validate", "-t", "cpu", "--device", "Voodoo 2"]) == 3
+    assert "no OpenCL device like 'Voodoo 2'; there is" in said(capsys)
+
+
+def test_a_device_without_subgroups(pocl: Host, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["validate", "-t", "intel-gen8", "--device", pocl.platform]) == 3
+    assert "has no subgroups of 16 lanes that intel-gen8 needs; target generic runs without" in said(capsys)
+
+
+@pytest.fixture
+def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A tree whose templates can be damaged."""
+    shutil.copytree(resources.templates(), tmp_path / "templates")
+    monkeypatch.setattr(resources, "templates", lambda: tmp_path / "templates")
+    render.environment.cache_clear()
+    yield tmp_path / "templates"
+    render.environment.cache_clear()
+
+
+def test_a_kernel_that_does_not_build(embedded: Host, broken: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = broken / "merge/clean.j2"
+    path.write_text(path.read_text().replace("int start =", "int start = oops +"))
+    assert main(["validate", "-t", "generic", "--key", "u32", "--device", embedded.platform]) == 1
+    line = said(capsys).strip().splitlines()[-1]
+    assert "targets/generic/kernels/opencl/merge_u32.cl: kernel clean does not build on" in line
+    log = Path(line.rsplit(" ", 1)[1])
+    assert "oops" in log.read_text()
+
+
+def test_a_compiler_that_hangs_or_crashes(
+    embedded: Host, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sort = target.find("generic").sort("merge", "u32")
+    with pytest.raises(Wrong, match="did not end within"):
+        trial.check(embedded, sort, render.render(sort, "opencl"), seconds=0.01)
+    crash = "import os, signal, sys; sys.stdin.read(); os.kill(os.getpid(), signal.SIGSEGV)"
+    run = subprocess.run
+    monkeypatch.setattr(trial.subprocess, "run", lambda command, **more: run([sys.executable, "-c", crash], **more))
+    with pytest.raises(
+        Wrong, match=r"kernel block_sort_16: the compiler of .* ended with signal 11; try a smaller scale"
+    ):
+        trial.check(embedded, sort, render.render(sort, "opencl"))
+
+
+def test_host_selection_by_name(embedded: Host) -> None:
+    assert hosts.pick(embedded.platform).label == embedded.label

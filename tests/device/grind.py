@@ -1,0 +1,56 @@
+"""Sorts a few counts with the generic kernels; run by test_oclgrind.py inside oclgrind.
+
+Usage: grind.py KEY [drop-barrier]; with the second word one barrier is taken out, which oclgrind must notice.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from dataclasses import replace
+
+import numpy as np
+
+from hsgen import target, toolchain, validate
+from hsgen.algorithms import merge
+from hsgen.backends.hosts import hosts
+from hsgen.backends.opencl import Compiled, build, context_for
+from hsgen.cases import KINDS
+from hsgen.render import render
+from hsgen.spec import Sort
+
+
+def small(key: str) -> Sort:
+    """The generic target's sort with blocks of 128 keys: the same templates, quick enough for a simulator."""
+    found = target.find("generic").sort("merge", key)
+    assert isinstance(found.params, merge.Params)
+    p = replace(found.params, slabs=16, clean_slabs=16, stream_group=16)
+    return replace(found, kernels=merge.kernels(p), plan=merge.plan(p), params=p)
+
+
+def main(key: str, fault: str = "") -> None:
+    """Sort; a wrong result is an error."""
+    warnings.simplefilter("ignore")
+    host = hosts()[0]
+    context = context_for(host)
+    queue = toolchain.pyopencl().CommandQueue(context)
+    whole = target.find("generic").sort("merge", key)
+    for sort, counts in ((small(key), (0, 1, 2, 127, 128, 129, 1000, 4096 + 3, 9000)), (whole, (2047, 5000))):
+        source = render(sort, "opencl")
+        text = source.text.replace("hs_barrier();\n", "\n", 2 if fault else 0)
+        kernels = build(context, text, source.path, [k.name for k in sort.kernels], "-cl-std=CL1.2 -cl-opt-disable")
+        compiled = Compiled(context, sort, source, kernels)
+        bench = validate.Bench(context, queue, compiled, max(counts))
+        for n in counts:
+            keys = KINDS["random"](np.random.default_rng(n), n, np.dtype(f"u{sort.key.bytes}"))
+            for in_place in (True, False):
+                problem = bench.run(keys, np.sort(keys), in_place=in_place)
+                if problem and not fault:
+                    raise SystemExit(f"{n}: {problem}")
+        if fault:
+            return
+    print("sorted", host.platform)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

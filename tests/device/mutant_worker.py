@@ -1,0 +1,74 @@
+"""Runs mutants in a process of its own, since a planted fault may well crash a driver.
+
+Usage: mutant_worker.py TARGET KEY EACH DEVICE GREATEST FIRST STEP; prints "<number> killed|alive" for the mutants
+FIRST, FIRST + STEP, ... and "<number> started" before each, so that the caller knows which one crashed.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+import warnings
+from dataclasses import replace
+
+from mutants import kernel_mutants, plan_mutants
+
+from hsgen import target, toolchain, validate
+from hsgen.algorithms import merge
+from hsgen.backends.hosts import hosts
+from hsgen.backends.opencl import Compiled, build, context_for, standard
+from hsgen.cases import KINDS, around
+from hsgen.render import render
+from hsgen.spec import Plan, Sort
+
+
+def all_mutants(sort: Sort, each: int, greatest: int) -> list[tuple[str, str, str | Plan]]:
+    """Return (kernel or "", what, changed text or plan) of every mutant, in a fixed order."""
+    parts = render(sort, "opencl").parts
+    rng = random.Random(0)
+    out: list[tuple[str, str, str | Plan]] = [
+        (k.name, what, text) for k in sort.kernels for what, text in kernel_mutants(k, parts[k.name], each, rng)
+    ]
+    return out + [("", what, plan) for what, plan in plan_mutants(sort.plan, greatest)]
+
+
+def pairs_for(sort: Sort, greatest: int) -> list[tuple[int, str]]:
+    """Every count up to two blocks, then the counts of a validation: what kills a mutant soonest."""
+    _, block = validate.shape(sort)
+    kinds = list(KINDS)
+    dense = [(n, kinds[n % len(kinds)]) for n in range(2 * block + 2)]
+    quick = [(n, k) for n, k in validate.plan_cases(sort, full=False, seed=7) if n <= greatest]
+    large = [
+        (n, kinds[i]) for n in around(merge.edges(sort.params, greatest), greatest) for i in range(4) if n > 4 * block
+    ]
+    rows = [(n, "random") for n in merge.row_ends(sort.params, greatest)]
+    return rows[::-8] + dense + rows + sorted(large) + quick
+
+
+def main(name: str, key: str, each: int, device: str, greatest: int, first: int, step: int) -> None:
+    """Try the mutants that are this process's share."""
+    warnings.simplefilter("ignore")
+    sort = target.find(name).sort("merge", key)
+    source = render(sort, "opencl")
+    host = next(h for h in hosts() if h.label == device)
+    context = context_for(host)
+    queue = toolchain.pyopencl().CommandQueue(context)
+    option = standard(context, lanes=any(k.subgroup > 1 for k in sort.kernels))
+    good = build(context, source.text, source.path, [k.name for k in sort.kernels], option)
+    pairs = pairs_for(sort, greatest)
+    mutants = all_mutants(sort, each, greatest)
+    for number in range(first, len(mutants), step):
+        print(number, "started", flush=True)
+        kernel, _, changed = mutants[number]
+        kernels, plan = good, sort.plan
+        if isinstance(changed, str):
+            kernels = {**good, **build(context, source.prelude + changed, "mutant", [kernel], option)}
+        else:
+            plan = changed
+        compiled = Compiled(context, replace(sort, plan=plan), source, kernels)
+        report = validate.run(context, queue, compiled, pairs, 7, stop=1)
+        print(number, "killed" if report.failed else "alive", flush=True)
+
+
+if __name__ == "__main__":
+    main(*(int(a) if a.isdigit() else a for a in sys.argv[1:]))  # type: ignore[arg-type]

@@ -1,0 +1,116 @@
+"""Planted faults: operators that change one thing in a kernel's text or in a plan, as a slip of the pen would.
+
+Each operator yields (what it did, changed text).  They are chosen so that no mutant can be right by luck: every
+comparator, barrier, guard and index that they touch is needed for some count.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from hsgen.spec import Kernel, Plan
+
+Mutants = Iterator[tuple[str, str]]
+
+
+def _each(pattern: str, change: Callable[[re.Match[str]], str | None], what: str) -> Callable[[str], Mutants]:
+    def operator(text: str) -> Mutants:
+        for found in re.finditer(pattern, text):
+            new = change(found)
+            if new is not None and new != found.group(0):
+                line = text.count("\n", 0, found.start()) + 1
+                yield (
+                    f"{what}, line {line}: {found.group(0).strip()!r}",
+                    text[: found.start()] + new + text[found.end() :],
+                )
+
+    return operator
+
+
+def _stores(text: str) -> Mutants:
+    """Two neighbouring stores exchange their registers."""
+    pattern = r"(= r(\d+);\n\s+(?:if \([^\n]*\) )?(?:tile|destination)\[[^\n]*\] = )r(\d+);"
+    for found in re.finditer(pattern, text):
+        if not re.search(r"(tile|destination)\[[^\n]*$", text[: found.start()].rsplit("\n", 1)[-1]):
+            continue
+        head, a, b = found.groups()
+        new = head.replace(f"= r{a};", f"= r{b};", 1) + f"r{a};"
+        yield f"rows swapped: r{a}, r{b}", text[: found.start()] + new + text[found.end() :]
+
+
+def _guards(text: str) -> Mutants:
+    """A guard lets one slot too many in.  A smaller block sort sorts the counts that end in its lower rows."""
+    found = list(re.finditer(r"(\S+) < (count|keys|end)(?= \?|\))", text))
+    if "int first" in text:
+        found = found[3 * len(found) // 8 : len(found) // 2] + found[-len(found) // 8 :]
+    for m in found:
+        line = text.count("\n", 0, m.start()) + 1
+        yield f"guard, line {line}: {m[0]!r}", text[: m.start()] + f"{m[1]} <= {m[2]}" + text[m.end() :]
+
+
+OPERATORS: dict[str, Callable[[str], Mutants]] = {
+    "comparator reversed": _each(r"hs_swap\((r\d+), (r\d+)\);", lambda m: f"hs_swap({m[2]}, {m[1]});", "reversed"),
+    "comparator dropped": _each(r"hs_swap\(r\d+, r\d+\);\n", lambda m: "\n", "dropped"),
+    "rows swapped": _stores,
+    "barrier dropped": _each(r"hs_barrier\(\);\n", lambda m: "\n", "dropped"),
+    "shuffle mask": _each(
+        r"hs_half\((r\d+), (\d+)\);", lambda m: f"hs_half({m[1]}, {int(m[2]) * 2 % 15 or 1});", "mask"
+    ),
+    "flip mask": _each(r"hs_flip\((.*), (\d+), (\d+)\);", lambda m: f"hs_flip({m[1]}, {m[3]}, {m[3]});", "mask"),
+    "mirror lanes": _each(r"hs_shuffle_xor\(r\d+, \d+\);", lambda m: m[0].replace(", ", ", 1 & "), "not reversed"),
+    "guard off by one": _guards,
+    "whole off by one": _each(
+        r"count >= (\d+)|end >= (\d+)|<= keys;|keys == 2 \* run;",
+        lambda m: {"<": "<= keys + 1;", "k": "keys + 1 >= 2 * run;"}.get(m[0][0], f"{m[0]} - 1"),
+        "whole",
+    ),
+    # (the first row of a column has no pad that matters: where it is outside, all of the column is)
+    "pad of the wrong end": _each(r"(r[1-9]\d* = .*): HS_GREATEST;", lambda m: f"{m[1]}: HS_LEAST;", "pad"),
+    "partner skipped": _each(r"span \+ run >= hs_n\(\)", lambda m: "span + run + 1 >= hs_n()", "early exit"),
+    "index off by one": _each(r"(?<=base) \+ (\d+);", lambda m: f" + {int(m[1]) + 1};", "row"),
+    "stride doubled": _each(r"(\d) \* stride(?=;| \+ lane)", lambda m: f"{int(m[1]) + 1} * stride", "row"),
+    "level": _each(r"hs_argument\(\) & 255", lambda m: "(hs_argument() + 1) & 255", "level"),
+    "pitch": _each(r"(?<=int to = )lane \* (\d+)", lambda m: f"lane * {int(m[1]) - 1}", "pitch"),
+    "group lost": _each(
+        r"(?<== )\(?hs_group\(\) (\*|&)", lambda m: m[0].replace("hs_group()", "(hs_group() | 1)"), "group"
+    ),
+}
+"""Every operator on kernels by name."""
+
+
+def kernel_mutants(kernel: Kernel, text: str, each: int, rng: random.Random) -> list[tuple[str, str]]:
+    """Return up to `each` mutants of every operator for the text of one kernel.
+
+    A work-group of a single subgroup, or of few lanes that the compiler makes one vector of, keeps step by
+    itself on the devices here, so its barriers cannot be missed.
+    """
+    out: list[tuple[str, str]] = []
+    for name, operator in OPERATORS.items():
+        if name == "barrier dropped" and kernel.work_group <= max(kernel.subgroup, 16):
+            continue
+        found = list(operator(text))
+        out += [(f"{name}: {what}", new) for what, new in rng.sample(found, min(each, len(found)))]
+    return out
+
+
+def plan_mutants(plan: Plan, greatest: int) -> list[tuple[str, Plan]]:
+    """Return mutants of every plan row that runs for some n up to `greatest`."""
+    out: list[tuple[str, Plan]] = []
+    for i, step in enumerate(plan.steps):
+        if step.min_n >= greatest:
+            continue
+        rows = {
+            "row dropped": None,
+            "one group too few": replace(step, add=step.add - step.div),
+            "runs too late": replace(step, min_n=step.min_n + 1),
+            "argument changed": replace(step, argument=step.argument ^ 1) if step.argument else None,
+        }
+        for what, row in rows.items():
+            if row is None and what != "row dropped":
+                continue
+            steps = [*plan.steps[:i], *([row] if row else []), *plan.steps[i + 1 :]]
+            out.append((f"step {i} ({step.kernel}): {what}", replace(plan, steps=tuple(steps))))
+    return out

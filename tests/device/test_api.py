@@ -1,0 +1,121 @@
+"""The Python API: arrays and buffers, in place and into another, events, queues of both kinds, errors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from hsgen import toolchain
+from hsgen.backends.hosts import Host
+from hsgen.backends.opencl import context_for
+from hsgen.errors import Usage
+from hsgen.opencl import Sorter
+
+pytestmark = pytest.mark.device
+cl = toolchain.pyopencl()
+array = pytest.importorskip("pyopencl.array")
+
+
+@pytest.fixture(scope="module")
+def queue(embedded: Host) -> Iterator[cl.CommandQueue]:
+    context = context_for(embedded)  # kept: Intel's runtime forgets a context that only a queue holds
+    yield cl.CommandQueue(context)
+    del context
+
+
+@pytest.fixture(scope="module")
+def sorter(queue: cl.CommandQueue) -> Sorter:
+    return Sorter(queue.context, "u32")
+
+
+def random(n: int, dtype: type = np.uint32) -> np.ndarray:
+    return np.random.default_rng(n).integers(0, np.iinfo(dtype).max, n, dtype)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 1000, 100_003])
+def test_arrays_in_place_and_into_another(queue: cl.CommandQueue, sorter: Sorter, n: int) -> None:
+    host = random(n)
+    keys, out = array.to_device(queue, host), array.empty(queue, n, np.uint32)
+    event = sorter(queue, keys, out=out)
+    event.wait()
+    assert (out.get() == np.sort(host)).all() and (keys.get() == host).all()
+    sorter(queue, keys)
+    assert (keys.get() == np.sort(host)).all()
+
+
+def test_the_matching_target_is_taken(sorter: Sorter) -> None:
+    assert (sorter.target, sorter.dtype, sorter.max_n) == ("cpu", np.uint32, 1 << 29)
+
+
+def test_numpy_types_name_keys(queue: cl.CommandQueue) -> None:
+    sorter = Sorter(queue.context, np.uint64, target="intel-gen8")
+    host = random(5000, np.uint64)
+    keys = array.to_device(queue, host)
+    sorter(queue, keys)
+    assert (keys.get() == np.sort(host)).all()
+
+
+def test_a_prefix_is_sorted_and_the_rest_left_alone(queue: cl.CommandQueue, sorter: Sorter) -> None:
+    host = random(20_000)
+    keys = array.to_device(queue, host)
+    sorter(queue, keys, n=9_999)
+    assert (keys.get() == np.concatenate([np.sort(host[:9_999]), host[9_999:]])).all()
+
+
+def test_buffers(queue: cl.CommandQueue, sorter: Sorter) -> None:
+    host = random(3000)
+    buffer = cl.Buffer(queue.context, cl.mem_flags.COPY_HOST_PTR, hostbuf=host)
+    sorter(queue, buffer).wait()
+    out = np.empty_like(host)
+    cl.enqueue_copy(queue, out, buffer)
+    assert (out == np.sort(host)).all()
+
+
+def test_views_of_arrays(queue: cl.CommandQueue, sorter: Sorter) -> None:
+    host = random(4096)
+    keys = array.to_device(queue, host)
+    sorter(queue, keys[1024:3000])
+    assert (keys.get() == np.concatenate([host[:1024], np.sort(host[1024:3000]), host[3000:]])).all()
+
+
+def test_an_out_of_order_queue_is_ordered_by_events(queue: cl.CommandQueue, sorter: Sorter) -> None:
+    mode = cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE
+    loose = cl.CommandQueue(queue.context, properties=mode)
+    host = random(200_000)
+    for _ in range(5):
+        keys = array.to_device(queue, host)
+        queue.finish()
+        event = sorter(loose, keys)
+        event.wait()
+        assert (keys.get(queue) == np.sort(host)).all()
+
+
+def test_it_waits_for_events(queue: cl.CommandQueue, sorter: Sorter) -> None:
+    gate = cl.UserEvent(queue.context)
+    keys = array.to_device(queue, random(100))
+    event = sorter(queue, keys, wait_for=[gate])
+    assert event.command_execution_status != cl.command_execution_status.COMPLETE
+    gate.set_status(cl.command_execution_status.COMPLETE)
+    event.wait()
+
+
+def test_misuse_is_refused(queue: cl.CommandQueue, sorter: Sorter) -> None:
+    keys = array.to_device(queue, random(100))
+    with pytest.raises(ValueError, match="elements of float32, this sort takes uint32"):
+        sorter(queue, keys.astype(np.float32))
+    with pytest.raises(ValueError, match="out holds 50 keys, 100 are to be sorted"):
+        sorter(queue, keys, out=array.empty(queue, 50, np.uint32))
+    with pytest.raises(ValueError, match="keys holds 100 keys, 101 are to be sorted"):
+        sorter(queue, keys, n=101)
+    with pytest.raises(ValueError, match="strided"):
+        sorter(queue, keys[::2])
+    with pytest.raises(ValueError, match="begins 4 bytes into its buffer"):
+        sorter(queue, keys[1:])
+    with pytest.raises(Usage, match="count -1: this plan sorts 0 to"):
+        sorter(queue, keys, n=-1)
+    with pytest.raises(Usage, match="no merge sort for f32 keys"):
+        Sorter(queue.context, np.float32)
+    with pytest.raises(Usage, match="unknown"):
+        Sorter(queue.context, "u32", target="voodoo")

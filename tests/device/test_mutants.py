@@ -1,0 +1,81 @@
+"""Planted faults in every kernel and every plan row are caught by the cases of a validation."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from mutant_worker import all_mutants
+from mutants import OPERATORS
+
+from hsgen import target
+from hsgen.backends.hosts import Host
+from hsgen.validate import reach
+
+WORKER = Path(__file__).with_name("mutant_worker.py")
+WORKERS = 2
+
+
+def _share(arguments: list[str], total: int, first: int, results: dict[int, str]) -> None:
+    """Run one worker's mutants, starting it again behind each one that crashes it."""
+    while first < total:
+        command = [sys.executable, str(WORKER), *arguments, str(first), str(WORKERS)]
+        env = {**os.environ, "PYOPENCL_NO_CACHE": "1"}
+        done = subprocess.run(command, capture_output=True, text=True, env=env, timeout=600, check=False)
+        last = first
+        for line in done.stdout.splitlines():
+            number, _, state = line.partition(" ")
+            last = int(number)
+            results[last] = state
+        if done.returncode == 0:
+            return
+        if not done.stdout:
+            raise AssertionError(done.stderr)
+        if done.returncode > 0:
+            results[last] = f"error {done.stderr}"
+        else:
+            results[last] = "crashed"
+        first = last + WORKERS
+
+
+@pytest.mark.device
+@pytest.mark.parametrize(("name", "key", "each"), [("intel-gen8", "u32", 1), ("generic", "u64", 1)])
+def test_every_planted_fault_is_caught(embedded: Host, name: str, key: str, each: int) -> None:
+    sort = target.find(name).sort("merge", key)
+    greatest = reach(sort.plan)  # every kernel has run by then; plan rows for greater counts repeat their form
+    mutants = all_mutants(sort, each, greatest)
+    results: dict[int, str] = {}
+    arguments = [name, key, str(each), embedded.label, str(greatest)]
+    threads = [threading.Thread(target=_share, args=(arguments, len(mutants), i, results)) for i in range(WORKERS)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    states = Counter(r.split()[0] for r in results.values())
+    print(f"{name} {key}: {len(mutants)} mutants, {dict(states)}")
+    left = [
+        f"{mutants[i][0]} {mutants[i][1]}: {results.get(i)}"
+        for i in range(len(mutants))
+        if results.get(i) not in ("killed", "crashed")
+    ]
+    assert not left, "\n".join(left)
+    assert len(mutants) >= 40
+    assert {k for k, _, _ in mutants} - {""} == {k.name for k in sort.kernels}
+    rows = sum(1 for s in sort.plan.steps if s.min_n < greatest)
+    assert sum(1 for k, what, _ in mutants if not k and "dropped" in what) == rows
+
+
+def test_every_operator_is_used() -> None:
+    """Over both forms of kernels each operator finds something to change."""
+    used = {
+        what.split(":")[0]
+        for name in ("intel-gen8", "generic", "cpu")
+        for kernel, what, _ in all_mutants(target.find(name).sort("merge", "u32"), 1, 1)
+        if kernel
+    }
+    assert used == set(OPERATORS)

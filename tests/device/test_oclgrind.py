@@ -1,0 +1,40 @@
+"""oclgrind simulates the generic kernels and reports races, uninitialised reads and accesses out of bounds."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import OCLGRIND, missing
+
+
+def grind(*arguments: str) -> subprocess.CompletedProcess[str]:
+    if not Path(OCLGRIND).exists():
+        missing("oclgrind is not installed (apt-get install oclgrind)")
+    checks = {
+        "OCL_ICD_VENDORS": OCLGRIND,
+        "OCLGRIND_DATA_RACES": "1",
+        "OCLGRIND_UNINITIALIZED": "1",
+        "PYOPENCL_NO_CACHE": "1",
+    }
+    command = [sys.executable, str(Path(__file__).with_name("grind.py")), *arguments]
+    return subprocess.run(
+        command, capture_output=True, text=True, env={**os.environ, **checks}, timeout=600, check=False
+    )
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("key", ["u32", "u64"])
+def test_nothing_is_reported(key: str) -> None:
+    done = grind(key)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "sorted Oclgrind" in done.stdout
+    assert done.stderr.strip() == ""
+
+
+@pytest.mark.device
+def test_a_missing_barrier_is_reported() -> None:
+    assert "race" in grind("u32", "drop-barrier").stderr

@@ -1,0 +1,65 @@
+"""A sample of the shapes that hypothesis draws compiles and sorts on the embedded device."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from hsgen import target, toolchain, validate
+from hsgen.algorithms import merge
+from hsgen.algorithms.merge import Params
+from hsgen.backends.hosts import Host
+from hsgen.backends.opencl import Compiled, context_for
+from hsgen.cases import KINDS
+from hsgen.networks import pow2_ceil, pow2_floor
+from hsgen.spec import KEYS, Sort
+
+FACTS = target.find("cpu").device
+
+
+@st.composite
+def shapes(draw: st.DrawFn) -> Params:
+    """Shapes within width 1-64, height 2-64, slabs 1-32 (fewer where kernels grow long)."""
+    width = draw(st.sampled_from([1, 4, 8, 16, 32, 64]))
+    height = 2 * draw(st.integers(1, 12))
+    slabs = draw(st.integers(1, min(32, max(2, 256 // height // (8 if width > 16 else 1)))))
+    clean = 1 << draw(st.integers(0, pow2_ceil(slabs).bit_length() - 1))
+    chunk = clean * pow2_floor(height) * width
+    group = width << draw(st.integers(0, max(0, (chunk // width).bit_length() - 1)))
+    scales = st.integers(1, 4)
+    return Params(
+        key=KEYS[draw(st.sampled_from(["u32", "u64"]))],
+        subgroup=width,
+        height=height,
+        slabs=slabs,
+        clean_slabs=clean,
+        local_scale=draw(scales),
+        flip_scale=draw(scales),
+        half_scale=draw(scales),
+        stream_group=min(group, 1024),
+        bank_pad=draw(st.integers(0, 3)),
+        exchange=draw(st.sampled_from(["minmax", "select"])),
+    )
+
+
+@pytest.mark.device
+@settings(max_examples=12, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(p=shapes())
+def test_drawn_shapes_sort(embedded: Host, p: Params) -> None:
+    big = replace(FACTS, subgroups=(1, 2, 4, 8, 16, 32, 64))
+    if merge.problems(p, big):
+        return
+    sort = Sort(target="drawn", algorithm="merge", key=p.key, kernels=merge.kernels(p), plan=merge.plan(p), params=p)
+    context = context_for(embedded)
+    queue = toolchain.pyopencl().CommandQueue(context)
+    compiled = Compiled(context, sort)
+    top = 8 * p.block + 1
+    ns = merge.edges(p, top)
+    ns = [*ns[:: max(1, len(ns) // 40)], top]
+    pairs = [(n, list(KINDS)[i % len(KINDS)]) for i, n in enumerate(ns)] + [(n, "random") for n in ns]
+    report = validate.run(context, queue, compiled, pairs, int(np.sum(ns)), stop=1)
+    assert not report.failed, (p, report.failures)

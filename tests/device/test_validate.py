@@ -1,0 +1,105 @@
+"""The kernels of every target on the devices here: quick validations, and what their reports say."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from hsgen import target, toolchain, validate
+from hsgen.backends.hosts import Host
+from hsgen.backends.opencl import Compiled, context_for
+from hsgen.cli import main
+
+SORTS = [(t, k) for t in ("cpu", "intel-gen8", "generic") for k in ("u32", "u64")]
+
+
+@pytest.mark.device
+@pytest.mark.parametrize(("name", "key"), SORTS)
+def test_targets_sort_on_the_embedded_device(
+    embedded: Host, name: str, key: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["validate", "-t", name, "--key", key, "--device", embedded.platform, "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert row["target"] == name and row["key"] == key and row["api"] == "opencl"
+    assert row["device"] == embedded.label and row["seed"] == 1
+    assert row["cases"] >= validate.QUICK and row["failures"] == 0
+    assert row["greatest_n"] >= 1 << 17
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("key", ["u32", "u64"])
+def test_generic_sorts_on_a_device_without_subgroups(pocl: Host, key: str) -> None:
+    assert main(["validate", "-t", "generic", "--key", key, "--device", pocl.platform]) == 0
+
+
+@pytest.mark.device
+def test_without_a_target_the_matching_one_is_taken(embedded: Host, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["validate", "--key", "u32", "--device", embedded.platform, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)[0]["target"] == "cpu"
+
+
+@pytest.mark.device
+def test_a_full_validation_has_enough_cases() -> None:
+    for name, key in SORTS:
+        pairs = validate.plan_cases(target.find(name).sort("merge", key), full=True, seed=1)
+        assert 2 * len(pairs) >= 100_000
+        assert max(n for n, _ in pairs) >= 1 << 22
+
+
+@pytest.mark.device
+def test_failures_are_reported_with_the_case(
+    embedded: Host, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A sort that does nothing fails every case that is not sorted already, and the command exits with 1."""
+    monkeypatch.setattr(Compiled, "run", lambda *_, **__: None)
+    assert main(["validate", "-t", "generic", "--key", "u32", "--device", embedded.platform]) == 1
+    err = capsys.readouterr().err
+    assert "generic u32: 1 keys" in err and "out of place: key 0 is" in err and "repeat with --seed 1" in err
+
+
+@pytest.mark.device
+@pytest.mark.parametrize(
+    ("offset", "what"),
+    [
+        (-1, "the guard word 1 before the keys was overwritten"),
+        (10, "the guard word 0 after the keys was overwritten"),
+        (3, "key 3 is 4294967295, should be"),
+    ],
+)
+def test_the_frame_catches_stray_writes(embedded: Host, offset: int, what: str) -> None:
+    cl = toolchain.pyopencl()
+    context = context_for(embedded)
+    queue = cl.CommandQueue(context)
+    compiled = Compiled(context, target.find("generic").sort("merge", "u32"))
+    frame = validate.Bench(context, queue, compiled, 100)
+    real = compiled.run
+
+    def stray(queue: object, buffers: dict[str, object], n: int) -> None:
+        real(queue, buffers, n)
+        whole = frame._whole[0 if buffers["source"] is buffers["destination"] else 1]
+        cl.enqueue_fill_buffer(queue, whole, np.uint32(0xFFFFFFFF), validate.FRONT + 4 * offset, 4)
+
+    compiled.run = stray  # type: ignore[method-assign]
+    keys = np.arange(10, dtype=np.uint32)[::-1].copy()
+    for in_place in (True, False):
+        assert what in str(frame.run(keys, np.sort(keys), in_place=in_place))
+
+
+@pytest.mark.device
+def test_a_changed_input_is_caught(embedded: Host) -> None:
+    cl = toolchain.pyopencl()
+    context = context_for(embedded)
+    queue = cl.CommandQueue(context)
+    compiled = Compiled(context, target.find("generic").sort("merge", "u32"))
+    frame = validate.Bench(context, queue, compiled, 100)
+    real = compiled.run
+
+    def touch(queue: object, buffers: dict[str, object], n: int) -> None:
+        real(queue, buffers, n)
+        cl.enqueue_fill_buffer(queue, frame._whole[0], np.uint32(5), validate.FRONT, 4)
+
+    compiled.run = touch  # type: ignore[method-assign]
+    keys = np.arange(10, dtype=np.uint32)
+    assert frame.run(keys, keys, in_place=False) == "the input was changed"

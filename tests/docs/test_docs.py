@@ -1,0 +1,253 @@
+"""What the documents say is what happens: commands and examples are run, links and names looked up."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hsgen import toolchain
+from hsgen.backends.hosts import Host
+from hsgen.cli import group
+from hsgen.opencl import Sorter
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PARTS = ("hsgen", "templates", "targets", "generated", "docs", "pyproject.toml", "README.md", "LICENSE")
+OPTIONS = {name: {o for p in command.params for o in p.opts} for name, command in group.commands.items()}
+
+Block = tuple[str, str]
+
+
+def blocks(path: Path) -> list[Block]:
+    """The fenced blocks of a document: (language, text)."""
+    return re.findall(r"^```(\w+)\n(.*?)^```$", path.read_text(encoding="utf-8"), re.M | re.S)
+
+
+def only(path: Path, language: str) -> list[str]:
+    """The fenced blocks of one language."""
+    return [text for word, text in blocks(path) if word == language]
+
+
+def shell(text: str, folder: Path, errors: int = subprocess.STDOUT) -> subprocess.CompletedProcess[str]:
+    """Run `text` as a reader would, with `hsgen` being the one in `folder`."""
+    return subprocess.run(
+        ["sh", "-e", "-c", f'hsgen() {{ "$PYTHON" -m hsgen "$@"; }}\n{text}'],
+        cwd=folder,
+        env={**os.environ, "PYTHON": sys.executable, "PYTHONPATH": str(folder)},
+        stdout=subprocess.PIPE,
+        stderr=errors,
+        stdin=subprocess.DEVNULL,
+        text=True,
+        check=False,
+    )
+
+
+def records(folder: Path, command: str) -> list[dict[str, Any]]:
+    """What a command prints with --json."""
+    done = shell(f"hsgen {command} --json", folder, subprocess.PIPE)
+    assert done.returncode in (0, 1) and "Traceback" not in done.stderr, done.stderr
+    found: list[dict[str, Any]] = json.loads(done.stdout)
+    return found
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A copy of what a checkout holds."""
+    for part in PARTS:
+        if (ROOT / part).is_dir():
+            shutil.copytree(ROOT / part, tmp_path / part, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(ROOT / part, tmp_path / part)
+    return tmp_path
+
+
+def follow(path: Path, folder: Path) -> Iterator[tuple[Block, str]]:
+    """Do what a document says; yield every block that was run with its output.
+
+    The first block of TOML is saved, the second appended to the file where that then is.  Blocks of sh must
+    succeed; in blocks of console every command must print exactly what stands below it.
+    """
+    files = iter(only(path, "toml"))
+    for language, text in blocks(path):
+        if language == "sh":
+            done = shell(text, folder)
+            assert done.returncode == 0, f"{text}\n{done.stdout}"
+            yield (language, text), done.stdout
+        elif language == "console":
+            for command, expected in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", text, re.M):
+                assert shell(command, folder).stdout == expected, command
+            yield (language, text), text
+        elif language == "toml":
+            name = "my-gpu.toml"
+            place = next((p for p in (folder / "targets" / name, folder / name) if p.exists()), folder / name)
+            with place.open("a", encoding="utf-8") as file:
+                file.write("\n" + next(files))
+            yield (language, text), ""
+
+
+def test_adding_a_target_as_the_document_says(tree: Path, embedded: Host) -> None:
+    before = {p: p.read_bytes() for p in (tree / "generated").rglob("*.cl")}
+    ran = list(follow(tree / "docs" / "add-a-target.md", tree))
+    languages = [language for (language, _), _ in ran]
+    assert languages.count("toml") == 2 and "console" in languages and languages.count("sh") >= 5
+    output = {text: out for (_, text), out in ran}
+    validated = next(out for text, out in output.items() if "validate" in text)
+    assert re.search(r"^my-gpu +opencl +u64 .* 0 +1$", validated, re.M), validated
+    assert (tree / "sorts/targets/my-gpu/kernels/opencl/merge_u64.cl").is_file()
+    assert (tree / "generated/targets/my-gpu/plans/merge_u32.json").is_file()
+    assert all(p.read_bytes() == data for p, data in before.items()), "another target's files changed"
+    mine = next(t for t in records(tree, "targets") if t["name"] == "my-gpu")
+    assert [e["level"] for e in mine["evidence"]] == ["cpu"]
+    assert records(tree, "check") == [], "evidence changed what is generated"
+
+
+def test_the_three_lines_of_python_sort(embedded: Host) -> None:
+    three = only(ROOT / "docs/python-api.md", "python")[0]
+    assert len(three.splitlines()) == 3
+    cl = toolchain.pyopencl()
+    import pyopencl.array as cl_array
+
+    context = cl.Context([embedded.handle])
+    queue = cl.CommandQueue(context)
+    host = np.random.default_rng(7).integers(0, 2**32, 10_007, np.uint32)
+    names: dict[str, Any] = {"Sorter": Sorter, "queue": queue, "keys": cl_array.to_device(queue, host)}
+    names["sorted_keys"] = cl_array.zeros_like(names["keys"])
+    exec(three, names)
+    for name in ("keys", "sorted_keys"):
+        assert np.array_equal(names[name].get(queue), np.sort(host))
+
+
+def test_the_three_lines_are_the_same_everywhere() -> None:
+    three = only(ROOT / "docs/python-api.md", "python")[0]
+    assert three in only(ROOT / "README.md", "python")
+    shown = ast.get_docstring(ast.parse((ROOT / "hsgen/opencl.py").read_text(encoding="utf-8"))) or ""
+    shown = "".join(f"{line[4:]}\n" for line in shown.splitlines() if line.startswith(">>> "))
+    assert re.sub(r" +#", "  #", shown) == three
+
+
+def test_the_whole_python_program_runs(embedded: Host, tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(only(ROOT / "docs/python-api.md", "python")[1], encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "program.py"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "sorted 100000 keys" in done.stdout
+
+
+def fields(command: str) -> dict[str, str]:
+    """The table of docs/json.md for a command: each field with the text about it."""
+    text = (ROOT / "docs/json.md").read_text(encoding="utf-8")
+    section = re.search(rf"^## `hsgen {command}\b.*?\n(.*?)(?=^## |\Z)", text, re.M | re.S)
+    assert section, f"docs/json.md has no section for {command}"
+    return dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", section[1], re.M))
+
+
+@pytest.mark.parametrize(
+    ("command", "arguments"),
+    [
+        ("targets", ""),
+        ("show", "cpu --plan 100000"),
+        ("generate", "-t cpu -o new --dry-run"),
+        ("check", ""),
+        ("verify", "generated"),
+        ("doctor", ""),
+    ],
+)
+def test_json_is_as_documented(tree: Path, command: str, arguments: str) -> None:
+    if command in ("check", "verify"):
+        (tree / "generated/LICENSE").write_text("changed", encoding="utf-8")
+    if command == "targets":
+        evidence = only(ROOT / "docs/add-a-target.md", "toml")[1]
+        with (tree / "targets/cpu.toml").open("a", encoding="utf-8") as file:
+            file.write("\n" + evidence)
+    compare_fields(command, records(tree, f"{command} {arguments}"))
+
+
+@pytest.mark.parametrize(
+    ("command", "arguments"),
+    [("validate", "-t cpu --key u32"), ("bench", "-t cpu --key u32 --sizes 1000 --rounds 1")],
+)
+def test_json_of_devices_is_as_documented(tree: Path, embedded: Host, command: str, arguments: str) -> None:
+    compare_fields(command, records(tree, f"{command} {arguments}"))
+
+
+def compare_fields(command: str, found: list[dict[str, Any]]) -> None:
+    documented = fields(command)
+    assert found, f"{command} printed no object to look at"
+    for record in found:
+        assert list(record) == list(documented)
+        for name, value in record.items():
+            for inner in value if isinstance(value, list) else []:
+                unnamed = [k for k in inner if f"`{k}`" not in documented[name]] if isinstance(inner, dict) else []
+                assert not unnamed, f"docs/json.md: {command} {name} does not name {unnamed}"
+
+
+@pytest.mark.parametrize("path", DOCS, ids=lambda p: p.name)
+def test_links_lead_somewhere(path: Path) -> None:
+    for link in re.findall(r"\[[^\]]*\]\(([^)]+)\)", path.read_text(encoding="utf-8")):
+        if not re.match(r"\w+:", link):
+            place, _, anchor = link.partition("#")
+            goal = path.parent / place if place else path
+            assert goal.exists(), f"{path.name}: {link} leads nowhere"
+            if anchor:
+                assert anchor in anchors(goal), f"{path.name}: {link} names no heading"
+
+
+def anchors(path: Path) -> set[str]:
+    """The anchors of a document's headings, as forges make them."""
+    heads = re.findall(r"^#+ (.*)$", path.read_text(encoding="utf-8"), re.M)
+    return {re.sub(r"[^\w\- ]", "", h.lower()).replace(" ", "-") for h in heads}
+
+
+def test_every_command_is_documented() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for name in group.commands:
+        assert re.search(rf"^\| `hsgen {name}\b", readme, re.M), f"README.md: no row for hsgen {name}"
+        assert fields(name)
+
+
+@pytest.mark.parametrize("path", DOCS, ids=lambda p: p.name)
+def test_commands_and_options_that_documents_name_exist(path: Path) -> None:
+    code = re.findall(r"`([^`\n]+)`", path.read_text(encoding="utf-8"))
+    code += [line for word in ("sh", "console") for text in only(path, word) for line in text.splitlines()]
+    for name, rest in (m.groups() for line in code if (m := re.match(r"(?:\$ )?hsgen ([a-z]+)\b(.*)", line))):
+        assert name in OPTIONS, f"{path.name}: there is no hsgen {name}"
+        unknown = {o for o in re.findall(r"(?<!\S)--?[a-z]+", rest)} - OPTIONS[name] - {"--help", "--json"}
+        assert not unknown, f"{path.name}: hsgen {name} has no {unknown}"
+
+
+def test_every_target_has_a_row_in_the_readme() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for path in (ROOT / "targets").glob("*.toml"):
+        assert f"| `{path.stem}` |" in readme, f"README.md: no row for target {path.stem}"
+
+
+def test_no_file_names_a_place_on_a_machine() -> None:
+    places = re.compile(rb"(?<![\w.*-])/(?:" + b"|".join([b"work", b"root", b"home", b"tmp/x"]) + rb")/")
+    done = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        check=False,
+    )
+    if done.returncode:
+        pytest.skip("not a git checkout")
+    files = [ROOT / os.fsdecode(name) for name in done.stdout.split(b"\0") if name]
+    wrong = [str(f.relative_to(ROOT)) for f in files if f.is_file() and places.search(f.read_bytes())]
+    assert not wrong

@@ -1,0 +1,143 @@
+"""A wheel built from the tree, and an editable install, work from another folder without the checkout."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from hsgen.backends.hosts import Host
+
+ROOT = Path(__file__).resolve().parents[2]
+PARTS = ("hsgen", "templates", "targets", "pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md")
+DEPENDENCIES = {"jinja2", "click", "numpy", "pyopencl"}
+
+
+def call(*command: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Run a command without anything of this process' Python in its environment."""
+    env = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
+    return subprocess.run([str(c) for c in command], cwd=cwd, env=env, capture_output=True, text=True, check=False)
+
+
+def good(*command: str | Path, cwd: Path) -> str:
+    """Run a command that must succeed; return its output."""
+    done = call(*command, cwd=cwd)
+    assert done.returncode == 0, f"{' '.join(map(str, command))}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the sources, so that building leaves nothing in the checkout."""
+    for module in ("build", "hatchling", "editables"):
+        if importlib.util.find_spec(module) is None:
+            reason = f"{module} is not installed (pip install {module})"
+            (pytest.fail if os.environ.get("HSGEN_REQUIRE") == "1" else pytest.skip)(reason)
+    folder = tmp_path_factory.mktemp("tree")
+    for part in PARTS:
+        if (ROOT / part).is_dir():
+            shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(ROOT / part, folder / part)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def wheel(tree: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel."""
+    out = tmp_path_factory.mktemp("dist")
+    good(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", out, tree, cwd=out)
+    (found,) = out.iterdir()
+    return found
+
+
+def environment(folder: Path) -> Path:
+    """Make a virtual environment that sees the packages of this one, but not its editable installs."""
+    venv.create(folder, with_pip=False)
+    purelib = Path(sysconfig.get_path("purelib", "venv", {"base": str(folder), "platbase": str(folder)}))
+    (purelib / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
+    return folder / "bin" / "python"
+
+
+def pip(python: Path, *arguments: str | Path) -> None:
+    """Install without the network."""
+    good(sys.executable, "-m", "pip", "--python", python, "install", "--no-deps", "--no-index", *arguments, cwd=ROOT)
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The program `hsgen` of an environment into which the wheel was installed."""
+    python = environment(tmp_path_factory.mktemp("venv"))
+    pip(python, wheel)
+    return python.with_name("hsgen")
+
+
+def where(hsgen: Path, cwd: Path) -> Path:
+    """The folder from which an installed program takes its package."""
+    code = "import hsgen; print(hsgen.__file__)"
+    return Path(good(hsgen.with_name("python"), "-c", code, cwd=cwd).strip()).parent
+
+
+def test_wheel_holds_what_it_should(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+        meta = archive.read(next(n for n in names if n.endswith("/METADATA"))).decode()
+    data = {p.relative_to(ROOT).as_posix() for part in ("templates", "targets") for p in (ROOT / part).rglob("*.*")}
+    assert {f"hsgen/data/{p}" for p in data} <= names
+    assert {n.split("/")[0].split("-")[0] for n in names} == {"hsgen"}, "something beside the package"
+    needed = {
+        line.split()[1] for line in meta.splitlines() if line.startswith("Requires-Dist:") and "extra" not in line
+    }
+    assert {n.split(">")[0].lower() for n in needed} == DEPENDENCIES
+    assert any(n.endswith("LICENSE") for n in names) and "hsgen/py.typed" in names
+
+
+def test_wheel_generates_what_is_committed(installed: Path, tmp_path: Path) -> None:
+    assert not where(installed, tmp_path).is_relative_to(ROOT)
+    names = [t["name"] for t in json.loads(good(installed, "targets", "--json", cwd=tmp_path))]
+    assert names == sorted(p.stem for p in (ROOT / "targets").glob("*.toml"))
+    chosen = json.loads((ROOT / "generated/manifest.json").read_text(encoding="utf-8"))["targets"]
+    good(installed, "generate", *(x for name in chosen for x in ("-t", name)), cwd=tmp_path)
+    good(installed, "check", cwd=tmp_path)
+    good(installed, "verify", "generated", cwd=tmp_path)
+    for path in (p for p in (ROOT / "generated").rglob("*") if p.is_file()):
+        assert (tmp_path / path.relative_to(ROOT)).read_bytes() == path.read_bytes(), path.name
+
+
+def test_wheel_validates(installed: Path, embedded: Host, tmp_path: Path) -> None:
+    out = good(installed, "validate", "-t", "cpu", "--key", "u32", "--require", "--json", cwd=tmp_path)
+    (row,) = json.loads(out)
+    assert row["failures"] == 0 and row["cases"] > 0
+
+
+def test_wheel_sorts_from_python(installed: Path, embedded: Host, tmp_path: Path) -> None:
+    text = (ROOT / "docs/python-api.md").read_text(encoding="utf-8").split("```python\n")[2].split("```")[0]
+    (tmp_path / "program.py").write_text(text, encoding="utf-8")
+    assert "sorted 100000 keys" in good(installed.with_name("python"), "program.py", cwd=tmp_path)
+
+
+def test_editable_install_follows_the_tree(tree: Path, tmp_path: Path) -> None:
+    python = environment(tmp_path / "venv")
+    pip(python, "--no-build-isolation", "--editable", tree)
+    hsgen, folder = python.with_name("hsgen"), tmp_path / "elsewhere"
+    folder.mkdir()
+    assert where(hsgen, folder) == (tree / "hsgen").resolve()
+    good(hsgen, "generate", "-t", "cpu", "-o", "out", cwd=folder)
+    good(hsgen, "check", "-o", "out", cwd=folder)
+    template = tree / "templates/merge/clean.j2"
+    before = template.read_text(encoding="utf-8")
+    try:
+        template.write_text(before + "// changed\n", encoding="utf-8")
+        done = call(hsgen, "check", "-o", "out", cwd=folder)
+    finally:
+        template.write_text(before, encoding="utf-8")
+    assert done.returncode == 1 and "stale targets/cpu/kernels/opencl/merge_u32.cl" in done.stderr

@@ -1,0 +1,110 @@
+"""The shape of the tree: import directions, size budgets, and no dialect or vendor word in kernel bodies."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+import hsgen
+from hsgen import resources
+
+PACKAGE = Path(hsgen.__file__).parent
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+LAYERS = (
+    ("errors", "spec", "networks", "resources", "tables", "device"),
+    ("plan", "algorithms"),
+    ("target", "toolchain"),
+    ("dialect",),
+    ("render", "cases"),
+    ("bundle", "backends"),
+    ("store", "opencl", "peers", "doctor", "validate"),
+    ("bench", "tune"),
+    ("cli",),
+    ("__main__",),
+)
+"""Modules may import from their own layer and from those before it."""
+
+
+def layer(name: str) -> int:
+    return next(i for i, names in enumerate(LAYERS) if name in names)
+
+
+def part(module: str) -> str:
+    """``hsgen.algorithms.merge`` -> ``algorithms``"""
+    return module.split(".")[1] if module.startswith("hsgen.") else ""
+
+
+def imports(tree: ast.Module) -> set[str]:
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found.update(a.name for a in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module)
+            if node.module == "hsgen":
+                found.update(f"hsgen.{a.name}" for a in node.names if not a.name.startswith("__"))
+    return found
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: p.relative_to(PACKAGE).as_posix())
+def test_imports_go_one_way(path: Path) -> None:
+    own = path.relative_to(PACKAGE).with_suffix("").parts[0]
+    if own == "__init__":
+        return
+    used = {part(m) for m in imports(ast.parse(path.read_text())) if m.startswith("hsgen.")} - {""}
+    assert {u for u in used if layer(u) > layer(own)} == set()
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: p.relative_to(PACKAGE).as_posix())
+def test_only_the_command_line_touches_the_process(path: Path) -> None:
+    if path.relative_to(PACKAGE).parts[0] in ("cli", "__main__.py") or path.name == "trial.py":
+        return  # trial.py is the main of a process of its own
+    text = path.read_text()
+    assert not re.search(r"\bprint\(|sys\.(argv|exit|stdout)|\bclick\b", text)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: p.relative_to(PACKAGE).as_posix())
+def test_modules_and_functions_stay_small(path: Path) -> None:
+    text = path.read_text()
+    assert len(text.splitlines()) <= 280
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef):
+            assert (node.end_lineno or 0) - node.lineno < 50, f"{path.name}: {node.name}"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: p.relative_to(PACKAGE).as_posix())
+def test_public_names_have_docstrings(path: Path) -> None:
+    tree = ast.parse(path.read_text())
+    assert ast.get_docstring(tree) or not tree.body
+    classes = [n for n in tree.body if isinstance(n, ast.ClassDef)]
+    for node in [*tree.body, *(m for c in classes for m in c.body)]:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
+            assert ast.get_docstring(node), f"{path.name}: {node.name}"
+
+
+def test_templates_stay_small() -> None:
+    for path in resources.templates().rglob("*.j2"):
+        budget = 80 if path.parent.name == "dialects" else 120
+        assert len(path.read_text().splitlines()) <= budget, path.name
+
+
+def test_bodies_hold_no_word_of_a_dialect_or_vendor() -> None:
+    vendors = r"opencl|glsl|cuda|vulkan|metal|intel|nvidia|amd"
+    words = rf"__kernel|__global|__local|__shared__|{vendors}|gl_|get_\w+_id|barrier\(CLK"
+    for path in sorted((resources.templates() / "merge").glob("*.j2")):
+        text = re.sub(r"\{#.*?#\}", "", path.read_text(), flags=re.DOTALL)
+        assert not re.search(words, text, re.IGNORECASE), path.name
+
+
+def test_every_template_is_used() -> None:
+    from hsgen import target
+    from hsgen.render import environment, sources_of
+
+    roots = {"dialects/opencl.j2", "merge/words.j2", "host/LICENSE.j2", "host/README.md.j2"}
+    roots |= {k.template + ".j2" for k in target.find("cpu").sort("merge", "u32").kernels}
+    every = {p.relative_to(resources.templates()).as_posix() for p in resources.templates().rglob("*.j2")}
+    assert set(sources_of(environment(), sorted(roots))) == every

@@ -1,0 +1,279 @@
+"""Plans: how a row is interpreted, and what the table of a merge sort promises.
+
+- The interpreter: guards, cap, negative and truncated counts, grids of two dimensions, counts that are refused.
+- A merge plan names only kernels that exist, sorts every count with exactly one block sort, and gives each merge
+  level the lanes of exactly its spans; its launches are as many as the formula says, its numbers fit 32 bits.
+- The table has no row too many: whichever row is dropped, some count is no longer sorted (by the kernels' model).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hsgen import target
+from hsgen.algorithms import merge
+from hsgen.algorithms.merge.bodies import BlockSort, Clean, Stream
+from hsgen.algorithms.merge.model import Fault, run
+from hsgen.cases import around
+from hsgen.errors import Usage
+from hsgen.networks import pow2_ceil
+from hsgen.plan import groups, launches
+from hsgen.spec import KEYS, Binding, Plan, Sort, Step
+
+STEP = Step(
+    kernel="k",
+    bindings=(Binding(role="destination"),),
+    argument=0,
+    min_n=10,
+    max_n=1000,
+    x="n",
+    add=0,
+    div=1,
+    mul=1,
+    cap=2**32 - 1,
+)
+
+
+def grids(step: Step, n: int, limit: int = 2**32 - 1) -> list[tuple[int, tuple[int, int]]]:
+    """Return groups and grid of every launch of a plan of one step."""
+    return [(each.groups, each.grid) for each in launches(Plan(steps=(step,), max_n=1 << 40), n, limit)]
+
+
+def test_a_step_runs_beyond_min_n_and_up_to_max_n() -> None:
+    assert [groups(STEP, n) for n in (0, 9, 10, 11, 999, 1000, 1001)] == [0, 0, 0, 11, 999, 1000, 0]
+    assert grids(STEP, 10) == [] and grids(STEP, 1001) == []
+    assert grids(STEP, 11) == [(11, (11, 1))]
+
+
+def test_groups_are_added_to_divided_multiplied_and_capped_in_this_order() -> None:
+    step = replace(STEP, add=5, div=8, mul=3, cap=30)
+    assert [groups(step, n) for n in (11, 18, 19, 74, 75, 83, 91, 1000)] == [6, 6, 9, 27, 30, 30, 30, 30]
+
+
+def test_a_negative_add_may_leave_nothing_to_launch() -> None:
+    step = replace(STEP, add=-20, div=4)
+    assert [groups(step, n) for n in (20, 23, 24, 28)] == [0, 0, 1, 2]
+    assert grids(step, 23) == [] and grids(step, 11) == []
+    assert grids(step, 28) == [(2, (2, 1))]
+
+
+def test_numbers_beyond_32_bits() -> None:
+    step = replace(STEP, min_n=1 << 33, max_n=1 << 39, add=(1 << 34) - 1, div=1 << 34)
+    assert groups(step, 1 << 33) == 0
+    assert groups(step, (1 << 35) + 1) == 3
+
+
+@given(st.integers(1, 1 << 32), st.sampled_from([1 << 16, 65535, 100000, 2**32 - 1]))
+def test_a_grid_is_split_into_rows_that_fit(count: int, limit: int) -> None:
+    """The rows fit, they hold all groups, and fewer groups are too many than there are rows."""
+    step = replace(STEP, min_n=0, max_n=1 << 40)
+    if min(count, step.cap) > limit * limit:
+        with pytest.raises(Usage, match="do not fit a grid of"):
+            grids(step, count, limit)
+        return
+    [(wanted, (width, rows))] = grids(step, count, limit)
+    assert wanted == min(count, step.cap)
+    assert width <= limit
+    assert 0 <= width * rows - wanted < rows
+    if wanted <= limit:
+        assert rows == 1
+    assert rows <= limit
+
+
+def test_grids_at_the_edge_of_a_limit() -> None:
+    step = replace(STEP, max_n=1 << 40)
+    assert grids(step, 65535, 65535) == [(65535, (65535, 1))]
+    assert grids(step, 65536, 65535) == [(65536, (32768, 2))]
+    assert grids(step, 65535 * 3, 65535) == [(65535 * 3, (65535, 3))]
+    assert grids(step, 65535 * 3 + 1, 65535) == [(65535 * 3 + 1, (49152, 4))]
+
+
+@pytest.mark.parametrize("n", [-1, 1001, 1 << 40])
+def test_counts_that_a_plan_does_not_sort_are_refused(n: int) -> None:
+    with pytest.raises(Usage, match="0 to 1000"):
+        list(launches(Plan(steps=(STEP,), max_n=1000), n))
+
+
+def test_steps_run_in_the_order_of_the_table() -> None:
+    steps = tuple(replace(STEP, kernel=f"k{i}", min_n=10 * i) for i in range(5))
+    assert [each.step.kernel for each in launches(Plan(steps=steps, max_n=1000), 30)] == ["k0", "k1", "k2"]
+
+
+def sort_of(subgroup: int, height: int, slabs: int, **values: int) -> Sort:
+    """Return the sort of a shape that no target has; what is not given is small."""
+    small = {"clean_slabs": 1, "local_scale": 2, "flip_scale": 2, "half_scale": 2, "stream_group": subgroup}
+    p = merge.Params(key=KEYS["u32"], subgroup=subgroup, height=height, slabs=slabs, **{**small, **values})
+    return Sort(target="any", algorithm="merge", key=p.key, kernels=merge.kernels(p), plan=merge.plan(p), params=p)
+
+
+def shipped() -> list[Sort]:
+    """Return every merge sort of every target that comes with hsgen."""
+    targets = [target.find(name) for name in target.names()]
+    return [t.sort(algorithm, key) for t in targets for algorithm, key in t.choices if algorithm == "merge"]
+
+
+SMALL = [
+    sort_of(1, 2, 1),
+    sort_of(1, 6, 3, flip_scale=1, half_scale=1),
+    sort_of(2, 2, 3, flip_scale=1, half_scale=1),
+    sort_of(2, 4, 4, clean_slabs=4, stream_group=8),
+    sort_of(4, 8, 16, clean_slabs=2, half_scale=1),
+    sort_of(8, 4, 20, clean_slabs=16, flip_scale=3, stream_group=32),
+]
+SORTS = [*shipped(), *SMALL]
+
+
+def names(sort: Sort) -> str:
+    """Return the name of a test's sort."""
+    p = params(sort)
+    return sort.name if sort.target != "any" else f"{p.subgroup}x{p.height}x{p.slabs}"
+
+
+def params(sort: Sort) -> merge.Params:
+    """Return the parameters of a merge sort."""
+    assert isinstance(sort.params, merge.Params)
+    return sort.params
+
+
+def of_kind(sort: Sort, step: Step, kind: type) -> bool:
+    """Return whether a step launches a kernel of this kind."""
+    return isinstance(sort.kernel(step.kernel).data, kind)
+
+
+def counts_of(sort: Sort) -> list[int]:
+    """Return counts around all boundaries of the plan, the greatest one included."""
+    p = params(sort)
+    edges = {e for s in sort.plan.steps for e in (s.min_n, s.max_n)}
+    return sorted({*around(edges, sort.plan.max_n), *around(merge.edges(p, 8 * p.block), 8 * p.block)})
+
+
+@pytest.mark.parametrize("sort", SORTS, ids=names)
+def test_rows_are_consistent(sort: Sort) -> None:
+    kernels = {k.name: k for k in sort.kernels}
+    assert len(kernels) == len(sort.kernels)
+    for step in sort.plan.steps:
+        assert tuple(b.role for b in step.bindings) == kernels[step.kernel].roles
+        assert all(b.per_n == b.plus == 0 for b in step.bindings)
+        assert 0 <= step.min_n < step.max_n <= sort.plan.max_n
+        assert step.div > 0 and step.mul > 0 and step.x == "n" and step.add >= 0
+        assert groups(step, step.min_n) == 0 < groups(step, step.min_n + 1)
+        assert groups(step, step.max_n) < 1 << 31 > step.argument >= 0
+    assert (sort.plan.scratch_per_n, sort.plan.scratch_plus) == (0, 0)
+
+
+@pytest.mark.parametrize("sort", SORTS, ids=names)
+def test_nothing_is_launched_for_nothing(sort: Sort) -> None:
+    assert list(launches(sort.plan, 0)) == []
+    for n in (-1, sort.plan.max_n + 1):
+        with pytest.raises(Usage):
+            list(launches(sort.plan, n))
+
+
+@pytest.mark.parametrize("sort", SORTS, ids=names)
+def test_every_count_has_one_block_sort_that_covers_it(sort: Sort) -> None:
+    """The smallest kernel that holds all keys in a block, or else whole blocks."""
+    p = params(sort)
+    sizes = [k.data.slabs * p.height * p.subgroup for k in sort.kernels if isinstance(k.data, BlockSort)]
+    assert sizes == sorted(sizes) and sizes[-1] == p.block
+    for n in counts_of(sort):
+        first, *others = [*launches(sort.plan, n)] or [None]
+        assert not any(of_kind(sort, each.step, BlockSort) for each in others)
+        if first:
+            data = sort.kernel(first.step.kernel).data
+            assert isinstance(data, BlockSort)
+            size = data.slabs * p.height * p.subgroup
+            assert size == next((s for s in sizes if s >= n), p.block)
+            assert (first.groups - 1) * size < n <= first.groups * size
+
+
+@pytest.mark.parametrize("sort", SORTS, ids=names)
+def test_levels_have_their_stages_and_lanes(sort: Sort) -> None:
+    """A flip, halves and a clean for each level that has two runs: each stage once, each virtual slot in one lane."""
+    p = params(sort)
+    for n in counts_of(sort):
+        rows = [each for each in launches(sort.plan, n) if not of_kind(sort, each.step, BlockSort)]
+        levels = [j for j in range(40) if p.block << j < n]
+        assert sorted({each.step.argument & 255 for each in rows}) == levels
+        assert rows == sorted(rows, key=lambda each: each.step.argument & 255)
+        expected = 0
+        for level in levels:
+            run_, virtual = p.block << level, 2 * pow2_ceil(p.block) << level
+            spans = -(-(n - run_) // (2 * run_))
+            chunk = virtual
+            *streams, clean = [each for each in rows if each.step.argument & 255 == level]
+            for i, each in enumerate(streams):
+                data = sort.kernel(each.step.kernel).data
+                assert isinstance(data, Stream) and data.flip == (i == 0)
+                chunk >>= data.scale
+                assert chunk == 1 << (each.step.argument >> 8)
+                assert each.groups * p.stream_group << data.scale == spans * virtual
+            assert of_kind(sort, clean.step, Clean) and chunk == p.chunk
+            assert clean.groups * p.chunk == spans * virtual
+            stages = (virtual // p.chunk).bit_length() - 1
+            expected += 2 + -(-max(0, stages - p.flip_scale) // p.half_scale)
+        assert len(rows) == expected
+
+
+@pytest.mark.parametrize("sort", SORTS, ids=names)
+def test_indices_fit_signed_32_bit_numbers(sort: Sort) -> None:
+    """At the greatest count, also in the groups that a split grid adds: one row of it at most, 65535 wide."""
+    p = params(sort)
+    for each in launches(sort.plan, sort.plan.max_n, 65535):
+        group = each.grid[0] * each.grid[1] - 1
+        data, level = sort.kernel(each.step.kernel).data, each.step.argument & 255
+        if isinstance(data, BlockSort):
+            assert (group + 1) * data.slabs * p.height * p.subgroup < 1 << 31
+            continue
+        run_, virtual = p.block << level, 2 * pow2_ceil(p.block) << level
+        lanes = p.chunk if isinstance(data, Clean) else p.stream_group << data.scale if isinstance(data, Stream) else 0
+        span = group // (virtual // lanes) * 2 * run_
+        assert span + 2 * run_ < 1 << 31  # the guard adds one run, the mirror rows begin at two
+        assert virtual < 1 << 31
+
+
+def keys_of(n: int) -> np.ndarray:
+    """Return four kinds of keys: two random ones, descending ones, all ones but a zero at the end."""
+    rng = np.random.default_rng(n)
+    keys = rng.integers(0, 2**32, (4, n), np.uint32)
+    keys[1] &= 1
+    keys[2] = np.arange(n)[::-1]
+    keys[3] = np.arange(n) < n - 1
+    return keys
+
+
+def sorts(sort: Sort, n: int, *, in_place: bool) -> bool:
+    """Return whether the model sorts n keys of all kinds without a fault."""
+    keys = keys_of(n)
+    wanted = np.sort(keys)
+    try:
+        return bool((run(sort, keys, in_place=in_place) == wanted).all())
+    except Fault:
+        return False
+
+
+INTEL = next(s for s in SORTS if s.name == "intel-gen8/merge_u32")
+
+
+@pytest.mark.parametrize("sort", [*SMALL, INTEL], ids=names)
+def test_no_row_can_be_dropped(sort: Sort) -> None:
+    """The whole table sorts at every tested count; without any of its rows some count stays unsorted."""
+    p = params(sort)
+    most = (16 if p.block < 100 else 5) * p.block
+    counts = sorted({*around([e for s in sort.plan.steps for e in (s.min_n, s.max_n)], most), 3 * p.block, most})
+    for n in counts:
+        assert sorts(sort, n, in_place=True) and sorts(sort, n, in_place=False)
+    for i, row in enumerate(sort.plan.steps):
+        if row.min_n < most:
+            steps = sort.plan.steps[:i] + sort.plan.steps[i + 1 :]
+            less = replace(sort, plan=replace(sort.plan, steps=steps))
+            assert not all(sorts(less, n, in_place=True) for n in counts if groups(row, n)), row
+
+
+def test_shipped_targets_have_no_kernel_that_no_plan_uses() -> None:
+    for sort in shipped():
+        assert {k.name for k in sort.kernels} == {s.kernel for s in sort.plan.steps}

@@ -1,0 +1,96 @@
+"""Target files: what is read, and that every mistake is named, all of a file at once."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from hsgen import resources, target
+from hsgen.errors import Usage
+
+GOOD = (resources.targets() / "intel-gen8.toml").read_text()
+
+
+def lines(text: str) -> tuple[str, ...]:
+    with pytest.raises(Usage) as caught:
+        target.parse(text, "intel-gen8", "targets/intel-gen8.toml")
+    return caught.value.lines
+
+
+def test_shipped_targets_are_right() -> None:
+    for name in target.names():
+        found = target.find(name)
+        assert found.name == name and found.choices
+
+
+def test_hotsort_shapes_of_gen8() -> None:
+    found = target.find("intel-gen8")
+    u32, u64 = found.choices["merge", "u32"], found.choices["merge", "u64"]
+    assert (u32.subgroup, u32.height, u32.slabs) == (16, 8, 16)
+    assert (u64.subgroup, u64.height, u64.slabs) == (8, 16, 16)
+
+
+def test_generic_uses_no_subgroup_operation() -> None:
+    for key in ("u32", "u64"):
+        assert all(k.subgroup == 1 for k in target.find("generic").sort("merge", key).kernels)
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (("height = 8", "height = 7"), "merge.u32.height: 7 is odd; give an even number, 6 or 8"),
+        (("slabs = 16", "slabs = 0"), "merge.u32.slabs: 0 is not between 1 and 8192"),
+        (("height = 8", "heigth = 8"), "merge.u32.heigth: unknown key; did you mean height?"),
+        (
+            ("subgroup = 16", "subgroup = 4"),
+            "merge.u32.subgroup: this device has no subgroups of 4; give 1 or one of 8",
+        ),
+        (
+            ("slabs = 16", "slabs = 17"),
+            "merge.u32.slabs: 272 lanes exceed the work-group limit of 256; give at most 16",
+        ),
+        (
+            ("local_bytes = 65536", "local_bytes = 4096"),
+            "block_sort_16 needs 8256 bytes of local memory, the device has",
+        ),
+        (("clean_slabs = 16", "clean_slabs = 12"), "merge.u32.clean_slabs: 12 is not a power of two"),
+        (("stream_group = 256", "stream_group = 100"), "merge.u32.stream_group: 100 is not a power of two"),
+        (("local_scale = 4", "local_scale = 9"), "merge.u32.local_scale: 9 is not between 1 and 6"),
+        (("[device]", "[devices]"), "devices: unknown key; did you mean device?"),
+        (("shuffle = true", 'shuffle = "yes"'), 'device.shuffle: "yes" is not true or false'),
+        (("int64 = true", "int64 = false"), "this device has no 64-bit integers; remove the table of u64 keys"),
+        (("shuffle = true", "shuffle = false"), "this device has no shuffle; give 1"),
+        (("schema = 1", "schema = 2"), "schema: 2 is not between 1 and 1; give the number 1"),
+        (('name = "intel-gen8"', 'name = "gen8"'), 'name: "gen8" is not the file\'s name; write "intel-gen8"'),
+        (("[merge.u32]", "[merge.u31]"), "merge.u31: unknown key; did you mean u32?"),
+        (('exchange = "select"', 'exchange = "max"'), 'merge.u64.exchange: "max" is not one of minmax, select'),
+        (("schema = 1", "schema = = 1"), "the file must be TOML"),
+        (('apis = ["opencl"]', 'apis = ["opengl"]'), 'apis: "opengl" is not one of opencl, vulkan, cuda'),
+        (("groups = 4294967295\n", ""), "device.groups: missing; give the greatest grid"),
+    ],
+)
+def test_each_mistake_is_named(change: tuple[str, str], expected: str) -> None:
+    assert change[0] in GOOD
+    found = lines(GOOD.replace(*change, 1))
+    assert any(expected in line for line in found), found
+    assert all(line.startswith("targets/intel-gen8.toml: ") for line in found)
+
+
+def test_all_mistakes_of_a_file_are_named_at_once() -> None:
+    text = GOOD.replace("height = 8", "height = 7").replace("shuffle = true", "shufle = true")
+    text = re.sub(r"half_scale = 4", "half_scale = 40", text)
+    found = "\n".join(lines(text))
+    for key in ("device.shufle", "device.shuffle: missing", "merge.u32.half_scale", "merge.u64.half_scale"):
+        assert key in found
+
+
+def test_unknown_names_and_unreadable_files(tmp_path: Path) -> None:
+    with pytest.raises(Usage, match="target intel-gen9: unknown; known are cpu, generic"):
+        target.find("intel-gen9")
+    with pytest.raises(Usage, match="cannot be read"):
+        target.find(str(tmp_path / "none.toml"))
+    (tmp_path / "bad.toml").write_bytes(b"\xff\xfe")
+    with pytest.raises(Usage, match="not UTF-8"):
+        target.find(str(tmp_path / "bad.toml"))
