@@ -38,13 +38,13 @@ format: $(READY) ## format the Python code
 wheel: $(READY) ## build a wheel into dist/
 	$(PY) -m build --wheel --no-isolation
 
-# The newest versions that pyproject.toml allows.  `editables` is what hatchling needs for `pip install -e`.
+# The newest versions that pyproject.toml allows.
 # The wheels of Intel's runtime exist for one platform only.
 lock: pyproject.toml ## write requirements-dev.lock anew, from a fresh environment
 	@$(call usable_python)
 	rm -rf .cache/lock
 	$(PYTHON) -m venv .cache/lock
-	.cache/lock/bin/python $(PIP) install '.[cpu-device,dev]' editables
+	.cache/lock/bin/python $(PIP) install '.[cpu-device,dev]'
 	{ echo '# Written by `make lock`: the versions that development and CI use.'; \
 	  .cache/lock/bin/python -m pip freeze --exclude hsgen | sed -n -E \
 	    -e "/^(intel-[a-z-]*|tbb|tcmlib|umf)==/s/$$/; sys_platform == 'linux' and platform_machine == 'x86_64'/" \

@@ -29,12 +29,12 @@ _INSTALL = "pip install 'hsgen[cpu-device]'"
 
 def findings() -> list[Finding]:
     """Return everything looked for, in a fixed order."""
-    runtime = toolchain.embedded_runtime()
+    problem = toolchain.embedded_problem()
     out = [
         Finding(
             what="embedded OpenCL runtime",
-            found=f"{toolchain.EMBEDDED}, {runtime.name}" if runtime else None,
-            costs=f"validate and bench for the targets cpu and intel-gen8; {_INSTALL}",
+            found=None if problem else toolchain.EMBEDDED,
+            costs=f"validate and bench for the targets cpu and intel-gen8: {problem}; {_INSTALL}",
         )
     ]
     try:

@@ -35,7 +35,11 @@ class Sorter:
 
     def __init__(self, context: Any, key: Any = "u32", target: str | None = None) -> None:
         name = key if isinstance(key, str) and key in KEYS else _name(key)
-        host = next(h for h in hosts.hosts() if h.handle == context.devices[0])
+        host = next((h for h in hosts.hosts() if h.handle == context.devices[0]), None)
+        if host is None:
+            raise Unavailable(
+                f"{context.devices[0].name.strip()}: is no whole device of a platform; give its parent's context"
+            )
         found = targets.find(target) if target else hosts.target_for(host, [targets.find(n) for n in targets.names()])
         sort = found.sort("merge", name)
         if lacking := hosts.lacks(sort, host):

@@ -86,7 +86,10 @@ class Kernel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sort:
-    """Everything that one sort consists of.  `params` is the algorithm's own parameter object."""
+    """Everything that one sort consists of.
+
+    `params` is the algorithm's own parameter object, `groups` the greatest grid of the target in one dimension.
+    """
 
     target: str
     algorithm: str
@@ -94,6 +97,7 @@ class Sort:
     kernels: tuple[Kernel, ...]
     plan: Plan
     params: object
+    groups: int = 2**31 - 1
 
     @property
     def name(self) -> str:

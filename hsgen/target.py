@@ -96,6 +96,7 @@ class Target:
             kernels=tuple(k for k in made.kernels(params) if k.name in used),
             plan=plan,
             params=params,
+            groups=self.device.groups,
         )
 
 
@@ -169,11 +170,14 @@ def _choices(r: Reader, data: Mapping[str, Any], device: Device | None) -> dict[
             if sub is not None:
                 before = len(r.errors)
                 values = r.fields(sub, f"{name}.{key}", algorithm.FIELDS)
-                if len(r.errors) == before and device is not None:
-                    params = algorithm.params(KEYS[key], values)
-                    for field, what, hint in algorithm.problems(params, device):
-                        r.error(f"{name}.{key}.{field}", what, hint)
-                    found[name, key] = params
+                if device is None:
+                    continue
+                complete = len(r.errors) == before
+                params = algorithm.params(KEYS[key], values) if complete else None
+                wrong = algorithm.problems(params, device) if complete else algorithm.alone(values, device)
+                for field, what, hint in wrong:
+                    r.error(f"{name}.{key}.{field}", what, hint)
+                found[name, key] = params
     if not any(name in data for name in ALGORITHMS):
         r.error("merge", "missing", "choose a shape for at least one key type, for example in [merge.u32]")
     return found

@@ -22,7 +22,10 @@ _SYSTEM = Path("/etc/OpenCL/vendors")
 
 
 def embedded_runtime() -> Path | None:
-    """Return the OpenCL CPU runtime installed beside hsgen from PyPI, or None."""
+    """Return the OpenCL CPU runtime installed beside hsgen from PyPI, or None.
+
+    It may be there and of no use: see `embedded_problem`.
+    """
     try:
         files = importlib.metadata.files(EMBEDDED) or []
     except importlib.metadata.PackageNotFoundError:
@@ -36,6 +39,16 @@ def embedded_runtime() -> Path | None:
     return path if path.is_file() else None
 
 
+def embedded_problem() -> str | None:
+    """Say why the embedded runtime cannot be used, or return None."""
+    runtime = embedded_runtime()
+    if runtime is None:
+        return "not installed"
+    if any(c.isspace() for c in str(runtime)):
+        return f"cannot run from a path with a space: {runtime.parent}"
+    return None
+
+
 def prepare_opencl() -> None:
     """Make the embedded runtime visible to the OpenCL loader, beside the machine's other platforms.
 
@@ -43,7 +56,7 @@ def prepare_opencl() -> None:
     user who has chosen platforms by a variable keeps that choice.
     """
     runtime = embedded_runtime()
-    if runtime is None or any(os.environ.get(v) for v in _VENDORS):
+    if runtime is None or embedded_problem() or any(os.environ.get(v) for v in _VENDORS):
         return
     folder = Path(tempfile.mkdtemp(prefix="hsgen-icd-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)

@@ -33,8 +33,8 @@ def quiet() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def embedded() -> Host:
     """The OpenCL CPU device that hsgen embeds."""
-    if toolchain.embedded_runtime() is None:
-        missing("the embedded OpenCL runtime is not installed (pip install 'hsgen[cpu-device]')")
+    if problem := toolchain.embedded_problem():
+        missing(f"the embedded OpenCL runtime: {problem} (pip install 'hsgen[cpu-device]')")
     found = [h for h in hosts() if "Intel" in h.platform and h.type == "cpu"]
     if not found:
         missing("the embedded OpenCL runtime is installed but shows no device")

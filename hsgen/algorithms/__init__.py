@@ -5,7 +5,7 @@ An algorithm is a module with the names of `Algorithm`; registering it here is a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
 from hsgen.algorithms import merge
@@ -23,6 +23,9 @@ class Algorithm(Protocol):
 
     def params(self, key: KeyType, values: Mapping[str, Any]) -> Any:
         """Return P for the values of a table that passed FIELDS."""
+
+    def alone(self, values: Mapping[str, Any], device: Device) -> Iterable[tuple[str, str, str]]:
+        """Return (key, what is wrong, what would be right) for values that are wrong whatever the others are."""
 
     def problems(self, p: Any, device: Device) -> list[tuple[str, str, str]]:
         """Return (key, what is wrong, what would be right) for every choice that cannot work."""

@@ -159,13 +159,14 @@ def pick(substring: str | None, sorts: Sequence[Sort] = ()) -> Host:
 
 
 def target_for(host: Host, targets: Sequence[Target]) -> Target:
-    """Return the target that matches the device, or the generic one.
+    """Return the target that matches the device and that it can run, or the generic one.
 
     Raises:
         Usage: none matches and there is no target called generic.
     """
     for target in targets:
-        if "opencl" in target.apis and matches(target, host):
+        sorts = [target.sort(a, k) for a, k in target.choices] if matches(target, host) else []
+        if "opencl" in target.apis and sorts and not any(lacks(s, host) for s in sorts):
             return target
     for target in targets:
         if target.name == "generic":

@@ -66,7 +66,6 @@ class Compiled:
     ) -> None:
         source = source or render(sort, "opencl")
         self.sort = sort
-        self.limit = 2**31 - 1  # work-groups of one dimension; the product with the lanes is 64-bit
         self._groups = {k.name: k.work_group for k in sort.kernels}
         option = standard(context, lanes=any(k.subgroup > 1 for k in sort.kernels))
         self._kernels = dict(kernels or build(context, source.text, source.path, list(self._groups), option))
@@ -105,7 +104,7 @@ class Compiled:
     def _resolve(self, n: int) -> list[tuple[Any, tuple[str, ...], Any, Any, tuple[int, int], tuple[int, int]]]:
         """The launches for `n` keys: kernel, roles, n, argument, work-items, work-group."""
         out = []
-        for launch in launches(self.sort.plan, n, self.limit):
+        for launch in launches(self.sort.plan, n, self.sort.groups):
             step, (wide, high) = launch.step, launch.grid
             lanes = self._groups[step.kernel]
             roles = tuple(b.role for b in step.bindings)

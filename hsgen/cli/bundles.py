@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
 from hsgen import target as target_files
 from hsgen.algorithms import ALGORITHMS
-from hsgen.bundle import Choice, Manifest, build, choose
+from hsgen.bundle import MANIFEST, Choice, Manifest, build, choose
 from hsgen.cli.common import emit_json, json_option, key_option
 from hsgen.errors import Usage, Wrong
 from hsgen.store import compare, read_manifest, unified, write
@@ -110,7 +111,7 @@ def _without(old: Manifest | None, removed: tuple[str, ...]) -> Manifest | None:
 @click.command()
 @_folder
 @_targets
-@click.option("--diff", is_flag=True, help="Print what would change.")
+@click.option("--diff", is_flag=True, help="Print what would change (not with --json).")
 @json_option
 def check(folder: Path, names: tuple[str, ...], diff: bool, as_json: bool) -> None:
     """Say whether a bundle is what hsgen generates today; exit with 1 if not.
@@ -121,16 +122,17 @@ def check(folder: Path, names: tuple[str, ...], diff: bool, as_json: bool) -> No
     parts = _recorded(folder, old, names)
     files, manifest = build(parts, old)
     found = compare(folder, manifest.hashes)
-    stale_manifest = manifest.bytes() != (folder / "manifest.json").read_bytes()
+    if manifest.bytes() != (folder / MANIFEST).read_bytes():
+        found = replace(found, stale=(*found.stale, MANIFEST))
     if as_json:
         emit_json([{"path": p, "state": s} for s, p in (x.split(" ", 1) for x in found.lines())])
-    if diff:
+    elif diff:
+        files[MANIFEST] = manifest.bytes()
         click.echo(unified(folder, files, (*found.stale, *found.missing)))
-    lines = [*found.lines(), *(["stale manifest.json"] if stale_manifest else [])]
-    if lines:
+    if found:
         custom = "".join(f" -t {n}" for n in names)
         raise Wrong(
-            *(f"{folder}: {line}" for line in lines),
+            *(f"{folder}: {line}" for line in found.lines()),
             f"{folder}: not up to date; run: hsgen generate -o {folder}{custom}"
             + (" and delete the unexpected files" if found.unexpected else ""),
         )

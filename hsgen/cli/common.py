@@ -53,7 +53,7 @@ def required(require: bool) -> Iterator[None]:
 
 
 def progress(label: str, length: int) -> Callable[[Iterator[T]], Iterator[T]]:
-    """Return a wrapper that shows on stderr how far an iteration is; silent where stderr is no terminal."""
+    """Return a wrapper that shows on stderr how far an iteration is; only what is done where stderr is no terminal."""
 
     def wrap(items: Iterator[T]) -> Iterator[T]:
         with click.progressbar(items, length=length, label=label, file=sys.stderr, show_pos=True) as bar:

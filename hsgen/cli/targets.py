@@ -61,6 +61,8 @@ def show(target: str, keys: tuple[str, ...], count: int | None, as_json: bool) -
     """
     found = target_files.find(target)
     sorts = [found.sort(a, k) for a, k in found.choices if not keys or k in keys]
+    for sort in sorts:
+        list(launches(sort.plan, count or 0))  # refuses a count beyond the plan before anything is printed
     if as_json:
         emit_json([_record(s, count) for s in sorts])
         return

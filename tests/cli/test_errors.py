@@ -129,6 +129,13 @@ def test_no_such_device(embedded: Host, capsys: pytest.CaptureFixture[str]) -> N
     assert "no OpenCL device like 'Voodoo 2'; there is" in said(capsys)
 
 
+def test_a_device_gets_the_target_that_it_can_run(pocl: Host, embedded: Host) -> None:
+    """PoCL is a CPU of the same vendor number, but has no subgroups."""
+    known = [target.find(n) for n in target.names()]
+    assert hosts.target_for(pocl, known).name == "generic"
+    assert hosts.target_for(embedded, known).name == "cpu"
+
+
 def test_a_device_without_subgroups(pocl: Host, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["validate", "-t", "intel-gen8", "--device", pocl.platform]) == 3
     assert "has no subgroups of 16 lanes that intel-gen8 needs; target generic runs without" in said(capsys)

@@ -82,8 +82,26 @@ def test_all_mistakes_of_a_file_are_named_at_once() -> None:
     text = GOOD.replace("height = 8", "height = 7").replace("shuffle = true", "shufle = true")
     text = re.sub(r"half_scale = 4", "half_scale = 40", text)
     found = "\n".join(lines(text))
-    for key in ("device.shufle", "device.shuffle: missing", "merge.u32.half_scale", "merge.u64.half_scale"):
+    for key in (
+        "device.shufle",
+        "device.shuffle: missing",
+        "merge.u32.half_scale",
+        "merge.u64.half_scale",
+    ):
         assert key in found
+
+
+def test_a_bad_value_hides_no_other_mistake_of_its_table() -> None:
+    text = GOOD.replace("height = 8", "height = 7").replace("subgroup = 16", "subgroup = 4")
+    found = "\n".join(lines(text.replace("slabs = 16\n", "slabs = 0\n", 1).replace("flip_scale", "flp_scale", 1)))
+    for part in (
+        "height: 7 is odd",
+        "no subgroups of 4",
+        "slabs: 0 is not",
+        "flp_scale: unknown",
+        "flip_scale: missing",
+    ):
+        assert f"merge.u32.{part}" in found or part in found
 
 
 def test_unknown_names_and_unreadable_files(tmp_path: Path) -> None:

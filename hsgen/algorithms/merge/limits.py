@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from hsgen.algorithms.merge.bodies import kernels
 from hsgen.algorithms.merge.shape import Params
 from hsgen.device import Device
 from hsgen.networks import pow2_ceil, pow2_floor
 
+Problem = tuple[str, str, str]
+"""(key, what is wrong, what would be right)"""
 
-def problems(p: Params, device: Device) -> list[tuple[str, str, str]]:
-    """Return (key, what is wrong, what would be right), all of them at once."""
-    found = [*_shape(p), *_device(p, device)]
+
+def alone(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
+    """Yield what is wrong with single values, whatever the others are."""
+    if (height := values.get("height", 2)) % 2:
+        yield "height", f"{height} is odd", f"give an even number, {height - 1 or 2} or {height + 1}"
+    subgroup = values.get("subgroup", 1)
+    widths = [w for w in device.subgroups if w > 1]
+    if subgroup > 1 and not device.shuffle:
+        yield "subgroup", "this device has no shuffle", "give 1: everything then goes through local memory"
+    elif subgroup > 1 and subgroup not in widths:
+        hint = f"give 1 or one of {', '.join(map(str, widths))}" if widths else "give 1"
+        yield "subgroup", f"this device has no subgroups of {subgroup}", hint
+
+
+def problems(p: Params, device: Device) -> list[Problem]:
+    """Return what is wrong with a shape as a whole, all of it at once."""
+    found = [*alone({"height": p.height, "subgroup": p.subgroup}, device), *_shape(p), *_device(p, device)]
     if not found:
         found += _local(p, device)
     return found
@@ -22,9 +39,7 @@ def _power(n: int) -> bool:
     return n > 0 and n & (n - 1) == 0
 
 
-def _shape(p: Params) -> Iterator[tuple[str, str, str]]:
-    if p.height % 2:
-        yield "height", f"{p.height} is odd", f"give an even number, {p.height - 1 or 2} or {p.height + 1}"
+def _shape(p: Params) -> Iterator[Problem]:
     if not _power(p.clean_slabs) or p.clean_slabs > pow2_ceil(p.slabs):
         yield (
             "clean_slabs",
@@ -40,12 +55,7 @@ def _shape(p: Params) -> Iterator[tuple[str, str, str]]:
         )
 
 
-def _device(p: Params, device: Device) -> Iterator[tuple[str, str, str]]:
-    if p.subgroup > 1 and not device.shuffle:
-        yield "subgroup", "this device has no shuffle", "give 1: everything then goes through local memory"
-    elif p.subgroup > 1 and p.subgroup not in device.subgroups:
-        widths = ", ".join(map(str, device.subgroups))
-        yield "subgroup", f"this device has no subgroups of {p.subgroup}", f"give 1 or one of {widths}"
+def _device(p: Params, device: Device) -> Iterator[Problem]:
     for key, lanes in (
         ("slabs", p.slabs * p.subgroup),
         ("clean_slabs", p.clean_slabs * p.subgroup),
@@ -61,7 +71,7 @@ def _device(p: Params, device: Device) -> Iterator[tuple[str, str, str]]:
         yield "subgroup", "this device has no 64-bit integers", f"remove the table of {p.key.name} keys"
 
 
-def _local(p: Params, device: Device) -> Iterator[tuple[str, str, str]]:
+def _local(p: Params, device: Device) -> Iterator[Problem]:
     for kernel in kernels(p):
         need = kernel.shared * p.key.bytes
         if need > device.local_bytes:
