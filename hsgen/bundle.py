@@ -11,7 +11,7 @@ from typing import Any
 
 from hsgen import __version__
 from hsgen.errors import Usage
-from hsgen.render import environment, render
+from hsgen.render import environment, render, template_errors
 from hsgen.spec import Sort
 from hsgen.target import Target
 
@@ -54,6 +54,18 @@ def choose(target: Target, keys: Iterable[str], apis: Iterable[str], algorithms:
             raise Usage(f"target {target.name}: has no {word} {name}; it has {', '.join(have[word])}")
         picked[word] = tuple(n for n in have[word] if n in wanted or not wanted)
     return Choice(keys=picked["key"], apis=picked["api"], algorithms=picked["algorithm"])
+
+
+def widened(choice: Choice, have: Choice | None, target: Target) -> Choice:
+    """Return `choice` with what a bundle already has of the target, as far as the target still offers it."""
+    if have is None:
+        return choice
+    every = choose(target, (), (), ())
+    return Choice(
+        keys=tuple(k for k in every.keys if k in (*choice.keys, *have.keys)),
+        apis=tuple(a for a in every.apis if a in (*choice.apis, *have.apis)),
+        algorithms=tuple(a for a in every.algorithms if a in (*choice.algorithms, *have.algorithms)),
+    )
 
 
 def sorts(target: Target, choice: Choice) -> list[Sort]:
@@ -106,8 +118,9 @@ def target_files(target: Target, choice: Choice) -> Files:
 
 def common_files() -> Files:
     """Return the files that every bundle holds whatever its targets."""
-    env = environment()
-    return {name: env.get_template(f"host/{name}.j2").render(version=__version__).encode() for name in COMMON}
+    with template_errors():
+        env = environment()
+        return {name: env.get_template(f"host/{name}.j2").render(version=__version__).encode() for name in COMMON}
 
 
 def digest(data: bytes) -> str:
@@ -157,6 +170,9 @@ def parse_manifest(data: bytes, where: str) -> Manifest:
         if raw["schema"] != SCHEMA:
             raise Usage(f"{where}: schema {raw['schema']} is not known; this hsgen reads schema {SCHEMA}")
         targets = raw["targets"]
+        lists = [t[word] for t in targets.values() for word in ("keys", "apis", "algorithms")]
+        if not all(isinstance(x, list) and all(isinstance(v, str) for v in x) for x in lists):
+            raise TypeError
         paths = [str(p) for t in (raw, *targets.values()) for p in t["files"]]
         if any(PurePosixPath(p).is_absolute() or ".." in PurePosixPath(p).parts for p in paths):
             raise Usage(f"{where}: names files outside its folder; generate into another folder")
@@ -169,7 +185,7 @@ def parse_manifest(data: bytes, where: str) -> Manifest:
             },
             files={n: {str(k): str(v) for k, v in t["files"].items()} for n, t in targets.items()},
         )
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise Usage(f"{where}: is not a manifest of hsgen; generate into another folder") from None
 
 

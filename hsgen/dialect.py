@@ -10,9 +10,6 @@ import jinja2
 
 from hsgen.spec import Kernel, KeyType
 
-APIS = {"opencl": "opencl", "vulkan": "glsl", "cuda": "cuda"}
-"""The dialect that each API's kernels are written in."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:

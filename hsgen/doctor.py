@@ -30,11 +30,12 @@ _INSTALL = "pip install 'hsgen[cpu-device]'"
 def findings() -> list[Finding]:
     """Return everything looked for, in a fixed order."""
     problem = toolchain.embedded_problem()
+    why = f": {problem}" if problem else ""
     out = [
         Finding(
             what="embedded OpenCL runtime",
             found=None if problem else toolchain.EMBEDDED,
-            costs=f"validate and bench for the targets cpu and intel-gen8: {problem}; {_INSTALL}",
+            costs=f"validate and bench for the targets cpu and intel-gen8{why}; {_INSTALL}",
         )
     ]
     try:

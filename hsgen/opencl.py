@@ -7,15 +7,17 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from hsgen import target as targets
+from hsgen import toolchain
 from hsgen.backends import hosts
 from hsgen.backends.opencl import Compiled
-from hsgen.errors import Unavailable
+from hsgen.errors import Unavailable, Usage
 from hsgen.spec import KEYS
 
 
@@ -44,6 +46,7 @@ class Sorter:
         sort = found.sort("merge", name)
         if lacking := hosts.lacks(sort, host):
             raise Unavailable(f"{host.label} {lacking}")
+        self._context = context
         self.target = found.name
         self.dtype = np.dtype(f"u{sort.key.bytes}")
         self.max_n = sort.plan.max_n
@@ -58,15 +61,21 @@ class Sorter:
         `out` the keys are sorted in place, otherwise they are only read.  Nothing at or beyond n is written.
 
         Raises:
-            ValueError: a wrong element type, a strided array, or an array or buffer of fewer than n keys.
+            TypeError: keys or out is neither a pyopencl array nor a buffer, or n no whole number.
+            ValueError: a wrong element type, a strided array, fewer than n keys, buffers that overlap, or a queue of
+                another context.
             hsgen.errors.Usage: n is beyond `max_n`.
         """
+        if queue.context != self._context:
+            raise ValueError("the queue belongs to another context than the one that this sort was built for")
         source, room = self._memory(keys, "keys")
         destination, out_room = (source, room) if out is None else self._memory(out, "out")
-        count = room if n is None else n
+        count = room if n is None else operator.index(n)
         for name, have in (("keys", room), ("out", out_room)):
             if count > have:
                 raise ValueError(f"{name} holds {have} keys, {count} are to be sorted")
+        if out is not None and _overlap(keys, out):
+            raise ValueError("keys and out overlap; leave out away to sort in place")
         events = [*(wait_for or []), *getattr(keys, "events", []), *getattr(out, "events", [])]
         event = self._compiled.run(queue, {"source": source, "destination": destination}, count, events or None)
         changed = keys if out is None else out
@@ -77,6 +86,8 @@ class Sorter:
     def _memory(self, given: Any, name: str) -> tuple[Any, int]:
         """The memory object of an array or buffer, and how many keys it holds."""
         if not hasattr(given, "base_data"):
+            if not isinstance(given, toolchain.pyopencl().MemoryObjectHolder):
+                raise TypeError(f"{name} is a {type(given).__name__}; give a pyopencl array or buffer")
             return given, given.size // self.dtype.itemsize
         if given.dtype != self.dtype:
             raise ValueError(f"{name} has elements of {given.dtype}, this sort takes {self.dtype}")
@@ -92,7 +103,25 @@ class Sorter:
         return given.base_data.get_sub_region(given.offset, max(given.nbytes, 1)), given.size
 
 
+def _overlap(a: Any, b: Any) -> bool:
+    """Whether two arrays or buffers share memory without being the same."""
+    spans = [
+        (getattr(x, "base_data", x), getattr(x, "offset", 0), getattr(x, "nbytes", None) or x.size) for x in (a, b)
+    ]
+    (left, at, size), (right, to, length) = spans
+    return bool(left == right) and at < to + length and to < at + size and (at, size) != (to, length)
+
+
 def _name(key: Any) -> str:
-    """hsgen's name of a numpy type."""
-    dtype = np.dtype(key)
+    """hsgen's name of a numpy type in this machine's byte order.
+
+    Raises:
+        Usage: it is none.
+    """
+    try:
+        dtype = np.dtype(key)
+    except TypeError:
+        raise Usage(f"key type {key}: unknown; give {' or '.join(KEYS)} or the numpy type") from None
+    if key is None or not dtype.isnative:
+        raise Usage(f"key type {key}: not a number of this machine; give {' or '.join(KEYS)} or the numpy type")
     return f"{dtype.kind}{dtype.itemsize * 8}"

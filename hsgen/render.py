@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 import jinja2
 from jinja2 import meta
 
 from hsgen import __version__, resources
 from hsgen.algorithms import ALGORITHMS
-from hsgen.dialect import APIS, Dialect, load
-from hsgen.spec import Kernel, Sort
+from hsgen.dialect import Dialect, load
+from hsgen.errors import Wrong
+from hsgen.spec import APIS, Kernel, Sort
 
 WORDS = "{}/words.j2"
 
@@ -61,7 +66,7 @@ def sources_of(env: jinja2.Environment, names: list[str]) -> list[str]:
         if name not in seen:
             seen.add(name)
             text = env.loader.get_source(env, name)[0]
-            todo += [n for n in meta.find_referenced_templates(env.parse(text)) if n]
+            todo += [n for n in meta.find_referenced_templates(env.parse(text, name)) if n]
     return sorted(seen)
 
 
@@ -81,6 +86,24 @@ def header(sort: Sort, dialect: Dialect, env: jinja2.Environment, api: str) -> s
     return "".join(f"{dialect.comment} {line}\n" for line in lines) + "\n"
 
 
+@contextmanager
+def template_errors() -> Iterator[None]:
+    """Turn what the template engine says into one line.
+
+    Raises:
+        Wrong: a template is missing, does not parse, or uses a name that does not exist.
+    """
+    try:
+        yield
+    except jinja2.TemplateError as e:
+        name = getattr(e, "name", None) or getattr(e, "templates", None)
+        frame = next((f for f in reversed(traceback.extract_tb(e.__traceback__)) if f.filename.endswith(".j2")), None)
+        where = f"{name}:{e.lineno}" if isinstance(e, jinja2.TemplateSyntaxError) else str(name or "")
+        if frame is not None and not where:
+            where = f"{Path(frame.filename).name}:{frame.lineno}"
+        raise Wrong(f"templates: {where}: {e.message}; mend the template or install hsgen again") from None
+
+
 def _kernel(env: jinja2.Environment, sort: Sort, kernel: Kernel, dialect: Dialect) -> str:
     context = ALGORITHMS[sort.algorithm].context(sort.params)
     body = env.get_template(kernel.template + ".j2").render(kernel=kernel, p=sort.params, **context)
@@ -88,7 +111,16 @@ def _kernel(env: jinja2.Environment, sort: Sort, kernel: Kernel, dialect: Dialec
 
 
 def render(sort: Sort, api: str) -> Source:
-    """Return the source of `sort` for `api`."""
+    """Return the source of `sort` for `api`.
+
+    Raises:
+        Wrong: a template is damaged.
+    """
+    with template_errors():
+        return _render(sort, api)
+
+
+def _render(sort: Sort, api: str) -> Source:
     env = environment()
     dialect = load(env, APIS[api])
     lanes = any(k.subgroup > 1 for k in sort.kernels)

@@ -22,6 +22,9 @@ class KeyType:
         return (1 << (8 * self.bytes)) - 1
 
 
+APIS = {"opencl": "opencl"}
+"""The dialect that each API's kernels are written in; an API is here only once its dialect exists."""
+
 KEYS = {k.name: k for k in (KeyType(name="u32", bytes=4), KeyType(name="u64", bytes=8))}
 
 

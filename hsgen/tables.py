@@ -18,11 +18,14 @@ class Field:
     least: int = 0
     greatest: int = 2**63 - 1
     choices: tuple[str, ...] = ()
+    filled: bool = False
 
     def problem(self, value: object) -> str | None:
         """Say what is wrong with `value`, or return None."""
         if not self._right_type(value):
             return f"{_shown(value)} is not {_KINDS[self.kind]}"
+        if self.filled and not value:
+            return "is empty"
         values: Iterable[object] = value if isinstance(value, list) else [value]
         for v in values:
             if isinstance(v, int) and not isinstance(v, bool) and not self.least <= v <= self.greatest:

@@ -5,6 +5,7 @@ Knows no algorithm by name but through the registry, and renders nothing.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from hsgen import resources
 from hsgen.algorithms import ALGORITHMS
 from hsgen.device import Device
 from hsgen.errors import Usage
-from hsgen.spec import KEYS, Sort
+from hsgen.spec import APIS, KEYS, Sort
 from hsgen.tables import Field, Reader
 
 SCHEMA = 1
@@ -25,7 +26,7 @@ _TOP = {
     "schema": Field("int", f"the number {SCHEMA}", least=SCHEMA, greatest=SCHEMA),
     "name": Field("str", "the file's name without .toml"),
     "summary": Field("str", "one line about the devices"),
-    "apis": Field("strs", 'the APIs, for example ["opencl"]', choices=("opencl", "vulkan", "cuda")),
+    "apis": Field("strs", 'at least one API, for example ["opencl"]', choices=tuple(APIS), filled=True),
 }
 _DEVICE = {
     "subgroups": Field("ints", "the subgroup widths offered, [1] if there are none", least=1, greatest=128),
@@ -43,10 +44,11 @@ _MATCH = {
     "types": Field("strs", 'OpenCL device types, for example ["gpu"]', required=False, choices=("cpu", "gpu", "other")),
     "vendors": Field("ints", "vendor numbers, for example [0x8086]", required=False),
     "names": Field("strs", "regular expressions that a device name matches", required=False),
+    "platforms": Field("strs", "regular expressions that an OpenCL platform's name matches", required=False),
 }
 _EVIDENCE = {
     "level": Field("str", f"one of {', '.join(LEVELS)}", choices=LEVELS),
-    "api": Field("str", "the API that was used", choices=("opencl", "vulkan", "cuda")),
+    "api": Field("str", "the API that was used", choices=tuple(APIS)),
     "device": Field("str", "the device or compiler"),
     "driver": Field("str", "its version"),
     "date": Field("str", "when, as YYYY-MM-DD"),
@@ -62,6 +64,7 @@ class Match:
     types: tuple[str, ...] = ()
     vendors: tuple[int, ...] = ()
     names: tuple[str, ...] = ()
+    platforms: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,6 +123,8 @@ def find(name: str) -> Target:
         raise Usage(f"target {name}: cannot be read ({e.strerror}); give the path of a target file") from None
     except UnicodeDecodeError:
         raise Usage(f"target {name}: is not UTF-8 text; give the path of a target file") from None
+    if path.stem in names() and path.resolve() != (resources.targets() / path.name).resolve():
+        raise Usage(f"target {name}: {path.stem} comes with hsgen; give your target and its file another name")
     return parse(text, path.stem, str(path) if name.endswith(".toml") else f"targets/{path.name}")
 
 
@@ -136,12 +141,18 @@ def parse(text: str, stem: str, where: str) -> Target:
     r = Reader(where)
     r.unknown(data, "", (*_TOP, *_TABLES))
     top = r.fields({k: v for k, v in data.items() if k in _TOP}, "", _TOP)
-    if top.get("name", stem) != stem:
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", top.get("name", "x")):
+        hint = "use letters, digits, '.', '_' and '-', a letter or digit first"
+        r.error("name", f"{top['name']!r} cannot name files", hint)
+    elif top.get("name", stem) != stem:
         r.error("name", f'"{top["name"]}" is not the file\'s name', f'write "{stem}" or rename the file')
     device_table = r.table(data, "device")
     facts = r.fields(device_table, "device", _DEVICE) if device_table is not None else {}
     device = Device(**_tuples(facts)) if len(facts) == len(_DEVICE) else None
     match = r.fields(r.table(data, "match", required=False) or {}, "match", _MATCH)
+    for pattern in (*match.get("names", []), *match.get("platforms", [])):
+        if not _compiles(pattern):
+            r.error("match", f'"{pattern}" is no regular expression', "escape its special characters")
     choices = _choices(r, data, device)
     evidence = _evidence(r, data)
     if r.errors:
@@ -189,6 +200,14 @@ def _evidence(r: Reader, data: Mapping[str, Any]) -> tuple[Mapping[str, str], ..
         r.error("evidence", "is not a list of tables", "write each entry as [[evidence]]")
         return ()
     return tuple(r.fields(x, f"evidence[{i}]", _EVIDENCE) for i, x in enumerate(rows))
+
+
+def _compiles(pattern: str) -> bool:
+    try:
+        re.compile(pattern)
+    except re.error:
+        return False
+    return True
 
 
 def _tuples(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -49,6 +49,16 @@ def embedded_problem() -> str | None:
     return None
 
 
+def how_to_get_one() -> str:
+    """Return what a user without any OpenCL device can do."""
+    chosen = next((v for v in _VENDORS if os.environ.get(v)), None)
+    if embedded_problem() is None and chosen:
+        return f"the embedded one is installed, but the variable {chosen} hides it"
+    if embedded_runtime() is not None:
+        return f"the embedded one {embedded_problem()}"
+    return "install the embedded one with pip install 'hsgen[cpu-device]'"
+
+
 def prepare_opencl() -> None:
     """Make the embedded runtime visible to the OpenCL loader, beside the machine's other platforms.
 

@@ -12,7 +12,7 @@ from typing import Any
 from hsgen import toolchain
 from hsgen.errors import Unavailable, Usage
 from hsgen.spec import Sort
-from hsgen.target import Target
+from hsgen.target import Match, Target
 
 _TYPES = {"cpu": 2, "gpu": 4}
 
@@ -107,18 +107,31 @@ def offers(host: Host, width: int) -> bool:
 
 
 def newest(context: Any) -> str:
-    """Return the option for the newest language that has subgroups, 2.0 or 3.0, on the devices of `context`."""
-    return "-cl-std=CL3.0" if all("OpenCL C 3." in d.opencl_c_version for d in context.devices) else "-cl-std=CL2.0"
+    """Return the option for the newest language that all devices of `context` compile."""
+    version = min(_language(d) for d in context.devices)
+    return "-cl-std=CL3.0" if version >= 3 else "-cl-std=CL2.0" if version >= 2 else "-cl-std=CL1.2"
+
+
+def _language(device: Any) -> int:
+    """The greatest major version of OpenCL C; OpenCL 3 devices may name 1.2 and list newer ones apart."""
+    found = re.search(r"OpenCL C (\d+)", device.opencl_c_version)
+    versions = [int(found[1]) if found else 1]
+    try:
+        versions += [v.version >> 22 for v in device.opencl_c_all_versions]
+    except (AttributeError, toolchain.pyopencl().Error):
+        pass  # a device older than OpenCL 3.0 has no such list
+    return max(versions)
 
 
 def matches(target: Target, host: Host) -> bool:
     """Return whether `target` says that it is for this device."""
     m = target.match
-    return bool(m.types or m.vendors or m.names) and all(
+    return m != Match() and all(
         (
             not m.types or host.type in m.types,
             not m.vendors or host.vendor in m.vendors,
             not m.names or any(re.search(p, host.name) for p in m.names),
+            not m.platforms or any(re.search(p, host.platform) for p in m.platforms),
         )
     )
 
@@ -145,7 +158,7 @@ def pick(substring: str | None, sorts: Sequence[Sort] = ()) -> Host:
     """
     found = hosts()
     if not found:
-        raise Unavailable("no OpenCL device; install the embedded one with pip install 'hsgen[cpu-device]'")
+        raise Unavailable(f"no OpenCL device; {toolchain.how_to_get_one()}")
     named = [h for h in found if not substring or substring.lower() in h.label.lower()]
     if not named:
         raise Unavailable(f"no OpenCL device like '{substring}'; there is {'; '.join(h.label for h in found)}")

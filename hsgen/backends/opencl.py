@@ -14,7 +14,7 @@ import numpy as np
 
 from hsgen import toolchain
 from hsgen.backends.hosts import Host, newest
-from hsgen.errors import Wrong
+from hsgen.errors import Unavailable, Wrong
 from hsgen.plan import launches
 from hsgen.render import Source, render
 from hsgen.spec import Sort
@@ -83,9 +83,9 @@ class Compiled:
             for name, lanes in self._groups.items():
                 most = self._kernels[name].get_work_group_info(info, device)
                 if most < lanes:
-                    raise Wrong(
+                    raise Unavailable(
                         f"{path}: {device.name.strip()} runs kernel {name} with at most {most} lanes, not {lanes}; "
-                        "give fewer slabs or a smaller scale"
+                        "give fewer slabs, a smaller stream_group or a smaller scale"
                     )
 
     def run(self, queue: Any, buffers: Mapping[str, Any], n: int, wait_for: Sequence[Any] | None = None) -> Any:

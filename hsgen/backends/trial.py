@@ -1,12 +1,15 @@
 """Compiling in a process of its own, so that a compiler that crashes or hangs ends in a line, not in a lost tool.
 
 A build that succeeds lands in pyopencl's cache of binaries, from which the caller's own build then takes it.
-Run as a module it is that process: a request as JSON on stdin, 0 as exit code when it built.
+Run as a module it is that process: a request as JSON on stdin, exit code 0 when it built, REPORTED when the
+compiler reported errors.
 """
 
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -20,6 +23,7 @@ from hsgen.render import Source
 from hsgen.spec import Sort
 
 SECONDS = 300
+REPORTED = 10  # exit code: the compiler said what is wrong, and will say it again
 
 
 def check(host: Host, sort: Sort, source: Source, seconds: float = SECONDS) -> None:
@@ -53,6 +57,7 @@ def _attempt(host: Host, sort: Sort, source: Source, kernels: Sequence[str], sec
     text = source.text if len(kernels) == len(sort.kernels) else source.only(*kernels)
     lanes = any(k.subgroup > 1 for k in sort.kernels)
     request = {"device": host.label, "text": text, "kernels": list(kernels), "lanes": lanes}
+    folder = tempfile.mkdtemp(prefix="hsgen-")  # what the other process leaves behind goes with it
     try:
         done = subprocess.run(
             [sys.executable, "-m", __name__],
@@ -60,11 +65,14 @@ def _attempt(host: Host, sort: Sort, source: Source, kernels: Sequence[str], sec
             capture_output=True,
             text=True,
             timeout=seconds,
+            env={**os.environ, "TMPDIR": folder},
             check=False,
         )
     except subprocess.TimeoutExpired:
         return f"did not end within {seconds:g} seconds"
-    if done.returncode in (0, Wrong.exit_code):
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    if done.returncode in (0, REPORTED):
         return None
     return f"ended with {_how(done.returncode)}\n{done.stderr}"
 
@@ -74,14 +82,14 @@ def _how(code: int) -> str:
 
 
 def main() -> int:
-    """Build what stdin asks for; 1 where the compiler reported an error."""
+    """Build what stdin asks for; REPORTED where the compiler reported an error."""
     request = json.loads(sys.stdin.read())
     host = next(h for h in hosts() if h.label == request["device"])
     context = context_for(host)
     try:
         build(context, request["text"], "stdin", request["kernels"], standard(context, lanes=request["lanes"]))
     except Wrong:
-        return Wrong.exit_code
+        return REPORTED
     return 0
 
 

@@ -46,8 +46,11 @@ def main(argv: list[str] | None = None) -> int:
         for line in e.lines:
             click.echo(f"hsgen: {line}", err=True)
         return e.exit_code
+    except click.exceptions.NoArgsIsHelpError as e:
+        click.echo(e.format_message(), err=True)
+        return e.exit_code
     except click.ClickException as e:
-        e.show()
+        click.echo(f"hsgen: {' '.join(e.format_message().split())}", err=True)
         return e.exit_code
     except click.exceptions.Exit as e:
         return e.exit_code

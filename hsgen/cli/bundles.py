@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from shlex import quote
 
 import click
 
 from hsgen import target as target_files
 from hsgen.algorithms import ALGORITHMS
-from hsgen.bundle import MANIFEST, Choice, Manifest, build, choose
+from hsgen.bundle import MANIFEST, Choice, Manifest, build, choose, widened
 from hsgen.cli.common import emit_json, json_option, key_option
 from hsgen.errors import Usage, Wrong
-from hsgen.store import compare, read_manifest, unified, write
+from hsgen.store import changes, compare, read_manifest, unified, write
 from hsgen.target import Target
 
 _folder = click.option(
@@ -54,9 +55,12 @@ def generate(
 ) -> None:
     """Write kernels and launch plans of the named targets into a bundle.
 
-    Adds or replaces the files of these targets and touches no other's; files that would not change are not
-    written.  Without -t all targets that the bundle already holds are made again.
+    Adds or replaces files of these targets and touches no other's.  What a target already has in the bundle
+    stays; --remove takes a target out.  Files that would not change are not written.  Without -t all targets
+    that the bundle already holds are made again.
     """
+    if (keys or apis or algorithms) and not names:
+        raise Usage("--key, --api and --algorithm choose within a target; name it with -t")
     old = read_manifest(folder)
     for name in removed:
         if old is None or name not in old.choices:
@@ -64,29 +68,32 @@ def generate(
     parts = {}
     for name in names:
         found = target_files.find(name)
-        parts[found.name] = (found, choose(found, keys, apis, algorithms))
+        if found.name in parts:
+            raise Usage(f"target {found.name}: named twice; name it once")
+        have = old.choices.get(found.name) if old and found.name not in removed else None
+        parts[found.name] = (found, widened(choose(found, keys, apis, algorithms), have, found))
     if not parts and not removed:
+        if old is None:
+            raise Usage(f"{folder}: no bundle there; name targets with -t, `hsgen targets` lists them")
         parts = _recorded(folder, old)
     files, manifest = build(parts, _without(old, removed))
-    if dry_run:
-        found_files = compare(folder, {**manifest.hashes}) if folder.is_dir() else None
-        paths = [*found_files.stale, *found_files.missing] if found_files else sorted(files)
-    else:
-        paths = write(folder, files, manifest, old)
+    changed, gone = changes(folder, files, manifest, old)
+    if not dry_run:
+        write(folder, changed, gone)
     if as_json:
-        emit_json([{"path": p, "written": not dry_run} for p in paths])
+        rows = [(p, "written") for p in sorted(changed)] + [(p, "removed") for p in gone]
+        emit_json([{"path": p, "state": state, "dry_run": dry_run} for p, state in rows])
         return
-    word = "would write" if dry_run else "wrote"
-    for path in paths:
-        click.echo(f"{word} {folder / path}")
-    if not paths:
+    for path in sorted(changed):
+        click.echo(f"{'would write' if dry_run else 'wrote'} {folder / path}")
+    for path in gone:
+        click.echo(f"{'would remove' if dry_run else 'removed'} {folder / path}")
+    if not changed and not gone:
         click.echo(f"{folder} is up to date")
 
 
-def _recorded(folder: Path, old: Manifest | None, names: tuple[str, ...] = ()) -> dict[str, tuple[Target, Choice]]:
+def _recorded(folder: Path, old: Manifest, names: tuple[str, ...] = ()) -> dict[str, tuple[Target, Choice]]:
     """The targets of a bundle with the choices that its manifest records; `names` may give files for them."""
-    if old is None:
-        raise Usage(f"{folder}: no bundle there; name targets with -t, `hsgen targets` lists them")
     given = {t.name: t for t in (target_files.find(n) for n in names)}
     parts = {}
     for name, choice in old.choices.items():
@@ -119,7 +126,12 @@ def check(folder: Path, names: tuple[str, ...], diff: bool, as_json: bool) -> No
     Reads the targets and options from the bundle's manifest.  -t is only for targets that do not come with hsgen.
     """
     old = read_manifest(folder)
+    if old is None:
+        raise Usage(f"{folder}: no bundle there; name a folder with a {MANIFEST}")
     parts = _recorded(folder, old, names)
+    for name in names:
+        if target_files.find(name).name not in parts:
+            raise Usage(f"{folder}: holds no target {name}; it has {', '.join(parts)}")
     files, manifest = build(parts, old)
     found = compare(folder, manifest.hashes)
     if manifest.bytes() != (folder / MANIFEST).read_bytes():
@@ -130,10 +142,10 @@ def check(folder: Path, names: tuple[str, ...], diff: bool, as_json: bool) -> No
         files[MANIFEST] = manifest.bytes()
         click.echo(unified(folder, files, (*found.stale, *found.missing)))
     if found:
-        custom = "".join(f" -t {n}" for n in names)
+        custom = "".join(f" -t {quote(n)}" for n in names)
         raise Wrong(
             *(f"{folder}: {line}" for line in found.lines()),
-            f"{folder}: not up to date; run: hsgen generate -o {folder}{custom}"
+            f"{folder}: not up to date; run: hsgen generate -o {quote(str(folder))}{custom}"
             + (" and delete the unexpected files" if found.unexpected else ""),
         )
     if not as_json:
@@ -157,7 +169,7 @@ def verify(folder: Path, as_json: bool) -> None:
     if found:
         raise Wrong(
             *(f"{folder}: {line}" for line in found.lines()),
-            f"{folder}: was changed after it was generated; run: hsgen generate -o {folder}",
+            f"{folder}: was changed after it was generated; run: hsgen generate -o {quote(str(folder))}",
         )
     if not as_json:
         click.echo(f"{folder} is as it was generated ({len(manifest.hashes)} files)")

@@ -23,6 +23,29 @@ seed_option = click.option("--seed", type=click.IntRange(0), default=1, show_def
 device_option = click.option("--device", help="A part of the name of the device to use.")
 
 
+class Count(click.ParamType):  # type: ignore[type-arg]  # (generic since click 8.5 only)
+    """A number of keys: 1000 or 2^20."""
+
+    name = "count"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the number; click reports what is none."""
+        if isinstance(value, int):
+            return value
+        count = parse_count(str(value))
+        if count is None:
+            self.fail(f"'{value}' is no count; write for example 1000 or 2^20", param, ctx)
+        return count
+
+
+def parse_count(text: str) -> int | None:
+    """Return the count that `text` names, a number or a power such as 2^16, or None."""
+    found = re.fullmatch(r"(?:2\^(\d{1,2})|(\d{1,12}))", text.strip())
+    if found is None:
+        return None
+    return 1 << int(found[1]) if found[1] else int(found[2])
+
+
 def emit_json(rows: Sequence[dict[str, Any]]) -> None:
     """Print rows as a JSON list, one object a line."""
     click.echo("[" + ",\n ".join(json.dumps(r) for r in rows) + "]")
@@ -38,7 +61,7 @@ def emit_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
 
 
 def _numeric(cell: str) -> bool:
-    return re.fullmatch(r"-?[\d.,]+( ?%)?|-", cell) is not None
+    return re.fullmatch(r"-?[\d.,]+( ?[%x])?|-", cell) is not None
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import click
@@ -19,6 +18,7 @@ from hsgen.cli.common import (
     emit_table,
     json_option,
     key_option,
+    parse_count,
     progress,
     require_option,
     required,
@@ -110,16 +110,16 @@ def parse_sizes(text: str) -> list[int]:
     """
     out: list[int] = []
     for part in text.split(","):
-        ends = [re.fullmatch(r"(?:2\^(\d{1,2})|(\d{1,10}))", e.strip()) for e in part.split("..")]
-        if not 1 <= len(ends) <= 2 or any(e is None for e in ends):
+        values = [parse_count(e) for e in part.split("..")]
+        if not 1 <= len(values) <= 2 or None in values:
             raise Usage(f"sizes {text}: '{part}' is no count; write for example 1000,2^16 or 2^10..2^24")
-        values = [1 << int(e[1]) if e[1] else int(e[2]) for e in ends if e is not None]
-        if len(values) == 1:
-            out += values
+        numbers = [v for v in values if v is not None]
+        if len(numbers) == 1:
+            out += numbers
             continue
-        if any(v & (v - 1) or v == 0 for v in values) or values[0] > values[1]:
+        if any(v & (v - 1) or v == 0 for v in numbers) or numbers[0] > numbers[1]:
             raise Usage(f"sizes {text}: '{part}' must go from a power of two up to another, like 2^10..2^24")
-        out += [1 << b for b in range(values[0].bit_length() - 1, values[1].bit_length())]
+        out += [1 << b for b in range(numbers[0].bit_length() - 1, numbers[1].bit_length())]
     if 0 in out:
         raise Usage(f"sizes {text}: a count of 0 cannot be timed; give at least 1")
     return out
@@ -152,7 +152,7 @@ def bench(
     that the sort moves, over its time, as a share of the copy's bandwidth.
     """
     counts = parse_sizes(sizes)
-    peers = [p for p in against.split(",") if p]
+    peers = [p.strip() for p in against.split(",") if p.strip()]
     for peer in peers:
         if peer not in PEERS:
             raise Usage(f"peer {peer}: unknown; known are {', '.join(PEERS)}")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+from typing import Any, cast
+
 import click
 
 from hsgen import target as target_files
 from hsgen.algorithms import ALGORITHMS
-from hsgen.cli.common import emit_json, emit_table, json_option, key_option
+from hsgen.cli.common import Count, emit_json, emit_table, json_option, key_option
 from hsgen.plan import launches
 from hsgen.spec import Sort, Step
 
@@ -52,7 +55,7 @@ def targets(as_json: bool) -> None:
 @click.command()
 @click.argument("target")
 @key_option
-@click.option("--plan", "count", type=click.IntRange(0), metavar="N", help="Print the launches that sort N keys.")
+@click.option("--plan", "count", type=Count(), metavar="N", help="Print the launches that sort N keys.")
 @json_option
 def show(target: str, keys: tuple[str, ...], count: int | None, as_json: bool) -> None:
     """Print what follows from TARGET: parameters, kernels, local memory, and the launch plan.
@@ -80,6 +83,7 @@ def _record(sort: Sort, count: int | None) -> dict[str, object]:
         "algorithm": sort.algorithm,
         "key": sort.key.name,
         "max_n": sort.plan.max_n,
+        "params": _params(sort),
         "derived": dict(ALGORITHMS[sort.algorithm].notes(sort.params)),
         "kernels": [
             {
@@ -106,12 +110,18 @@ def _record(sort: Sort, count: int | None) -> dict[str, object]:
     return record
 
 
+def _params(sort: Sort) -> dict[str, object]:
+    """The parameters of a sort, defaults filled in."""
+    return {f.name: getattr(sort.params, f.name) for f in fields(cast(Any, sort.params)) if f.name != "key"}
+
+
 def _moved(sort: Sort, step: Step, n: int) -> int:
     return ALGORITHMS[sort.algorithm].moved(sort.params, step, n)
 
 
 def _print(sort: Sort) -> None:
     click.echo(f"{sort.name}: up to {sort.plan.max_n} keys")
+    click.echo("  parameters: " + ", ".join(f"{name} {value}" for name, value in _params(sort).items()))
     for name, value in ALGORITHMS[sort.algorithm].notes(sort.params):
         click.echo(f"  {name}: {value}")
     emit_table(

@@ -102,12 +102,29 @@ def test_a_target_touches_no_other(bundle: Path) -> None:
     other.write_text("mine")
     assert main(["generate", "-t", "intel-gen8", "--key", "u64", "-o", str(bundle)]) == 0
     assert other.read_text() == "mine"
-    assert not (bundle / "targets/intel-gen8/kernels/opencl/merge_u32.cl").exists()
-    assert (bundle / "targets/intel-gen8/kernels/opencl/merge_u64.cl").exists()
 
 
-def test_a_removed_target_leaves_nothing(bundle: Path) -> None:
-    assert main(["generate", "--remove", "intel-gen8", "-o", str(bundle)]) == 0
+def test_a_narrower_choice_adds_and_removes_nothing(tmp_path: Path) -> None:
+    folder = tmp_path / "bundle"
+    kernels = folder / "targets/intel-gen8/kernels/opencl"
+    assert main(["generate", "-t", "intel-gen8", "--key", "u64", "-o", str(folder)]) == 0
+    assert [p.name for p in kernels.iterdir()] == ["merge_u64.cl"]
+    assert main(["generate", "-t", "intel-gen8", "--key", "u32", "-o", str(folder)]) == 0
+    assert sorted(p.name for p in kernels.iterdir()) == ["merge_u32.cl", "merge_u64.cl"]
+    assert main(["generate", "--remove", "intel-gen8", "-t", "intel-gen8", "--key", "u32", "-o", str(folder)]) == 0
+    assert [p.name for p in kernels.iterdir()] == ["merge_u32.cl"]
+    assert main(["check", "-o", str(folder)]) == 0
+
+
+def test_a_removed_target_leaves_nothing(bundle: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    said = {}
+    for more in (["--dry-run"], []):
+        capsys.readouterr()
+        assert main(["generate", "--remove", "intel-gen8", "-o", str(bundle), "--json", *more]) == 0
+        said[bool(more)] = [(r["path"], r["state"]) for r in json.loads(capsys.readouterr().out)]
+    assert said[True] == said[False]
+    assert ("targets/intel-gen8/kernels/opencl/merge_u32.cl", "removed") in said[True]
+    assert ("manifest.json", "written") in said[True]
     assert not (bundle / "targets/intel-gen8").exists()
     assert list(json.loads((bundle / "manifest.json").read_text())["targets"]) == ["generic"]
     assert main(["check", "-o", str(bundle)]) == 0

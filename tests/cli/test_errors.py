@@ -36,6 +36,10 @@ def said(capsys: pytest.CaptureFixture[str]) -> str:
         (["bench", "-t", "cpu", "--sizes", "0"], "a count of 0 cannot be timed"),
         (["bench", "-t", "cpu", "--against", "boost"], "peer boost: unknown; known are numpy, pyopencl"),
         (["generate", "-t", "cpu", "--key", "u31"], "'u31' is not one of"),
+        (["generate", "--key", "u32"], "choose within a target; name it with -t"),
+        (["generate", "-t", "cpu", "-t", "cpu"], "target cpu: named twice"),
+        (["show", "cpu", "--plan", "many"], "'many' is no count; write for example 1000 or 2^20"),
+        (["show", "cpu", "--plan", "2^30"], "count 1073741824: this plan sorts 0 to 536870912 keys"),
     ],
 )
 def test_wrong_names_exit_with_2(
@@ -43,7 +47,8 @@ def test_wrong_names_exit_with_2(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(arguments) == 2
-    assert line in said(capsys)
+    out, err = capsys.readouterr()
+    assert line in err and err.count("\n") == 1 and not out
     assert list(tmp_path.iterdir()) == []
 
 
@@ -110,6 +115,57 @@ def test_a_write_that_fails_half_way_changes_nothing(
     assert {p: p.read_bytes() for p in folder.rglob("*") if p.is_file()} == before
 
 
+@pytest.mark.parametrize("call", ["write_bytes", "replace", "mkdir"])
+@pytest.mark.parametrize("after", [0, 1, 5])
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), OSError(28, "No space left on device")])
+def test_whatever_stops_a_write_leaves_the_folder_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, after: int, error: BaseException
+) -> None:
+    """A new folder, and a bundle in which files change and a target goes."""
+    folder = tmp_path / "bundle"
+    assert main(["generate", "-t", "generic", "-t", "cpu", "-o", str(folder)]) == 0
+    (folder / "LICENSE").write_text("mine")
+    (folder / "targets/cpu/kernels/opencl/merge_u32.cl").write_text("mine")
+    before = {p: p.read_bytes() if p.is_file() else None for p in folder.rglob("*")}
+    real = getattr(Path, call)
+    left = [after]
+
+    def stopped(self: Path, *arguments: object, **more: object) -> object:
+        if left[0] == 0 and str(tmp_path) in str(self):
+            left[0] = -1
+            raise error
+        left[0] -= 1
+        return real(self, *arguments, **more)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, call, stopped)
+        code = main(["generate", "-t", "intel-gen8", "-t", "cpu", "--remove", "generic", "-o", str(folder)])
+        assert code == (2 if isinstance(error, OSError) else 130) or left[0] > 0
+    if code != 0:
+        assert {p: p.read_bytes() if p.is_file() else None for p in folder.rglob("*")} == before
+    assert main(["generate", "-t", "intel-gen8", "-o", str(folder)]) == 0
+
+
+def test_a_folder_in_the_place_of_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "bundle"
+    (folder / "manifest.json").mkdir(parents=True)
+    assert main(["generate", "-t", "generic", "-o", str(folder)]) == 2
+    assert "manifest.json: cannot be written (a folder stands where a file must be)" in said(capsys)
+    assert [p.name for p in folder.iterdir()] == ["manifest.json"]
+
+
+def test_a_damaged_template(broken: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for damage, line in (("{{ nope }}", "'nope' is undefined"), ("{% if %}", "merge/clean.j2:1")):
+        path = broken / "merge/clean.j2"
+        text = path.read_text()
+        path.write_text(damage + text)
+        assert main(["generate", "-t", "generic", "-o", str(tmp_path / "out")]) == 1
+        err = said(capsys)
+        assert err.count("\n") == 1 and "templates: " in err and line in err
+        path.write_text(text)
+    assert not (tmp_path / "out").exists()
+
+
 def test_no_device(tmp_path: Path) -> None:
     env = {**os.environ, "OCL_ICD_VENDORS": str(tmp_path)}
     for more, code in (([], 3), (["--require"], 1)):
@@ -121,7 +177,8 @@ def test_no_device(tmp_path: Path) -> None:
             check=False,
         )
         assert done.returncode == code
-        assert done.stderr.count("\n") == 1 and "no OpenCL device; install the embedded one" in done.stderr
+        assert done.stderr.count("\n") == 1 and "no OpenCL device; " in done.stderr
+        assert "OCL_ICD_VENDORS hides it" in done.stderr or "install the embedded one" in done.stderr
 
 
 def test_no_such_device(embedded: Host, capsys: pytest.CaptureFixture[str]) -> None:

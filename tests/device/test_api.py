@@ -119,3 +119,22 @@ def test_misuse_is_refused(queue: cl.CommandQueue, sorter: Sorter) -> None:
         Sorter(queue.context, np.float32)
     with pytest.raises(Usage, match="unknown"):
         Sorter(queue.context, "u32", target="voodoo")
+    for key in ("f99", None, ">u4"):
+        with pytest.raises(Usage, match=r"key type .*: "):
+            Sorter(queue.context, key)
+    with pytest.raises(TypeError, match="keys is a ndarray; give a pyopencl array or buffer"):
+        sorter(queue, random(10))
+    with pytest.raises(TypeError, match="float"):
+        sorter(queue, keys, n=3.5)
+    long = array.to_device(queue, random(4096))
+    with pytest.raises(ValueError, match="keys and out overlap"):
+        sorter(queue, long[:2048], out=long[1024:3072])
+    sorter(queue, long[:1024], out=long[1024:2048]).wait()
+    assert (long.get()[1024:2048] == np.sort(random(4096)[:1024])).all()
+
+
+def test_a_queue_of_another_context_is_refused(sorter: Sorter, pocl: Host, queue: cl.CommandQueue) -> None:
+    context = context_for(pocl)
+    other = cl.CommandQueue(context)
+    with pytest.raises(ValueError, match="the queue belongs to another context"):
+        sorter(other, array.to_device(other, random(10)))

@@ -53,7 +53,7 @@ def test_generic_uses_no_subgroup_operation() -> None:
         ),
         (
             ("local_bytes = 65536", "local_bytes = 4096"),
-            "block_sort_16 needs 8256 bytes of local memory, the device has",
+            "block_sort_16 needs 8256 bytes of local memory, the device has 4096; give at most 7",
         ),
         (("clean_slabs = 16", "clean_slabs = 12"), "merge.u32.clean_slabs: 12 is not a power of two"),
         (("stream_group = 256", "stream_group = 100"), "merge.u32.stream_group: 100 is not a power of two"),
@@ -67,7 +67,9 @@ def test_generic_uses_no_subgroup_operation() -> None:
         (("[merge.u32]", "[merge.u31]"), "merge.u31: unknown key; did you mean u32?"),
         (('exchange = "select"', 'exchange = "max"'), 'merge.u64.exchange: "max" is not one of minmax, select'),
         (("schema = 1", "schema = = 1"), "the file must be TOML"),
-        (('apis = ["opencl"]', 'apis = ["opengl"]'), 'apis: "opengl" is not one of opencl, vulkan, cuda'),
+        (('apis = ["opencl"]', 'apis = ["opengl"]'), 'apis: "opengl" is not one of opencl; give at least one'),
+        (('apis = ["opencl"]', "apis = []"), "apis: is empty; give at least one API"),
+        (('names = ["HD', 'names = ["(", "HD'), 'match: "(" is no regular expression'),
         (("groups = 4294967295\n", ""), "device.groups: missing; give the greatest grid"),
     ],
 )
@@ -102,6 +104,44 @@ def test_a_bad_value_hides_no_other_mistake_of_its_table() -> None:
         "flip_scale: missing",
     ):
         assert f"merge.u32.{part}" in found or part in found
+
+
+@pytest.mark.parametrize("name", ["..", "a b", "x\ny", ".hidden", ""])
+def test_names_must_be_good_for_files(name: str) -> None:
+    with pytest.raises(Usage, match="cannot name files"):
+        target.parse(GOOD.replace('"intel-gen8"', '"' + name.replace("\n", "\\n") + '"'), name, "x.toml")
+
+
+def test_a_file_must_not_take_the_name_of_a_shipped_target(tmp_path: Path) -> None:
+    (tmp_path / "cpu.toml").write_text((resources.targets() / "cpu.toml").read_text())
+    with pytest.raises(Usage, match="cpu comes with hsgen; give your target and its file another name"):
+        target.find(str(tmp_path / "cpu.toml"))
+
+
+def test_every_kernel_that_needs_too_much_local_memory_is_named_with_a_value_that_fits() -> None:
+    text = GOOD.replace("local_bytes = 65536", "local_bytes = 2000")
+    found = "\n".join(lines(text))
+    for key in ("u32", "u64"):
+        for field in ("slabs", "clean_slabs"):
+            assert f"merge.{key}.{field}: " in found
+    for key in ("u32", "u64"):
+        for field in ("clean_slabs", "slabs"):
+            value = re.search(rf"merge.{key}.{field}: .* give at most (\d+)", found)
+            assert value is not None
+            head, tail = text.split(f"[merge.{key}]")
+            text = (
+                head + f"[merge.{key}]" + re.sub(rf"^{field} = 16", f"{field} = {value[1]}", tail, count=1, flags=re.M)
+            )
+    text = text.replace("stream_group = 256", "stream_group = 16")
+    assert _problems(text) == []
+
+
+def _problems(text: str) -> list[str]:
+    try:
+        target.parse(text, "intel-gen8", "x")
+    except Usage as e:
+        return list(e.lines)
+    return []
 
 
 def test_unknown_names_and_unreadable_files(tmp_path: Path) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
-from hsgen.algorithms.merge.bodies import kernels
+from hsgen.algorithms.merge.bodies import block_sort, clean
 from hsgen.algorithms.merge.shape import Params
 from hsgen.device import Device
 from hsgen.networks import pow2_ceil, pow2_floor
@@ -72,14 +73,21 @@ def _device(p: Params, device: Device) -> Iterator[Problem]:
 
 
 def _local(p: Params, device: Device) -> Iterator[Problem]:
-    for kernel in kernels(p):
-        need = kernel.shared * p.key.bytes
-        if need > device.local_bytes:
-            key = "clean_slabs" if kernel.name == "clean" else "slabs"
-            fit = max(1, getattr(p, key) * device.local_bytes // need)
-            yield (
-                key,
-                f"{kernel.name} needs {need} bytes of local memory, the device has {device.local_bytes}",
-                f"give at most {pow2_floor(fit) if key == 'clean_slabs' else fit}",
-            )
-            return
+    for key, need in (("slabs", block_sort(p, p.slabs)), ("clean_slabs", clean(p))):
+        if need.shared * p.key.bytes > device.local_bytes:
+            what = f"{need.name} needs {need.shared * p.key.bytes} bytes of local memory, the device has"
+            fit = _greatest_fit(p, key, device.local_bytes)
+            hint = f"give at most {fit}" if fit else "give less height or no table of these keys"
+            yield key, f"{what} {device.local_bytes}", hint
+
+
+def _greatest_fit(p: Params, key: str, room: int) -> int:
+    """The greatest value below p's of slabs or clean_slabs whose kernel fits `room` bytes; 0 if none does."""
+    value: int = getattr(p, key)
+    while value > 1:
+        value = value // 2 if key == "clean_slabs" else value - 1
+        q = replace(p, slabs=value) if key == "slabs" else replace(p, clean_slabs=value)
+        kernel = block_sort(q, value) if key == "slabs" else clean(q)
+        if kernel.shared * p.key.bytes <= room:
+            return value
+    return 0
