@@ -1,6 +1,6 @@
 """Runs mutants in a process of its own, since a planted fault may well crash a driver.
 
-Usage: mutant_worker.py TARGET KEY EACH DEVICE GREATEST FIRST STEP; prints "<number> killed|alive" for the mutants
+Usage: mutant_worker.py TARGET KEY THIN DEVICE GREATEST FIRST STEP; prints "<number> killed|alive" for the mutants
 FIRST, FIRST + STEP, ... and "<number> started" before each, so that the caller knows which one crashed.
 """
 
@@ -22,14 +22,17 @@ from hsgen.render import render
 from hsgen.spec import Plan, Sort
 
 
-def all_mutants(sort: Sort, each: int, greatest: int) -> list[tuple[str, str, str | Plan]]:
-    """Return (kernel or "", what, changed text or plan) of every mutant, in a fixed order."""
+def all_mutants(sort: Sort, thin: int, greatest: int) -> list[tuple[str, str, str | Plan]]:
+    """Return (kernel or "", what, changed text or plan) of every `thin`-th mutant, in a fixed order.
+
+    Every operator is tried once on every kernel and every plan row before the thinning.
+    """
     parts = render(sort, "opencl").parts
     rng = random.Random(0)
     out: list[tuple[str, str, str | Plan]] = [
-        (k.name, what, text) for k in sort.kernels for what, text in kernel_mutants(k, parts[k.name], each, rng)
+        (k.name, what, text) for k in sort.kernels for what, text in kernel_mutants(k, parts[k.name], 1, rng)
     ]
-    return out + [("", what, plan) for what, plan in plan_mutants(sort.plan, greatest)]
+    return (out + [("", what, plan) for what, plan in plan_mutants(sort.plan, greatest)])[::thin]
 
 
 def pairs_for(sort: Sort, greatest: int) -> list[tuple[int, str]]:
@@ -45,7 +48,7 @@ def pairs_for(sort: Sort, greatest: int) -> list[tuple[int, str]]:
     return rows[::-8] + dense + rows + sorted(large) + quick
 
 
-def main(name: str, key: str, each: int, device: str, greatest: int, first: int, step: int) -> None:
+def main(name: str, key: str, thin: int, device: str, greatest: int, first: int, step: int) -> None:
     """Try the mutants that are this process's share."""
     warnings.simplefilter("ignore")
     sort = target.find(name).sort("merge", key)
@@ -56,7 +59,7 @@ def main(name: str, key: str, each: int, device: str, greatest: int, first: int,
     option = standard(context, lanes=any(k.subgroup > 1 for k in sort.kernels))
     good = build(context, source.text, source.path, [k.name for k in sort.kernels], option)
     pairs = pairs_for(sort, greatest)
-    mutants = all_mutants(sort, each, greatest)
+    mutants = all_mutants(sort, thin, greatest)
     for number in range(first, len(mutants), step):
         print(number, "started", flush=True)
         kernel, _, changed = mutants[number]

@@ -19,6 +19,7 @@ from hsgen.validate import reach
 
 WORKER = Path(__file__).with_name("mutant_worker.py")
 WORKERS = 2
+THIN = 1 if os.environ.get("HSGEN_NIGHTLY") == "1" else 3  # all of them take four minutes
 
 
 def _share(arguments: list[str], total: int, first: int, results: dict[int, str]) -> None:
@@ -44,13 +45,13 @@ def _share(arguments: list[str], total: int, first: int, results: dict[int, str]
 
 
 @pytest.mark.device
-@pytest.mark.parametrize(("name", "key", "each"), [("intel-gen8", "u32", 1), ("generic", "u64", 1)])
-def test_every_planted_fault_is_caught(embedded: Host, name: str, key: str, each: int) -> None:
+@pytest.mark.parametrize(("name", "key"), [("intel-gen8", "u32"), ("generic", "u64")])
+def test_every_planted_fault_is_caught(embedded: Host, name: str, key: str) -> None:
     sort = target.find(name).sort("merge", key)
     greatest = reach(sort.plan)  # every kernel has run by then; plan rows for greater counts repeat their form
-    mutants = all_mutants(sort, each, greatest)
+    mutants = all_mutants(sort, THIN, greatest)
     results: dict[int, str] = {}
-    arguments = [name, key, str(each), embedded.label, str(greatest)]
+    arguments = [name, key, str(THIN), embedded.label, str(greatest)]
     threads = [threading.Thread(target=_share, args=(arguments, len(mutants), i, results)) for i in range(WORKERS)]
     for t in threads:
         t.start()
@@ -66,8 +67,8 @@ def test_every_planted_fault_is_caught(embedded: Host, name: str, key: str, each
     assert not left, "\n".join(left)
     assert len(mutants) >= 40
     assert {k for k, _, _ in mutants} - {""} == {k.name for k in sort.kernels}
-    rows = sum(1 for s in sort.plan.steps if s.min_n < greatest)
-    assert sum(1 for k, what, _ in mutants if not k and "dropped" in what) == rows
+    rows = {i for i, s in enumerate(sort.plan.steps) if s.min_n < greatest}
+    assert {int(what.split()[1]) for k, what, _ in mutants if not k} == rows
 
 
 def test_every_operator_is_used() -> None:
