@@ -88,7 +88,7 @@ def plan_cases(sort: Sort, *, full: bool, seed: int) -> list[tuple[int, str]]:
     return pairs + [(n, kinds[0]) for n in made.row_ends(sort.params, top)]
 
 
-class Bench:
+class Frame:
     """Two framed device buffers and what it takes to run cases in them."""
 
     def __init__(self, context: Any, queue: Any, compiled: Compiled, greatest: int) -> None:
@@ -156,14 +156,14 @@ def run(
     `progress` wraps the iteration, to show how far it is.
     """
     report = Report()
-    bench = Bench(context, queue, compiled, max((n for n, _ in pairs), default=0))
+    frame = Frame(context, queue, compiled, max((n for n, _ in pairs), default=0))
     rng = np.random.default_rng([seed, 1])
     for n, kind in progress(iter(pairs)):
-        keys = KINDS[kind](rng, n, bench.dtype)
+        keys = KINDS[kind](rng, n, frame.dtype)
         expected = np.sort(keys)
         for in_place in (False, True):
             report.cases += 1
-            problem = bench.run(keys, expected, in_place=in_place)
+            problem = frame.run(keys, expected, in_place=in_place)
             if problem is not None:
                 report.note(Case(n, kind, in_place), problem)
                 if report.failed >= stop:

@@ -40,11 +40,11 @@ def main(key: str, fault: str = "") -> None:
         text = source.text.replace("hs_barrier();\n", "\n", 2 if fault else 0)
         kernels = build(context, text, source.path, [k.name for k in sort.kernels], "-cl-std=CL1.2 -cl-opt-disable")
         compiled = Compiled(context, sort, source, kernels)
-        bench = validate.Bench(context, queue, compiled, max(counts))
+        frame = validate.Frame(context, queue, compiled, max(counts))
         for n in counts:
             keys = KINDS["random"](np.random.default_rng(n), n, np.dtype(f"u{sort.key.bytes}"))
             for in_place in (True, False):
-                problem = bench.run(keys, np.sort(keys), in_place=in_place)
+                problem = frame.run(keys, np.sort(keys), in_place=in_place)
                 if problem and not fault:
                     raise SystemExit(f"{n}: {problem}")
         if fault:

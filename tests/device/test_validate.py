@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -59,6 +60,14 @@ def test_failures_are_reported_with_the_case(
     assert "generic u32: 1 keys" in err and "out of place: key 0 is" in err and "repeat with --seed 1" in err
 
 
+def framed(host: Host) -> tuple[ModuleType, Compiled, validate.Frame]:
+    """A sort and the framed buffers for up to 100 keys that it is tried in."""
+    cl = toolchain.pyopencl()
+    context = context_for(host)
+    compiled = Compiled(context, target.find("generic").sort("merge", "u32"))
+    return cl, compiled, validate.Frame(context, cl.CommandQueue(context), compiled, 100)
+
+
 @pytest.mark.device
 @pytest.mark.parametrize(
     ("offset", "what"),
@@ -69,11 +78,7 @@ def test_failures_are_reported_with_the_case(
     ],
 )
 def test_the_frame_catches_stray_writes(embedded: Host, offset: int, what: str) -> None:
-    cl = toolchain.pyopencl()
-    context = context_for(embedded)
-    queue = cl.CommandQueue(context)
-    compiled = Compiled(context, target.find("generic").sort("merge", "u32"))
-    frame = validate.Bench(context, queue, compiled, 100)
+    cl, compiled, frame = framed(embedded)
     real = compiled.run
 
     def stray(queue: object, buffers: dict[str, object], n: int) -> None:
@@ -89,11 +94,7 @@ def test_the_frame_catches_stray_writes(embedded: Host, offset: int, what: str) 
 
 @pytest.mark.device
 def test_a_changed_input_is_caught(embedded: Host) -> None:
-    cl = toolchain.pyopencl()
-    context = context_for(embedded)
-    queue = cl.CommandQueue(context)
-    compiled = Compiled(context, target.find("generic").sort("merge", "u32"))
-    frame = validate.Bench(context, queue, compiled, 100)
+    cl, compiled, frame = framed(embedded)
     real = compiled.run
 
     def touch(queue: object, buffers: dict[str, object], n: int) -> None:
