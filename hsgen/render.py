@@ -123,11 +123,10 @@ def render(sort: Sort, api: str) -> Source:
 def _render(sort: Sort, api: str) -> Source:
     env = environment()
     dialect = load(env, APIS[api])
-    lanes = any(k.subgroup > 1 for k in sort.kernels)
-    words = env.get_template(WORDS.format(sort.algorithm)).render(p=sort.params, lanes=lanes)
+    words = env.get_template(WORDS.format(sort.algorithm)).render(p=sort.params, lanes=sort.exchanges)
     return Source(
         path=f"targets/{sort.target}/kernels/{dialect.name}/{sort.algorithm}_{sort.key.name}.{dialect.suffix}",
         header=header(sort, dialect, env, api),
-        prelude=dialect.prelude(sort.key, lanes) + words,
+        prelude=dialect.prelude(sort.key, sort.exchanges) + words,
         parts={k.name: _kernel(env, sort, k, dialect) for k in sort.kernels},
     )

@@ -107,6 +107,11 @@ class Sort:
         """A label, unique within a bundle; never parsed."""
         return f"{self.target}/{self.algorithm}_{self.key.name}"
 
+    @property
+    def exchanges(self) -> bool:
+        """Whether lanes of a subgroup exchange values in any kernel."""
+        return any(k.subgroup > 1 for k in self.kernels)
+
     def kernel(self, name: str) -> Kernel:
         """Return the kernel called `name`; a plan names only kernels that exist."""
         return next(k for k in self.kernels if k.name == name)

@@ -50,10 +50,9 @@ class Report:
             self.failures.append(f"{case}: {what}")
 
 
-def shape(sort: Sort) -> tuple[int, int]:
-    """Return (slab, block) of a sort, in keys."""
-    made = ALGORITHMS[sort.algorithm]
-    return made.grain(sort.params)
+def block_of(sort: Sort) -> int:
+    """Return the keys that one work-group sorts."""
+    return ALGORITHMS[sort.algorithm].block(sort.params)
 
 
 def reach(plan: Plan) -> int:
@@ -74,7 +73,7 @@ def plan_cases(sort: Sort, *, full: bool, seed: int) -> list[tuple[int, str]]:
     rng = np.random.default_rng(seed)
     kinds = list(KINDS)
     made = ALGORITHMS[sort.algorithm]
-    _, block = shape(sort)
+    block = block_of(sort)
     dense = 4 * block + 1
     top = max(_FULL_TOP if full else _QUICK_TOP, reach(sort.plan), dense)
     edges = made.edges(sort.params, top)
@@ -96,7 +95,7 @@ class Frame:
         self._cl, self._queue, self._compiled = cl, queue, compiled
         self.dtype = np.dtype(f"u{compiled.sort.key.bytes}")
         self.front = FRONT // self.dtype.itemsize
-        self.back = shape(compiled.sort)[1] + 64
+        self.back = block_of(compiled.sort) + 64
         size = (self.front + greatest + self.back) * self.dtype.itemsize
         flags = cl.mem_flags.READ_WRITE
         self._whole = [cl.Buffer(context, flags, size) for _ in range(2)]

@@ -39,8 +39,8 @@ class Algorithm(Protocol):
     def moved(self, p: Any, step: Step, n: int) -> int:
         """Return the bytes of memory that one launch reads and writes for `n` keys."""
 
-    def grain(self, p: Any) -> tuple[int, int]:
-        """Return (keys of a slab, keys of a block or tile)."""
+    def block(self, p: Any) -> int:
+        """Return the keys that one work-group sorts: the count around which validations are dense."""
 
     def edges(self, p: Any, greatest: int) -> list[int]:
         """Return the counts up to `greatest` at which the sort changes its way, so that tests go around them."""

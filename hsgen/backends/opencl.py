@@ -38,12 +38,18 @@ def build(context: Any, source: str, path: str, kernels: Sequence[str], option: 
             program = cl.Program(context, source).build(options=option.split())
             return {name: cl.Kernel(program, name) for name in kernels}
         except cl.Error as e:
-            log = Path(tempfile.mkdtemp(prefix="hsgen-")) / "build.log"
-            log.write_text(f"{path}\n\n{e}\n\n{source}", encoding="utf-8")
+            log = keep_log(f"{path}\n\n{e}\n\n{source}")
             raise Wrong(
                 f"{path}: kernel {_culprit(str(e), source, kernels)} does not build on "
                 f"{context.devices[0].name.strip()}; the compiler's log is {log}"
             ) from None
+
+
+def keep_log(text: str) -> Path:
+    """Write what a compiler said, with its source, to a file that stays; return its path."""
+    log = Path(tempfile.mkdtemp(prefix="hsgen-")) / "build.log"
+    log.write_text(text, encoding="utf-8")
+    return log
 
 
 def _culprit(log: str, source: str, kernels: Sequence[str]) -> str:
@@ -67,7 +73,7 @@ class Compiled:
         source = source or render(sort, "opencl")
         self.sort = sort
         self._groups = {k.name: k.work_group for k in sort.kernels}
-        option = standard(context, lanes=any(k.subgroup > 1 for k in sort.kernels))
+        option = standard(context, lanes=sort.exchanges)
         self._kernels = dict(kernels or build(context, source.text, source.path, list(self._groups), option))
         for (
             k

@@ -14,10 +14,9 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 
 from hsgen.backends.hosts import Host, hosts
-from hsgen.backends.opencl import build, context_for, standard
+from hsgen.backends.opencl import build, context_for, keep_log, standard
 from hsgen.errors import Wrong
 from hsgen.render import Source
 from hsgen.spec import Sort
@@ -44,8 +43,7 @@ def check(host: Host, sort: Sort, source: Source, seconds: float = SECONDS) -> N
 
 
 def _line(source: Source, what: str, host: Host, problem: str, text: str) -> str:
-    log = Path(tempfile.mkdtemp(prefix="hsgen-")) / "build.log"
-    log.write_text(f"{what} on {host.label}: {problem}\n\n{text}", encoding="utf-8")
+    log = keep_log(f"{what} on {host.label}: {problem}\n\n{text}")
     return (
         f"{source.path}: {what}: the compiler of {host.label} {problem.splitlines()[0]}; "
         f"try a smaller scale or height; the log is {log}"
@@ -55,8 +53,7 @@ def _line(source: Source, what: str, host: Host, problem: str, text: str) -> str
 def _attempt(host: Host, sort: Sort, source: Source, kernels: Sequence[str], seconds: float) -> str | None:
     """Say how the compiler failed to answer, or return None."""
     text = source.text if len(kernels) == len(sort.kernels) else source.only(*kernels)
-    lanes = any(k.subgroup > 1 for k in sort.kernels)
-    request = {"device": host.label, "text": text, "kernels": list(kernels), "lanes": lanes}
+    request = {"device": host.label, "text": text, "kernels": list(kernels), "lanes": sort.exchanges}
     folder = tempfile.mkdtemp(prefix="hsgen-")  # what the other process leaves behind goes with it
     try:
         done = subprocess.run(

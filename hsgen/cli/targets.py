@@ -63,22 +63,18 @@ def show(target: str, keys: tuple[str, ...], count: int | None, as_json: bool) -
     TARGET is a name that `hsgen targets` lists or the path of a target file.
     """
     found = target_files.find(target)
-    sorts = [found.sort(a, k) for a, k in found.choices if not keys or k in keys]
-    for sort in sorts:
-        list(launches(sort.plan, count or 0))  # refuses a count beyond the plan before anything is printed
+    records = [_record(found.sort(a, k), count) for a, k in found.choices if not keys or k in keys]
     if as_json:
-        emit_json([_record(s, count) for s in sorts])
+        emit_json(records)
         return
-    for number, sort in enumerate(sorts):
+    for number, record in enumerate(records):
         if number:
             click.echo()
-        _print(sort)
-        if count is not None:
-            _print_plan(sort, count)
+        _print(record)
 
 
-def _record(sort: Sort, count: int | None) -> dict[str, object]:
-    record: dict[str, object] = {
+def _record(sort: Sort, count: int | None) -> dict[str, Any]:
+    record: dict[str, Any] = {
         "sort": sort.name,
         "algorithm": sort.algorithm,
         "key": sort.key.name,
@@ -119,23 +115,21 @@ def _moved(sort: Sort, step: Step, n: int) -> int:
     return ALGORITHMS[sort.algorithm].moved(sort.params, step, n)
 
 
-def _print(sort: Sort) -> None:
-    click.echo(f"{sort.name}: up to {sort.plan.max_n} keys")
-    click.echo("  parameters: " + ", ".join(f"{name} {value}" for name, value in _params(sort).items()))
-    for name, value in ALGORITHMS[sort.algorithm].notes(sort.params):
+def _print(record: dict[str, Any]) -> None:
+    click.echo(f"{record['sort']}: up to {record['max_n']} keys")
+    click.echo("  parameters: " + ", ".join(f"{name} {value}" for name, value in record["params"].items()))
+    for name, value in record["derived"].items():
         click.echo(f"  {name}: {value}")
+    columns = ("name", "work_group", "subgroup", "local_bytes", "summary")
     emit_table(
-        ["kernel", "lanes", "subgroup", "local bytes", "does"],
-        [[k.name, k.work_group, k.subgroup, k.shared * sort.key.bytes, k.summary] for k in sort.kernels],
+        ["kernel", "lanes", "subgroup", "local bytes", "does"], [[k[c] for c in columns] for k in record["kernels"]]
     )
+    if "n" in record:
+        _print_plan(record["n"], record["launches"])
 
 
-def _print_plan(sort: Sort, n: int) -> None:
-    found = list(launches(sort.plan, n))
-    total = sum(_moved(sort, x.step, n) for x in found)
-    click.echo(f"plan for {n} keys: {len(found)} launches, {total} bytes of memory read and written")
-    if found:
-        emit_table(
-            ["step", "kernel", "argument", "groups", "bytes"],
-            [[i, x.step.kernel, x.step.argument, x.groups, _moved(sort, x.step, n)] for i, x in enumerate(found, 1)],
-        )
+def _print_plan(n: int, rows: list[dict[str, Any]]) -> None:
+    total = sum(row["bytes"] for row in rows)
+    click.echo(f"plan for {n} keys: {len(rows)} launches, {total} bytes of memory read and written")
+    if rows:
+        emit_table(["step", *rows[0]], [[i, *row.values()] for i, row in enumerate(rows, 1)])

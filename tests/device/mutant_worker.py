@@ -37,7 +37,7 @@ def all_mutants(sort: Sort, thin: int, greatest: int) -> list[tuple[str, str, st
 
 def pairs_for(sort: Sort, greatest: int) -> list[tuple[int, str]]:
     """Every count up to two blocks, then the counts of a validation: what kills a mutant soonest."""
-    _, block = validate.shape(sort)
+    block = validate.block_of(sort)
     kinds = list(KINDS)
     dense = [(n, kinds[n % len(kinds)]) for n in range(2 * block + 2)]
     quick = [(n, k) for n, k in validate.plan_cases(sort, full=False, seed=7) if n <= greatest]
@@ -56,7 +56,7 @@ def main(name: str, key: str, thin: int, device: str, greatest: int, first: int,
     host = next(h for h in hosts() if h.label == device)
     context = context_for(host)
     queue = toolchain.pyopencl().CommandQueue(context)
-    option = standard(context, lanes=any(k.subgroup > 1 for k in sort.kernels))
+    option = standard(context, lanes=sort.exchanges)
     good = build(context, source.text, source.path, [k.name for k in sort.kernels], option)
     pairs = pairs_for(sort, greatest)
     mutants = all_mutants(sort, thin, greatest)

@@ -7,15 +7,15 @@ counts are exact, nothing is written at or beyond n, and the sort needs no scrat
 from hsgen.algorithms.merge.bodies import context, kernels
 from hsgen.algorithms.merge.limits import alone, problems
 from hsgen.algorithms.merge.schedule import edges, moved, plan, row_ends
-from hsgen.algorithms.merge.shape import FIELDS, Params, grain, notes, params
+from hsgen.algorithms.merge.shape import FIELDS, Params, block, notes, params
 
 __all__ = [
     "FIELDS",
     "Params",
     "alone",
+    "block",
     "context",
     "edges",
-    "grain",
     "kernels",
     "moved",
     "notes",

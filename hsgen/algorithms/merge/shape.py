@@ -98,9 +98,9 @@ def params(key: KeyType, values: Mapping[str, Any]) -> Params:
     return Params(key=key, **values)
 
 
-def grain(p: Params) -> tuple[int, int]:
-    """Return the keys of a slab and of a block."""
-    return p.height * p.subgroup, p.block
+def block(p: Params) -> int:
+    """Return the keys of a block."""
+    return p.block
 
 
 def notes(p: Params) -> list[tuple[str, str]]:
