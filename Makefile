@@ -9,10 +9,10 @@ DEMO := .cache/demo
 HSGEN := $(PY) -m hsgen
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format lock wheel clean
+.PHONY: help setup demo test check format lock wheel clean device-check device-bench
 
 help: ## list the goals
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' Makefile
 
 setup: $(READY) ## make .venv with hsgen and all that its tests need (done once)
 
@@ -44,13 +44,19 @@ lock: pyproject.toml ## write requirements-dev.lock anew, from a fresh environme
 	@$(call usable_python)
 	rm -rf .cache/lock
 	$(PYTHON) -m venv .cache/lock
-	.cache/lock/bin/python $(PIP) install '.[cpu-device,dev]'
+	.cache/lock/bin/python $(PIP) install '.[cpu-device,isa,dev]'
 	{ echo '# Written by `make lock`: the versions that development and CI use.'; \
 	  .cache/lock/bin/python -m pip freeze --exclude hsgen | sed -n -E \
-	    -e "/^(intel-[a-z-]*|tbb|tcmlib|umf)==/s/$$/; sys_platform == 'linux' and platform_machine == 'x86_64'/" \
+	    -e "/^(intel-[a-z-]*|nvidia-[a-z0-9-]*|tbb|tcmlib|umf)==/s/$$/; sys_platform == 'linux' and platform_machine == 'x86_64'/" \
 	    -e '/^[A-Za-z0-9._-]+==/p'; } > .cache/requirements-dev.lock
 	mv .cache/requirements-dev.lock requirements-dev.lock
 	rm -rf .cache/lock
+
+device-check: ## on a machine with an NVIDIA GPU, without network: validate CUDA, Vulkan and OpenCL, run sanitizers
+	bash tests/device/nvidia.sh check
+
+device-bench: ## there too: throughput beside CUB
+	bash tests/device/nvidia.sh bench
 
 clean: ## remove everything that these goals made, .venv included
 	rm -rf .venv .cache dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis
@@ -60,7 +66,7 @@ $(READY): pyproject.toml requirements-dev.lock
 	@$(call usable_python)
 	@case "$(abspath $(VENV))" in *' '*) echo "make: Intel's OpenCL runtime cannot be loaded from a path with a space;" \
 	  "name a folder for the environment: make VENV=/a/path/without" >&2; exit 1;; esac
-	@echo "setting up $(VENV) (about 300 MB to download, 1.1 GB on disk, once)"
+	@echo "setting up $(VENV) (about 420 MB to download, 1.4 GB on disk, once)"
 	@$(PYTHON) -m venv $(VENV)
 	@$(PY) $(PIP) install -r requirements-dev.lock
 	@$(PY) $(PIP) install --no-deps --no-build-isolation -e .

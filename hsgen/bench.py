@@ -10,18 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from hsgen import toolchain
 from hsgen.algorithms import ALGORITHMS
-from hsgen.backends.opencl import Compiled
+from hsgen.backends.engine import Engine
 from hsgen.cases import KINDS, Keys
 from hsgen.errors import Wrong
 from hsgen.peers import PEERS, Run
 from hsgen.plan import launches
 from hsgen.spec import Sort
 
-_COPY = """__kernel void copy(__global const uint4 *from, __global uint4 *to) {
-    to[get_global_id(0)] = from[get_global_id(0)];
-}"""
 COPY = "copy"
 
 
@@ -59,9 +55,7 @@ def traffic(sort: Sort, n: int) -> int:
 
 
 def measure(
-    context: Any,
-    queue: Any,
-    compiled: Compiled,
+    engine: Engine,
     sizes: Sequence[int],
     against: Sequence[str],
     rounds: int,
@@ -74,19 +68,22 @@ def measure(
     Raises:
         Wrong: a sort, hsgen's or a peer's, returned unsorted keys.
     """
-    sort = compiled.sort
+    sort = engine.sort
     rng = np.random.default_rng(seed)
     for n in progress(iter(sizes)):
         keys = KINDS["random"](rng, n, np.dtype(f"u{sort.key.bytes}"))
-        runs = [_own(context, queue, compiled, keys), *(PEERS[p](context, queue, keys) for p in against)]
+        for slot in (0, 1):
+            engine.allocate(slot, keys.nbytes)
+        engine.write(0, keys)
+        runs = [_own(engine, keys), *(PEERS[p](engine, keys) for p in against)]
         expected = np.sort(keys)
         for run in runs:
             run.prepare()
             run.sort()
             if not np.array_equal(run.result(), expected):
                 raise Wrong(f"{run.name}: {n} {sort.key.name} keys came back unsorted; nothing was timed")
-        runs.append(_copy(context, queue, keys))
-        yield _rows(sort, device, n, runs, _time(runs, rounds))
+        runs.append(_copy(engine, keys))
+        yield _rows(engine, device, n, runs, _time(runs, rounds))
 
 
 def _time(runs: Sequence[Run], rounds: int) -> list[list[float]]:
@@ -104,7 +101,8 @@ def _time(runs: Sequence[Run], rounds: int) -> list[list[float]]:
     return times
 
 
-def _rows(sort: Sort, device: str, n: int, runs: Sequence[Run], times: Sequence[Sequence[float]]) -> list[Row]:
+def _rows(engine: Engine, device: str, n: int, runs: Sequence[Run], times: Sequence[Sequence[float]]) -> list[Row]:
+    sort = engine.sort
     bandwidth = 2 * n * sort.key.bytes / statistics.median(times[-1])
     rows = []
     for run, seconds in zip(runs, times, strict=True):
@@ -114,7 +112,7 @@ def _rows(sort: Sort, device: str, n: int, runs: Sequence[Run], times: Sequence[
         rows.append(
             Row(
                 target=sort.target,
-                api="opencl",
+                api=engine.api,
                 device=device,
                 key=sort.key.name,
                 value=None,
@@ -131,38 +129,21 @@ def _rows(sort: Sort, device: str, n: int, runs: Sequence[Run], times: Sequence[
     return rows
 
 
-def _own(context: Any, queue: Any, compiled: Compiled, keys: Keys) -> Run:
+def _own(engine: Engine, keys: Keys) -> Run:
     """hsgen's own sort, from one device buffer into another."""
-    cl = toolchain.pyopencl()
-    source = cl.Buffer(context, cl.mem_flags.READ_ONLY | cl.mem_flags.COPY_HOST_PTR, hostbuf=keys)
-    into = cl.Buffer(context, cl.mem_flags.READ_WRITE, keys.nbytes)
-    buffers = {"source": source, "destination": into}
-
-    def sort() -> None:
-        compiled.run(queue, buffers, len(keys))
-        queue.finish()
 
     def result() -> Keys:
         out = np.empty_like(keys)
-        cl.enqueue_copy(queue, out, into)
+        engine.read(1, out)
         return out
 
-    return Run(name="hsgen", prepare=lambda: None, sort=sort, result=result)
+    return Run(name="hsgen", prepare=lambda: None, sort=lambda: engine.run(len(keys), 0, 1, 0), result=result)
 
 
-def _copy(context: Any, queue: Any, keys: Keys) -> Run:
-    """A kernel that copies the keys, 16 bytes a lane: the bandwidth that sorts are held against.
+def _copy(engine: Engine, keys: Keys) -> Run:
+    """A copy of the keys on the device: the bandwidth that sorts are held against.
 
     One copy goes untimed before each timed one, so that caches hold the keys as they do during a sort.
     """
-    cl = toolchain.pyopencl()
-    kernel = cl.Kernel(cl.Program(context, _COPY).build(), COPY)
-    size = max(16, -(-keys.nbytes // 16) * 16)
-    source, into = (cl.Buffer(context, cl.mem_flags.READ_WRITE, size) for _ in range(2))
-    cl.enqueue_fill_buffer(queue, source, np.uint32(1), 0, size)
-
-    def copy() -> None:
-        kernel(queue, (size // 16,), None, source, into)
-        queue.finish()
-
+    copy = lambda: engine.copy(keys.nbytes)  # noqa: E731
     return Run(name=COPY, prepare=copy, sort=copy, result=lambda: keys)

@@ -2,70 +2,22 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
-from pathlib import PurePosixPath
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
-from hsgen import __version__
-from hsgen.errors import Usage
-from hsgen.render import environment, render, template_errors
+from hsgen import __version__, spirv, vendor
+from hsgen.manifest import Choice, Compiled, Entry, Manifest, digest
+from hsgen.render import Source, render, template_errors
 from hsgen.spec import Sort
 from hsgen.target import Target
 
-MANIFEST = "manifest.json"
-SCHEMA = 1
-COMMON = ("LICENSE", "README.md")
-
 Files = dict[str, bytes]
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
-    """What of a target goes into a bundle."""
-
-    keys: tuple[str, ...]
-    apis: tuple[str, ...]
-    algorithms: tuple[str, ...]
-
-    @property
-    def record(self) -> dict[str, list[str]]:
-        """The manifest's form."""
-        return {"keys": list(self.keys), "apis": list(self.apis), "algorithms": list(self.algorithms)}
-
-
-def choose(target: Target, keys: Iterable[str], apis: Iterable[str], algorithms: Iterable[str]) -> Choice:
-    """Return the choice that these names make; an empty one means all that the target has.
-
-    Raises:
-        Usage: the target lacks a key type, API or algorithm that was named.
-    """
-    have = {
-        "key": sorted({k for _, k in target.choices}, key=lambda k: (len(k), k)),
-        "api": list(target.apis),
-        "algorithm": sorted({a for a, _ in target.choices}),
-    }
-    picked: dict[str, tuple[str, ...]] = {}
-    for word, names in (("key", keys), ("api", apis), ("algorithm", [a for a in algorithms if a != "auto"])):
-        wanted = set(names)
-        for name in sorted(wanted - set(have[word])):
-            raise Usage(f"target {target.name}: has no {word} {name}; it has {', '.join(have[word])}")
-        picked[word] = tuple(n for n in have[word] if n in wanted or not wanted)
-    return Choice(keys=picked["key"], apis=picked["api"], algorithms=picked["algorithm"])
-
-
-def widened(choice: Choice, have: Choice | None, target: Target) -> Choice:
-    """Return `choice` with what a bundle already has of the target, as far as the target still offers it."""
-    if have is None:
-        return choice
-    every = choose(target, (), (), ())
-    return Choice(
-        keys=tuple(k for k in every.keys if k in (*choice.keys, *have.keys)),
-        apis=tuple(a for a in every.apis if a in (*choice.apis, *have.apis)),
-        algorithms=tuple(a for a in every.algorithms if a in (*choice.algorithms, *have.algorithms)),
-    )
+PLAN_SCHEMA = 1
 
 
 def sorts(target: Target, choice: Choice) -> list[Sort]:
@@ -87,7 +39,7 @@ def plan_json(sort: Sort) -> bytes:
     }
     rows = [_row(asdict(step)) for step in sort.plan.steps]
     head = {
-        "schema": SCHEMA,
+        "schema": PLAN_SCHEMA,
         "sort": sort.name,
         "algorithm": sort.algorithm,
         "key": sort.key.name,
@@ -105,102 +57,119 @@ def _row(step: dict[str, Any]) -> str:
     return json.dumps(step)
 
 
-def target_files(target: Target, choice: Choice) -> Files:
-    """Return every file of one target."""
+def spirv_path(sort: Sort) -> str:
+    """Return where the SPIR-V of a sort lies in its bundle."""
+    return f"targets/{sort.target}/spirv/{vendor.file_of(sort)}.c"
+
+
+def glsl_hash(source: Source) -> str:
+    """Return the hash of a GLSL text as far as it means something to a compiler."""
+    return digest(re.sub(r"\A(?://.*\n)+", "", source.text).encode())
+
+
+Words = Callable[[Sort, Source], tuple[bytes, Compiled] | None]
+"""Where the C file with the SPIR-V of a sort comes from; None: the sort goes without."""
+
+
+@dataclass(slots=True)
+class Modules:
+    """SPIR-V for the targets of a bundle: taken over from the bundle in `folder` or compiled.
+
+    `checking` compiles again what the manifest says came from the compiler at hand, and takes over only what
+    cannot be compiled here; otherwise words whose GLSL is the same are taken over.  `missing` collects what a
+    user must know: sorts left without SPIR-V, or with SPIR-V that could not be checked.
+    """
+
+    folder: Path
+    old: Manifest | None
+    prefix: str
+    checking: bool = False
+    missing: list[str] = field(default_factory=list)
+
+    def __call__(self, sort: Sort, source: Source) -> tuple[bytes, Compiled] | None:
+        """Return the C file of a sort's modules and where they come from.
+
+        Raises:
+            Wrong: the compiler refuses a kernel.
+        """
+        entry = self.old.targets.get(sort.target) if self.old else None
+        record = entry.spirv.get(vendor.file_of(sort)) if entry else None
+        using = spirv.compiler()
+        if self.checking and record is None:
+            return None
+        if record and (kept := self._kept(sort, source, record)) is not None:
+            if not self.checking:
+                return kept, record
+            if using is None or using.identity != record.compiler:
+                self.missing.append(f"{spirv_path(sort)}: was compiled by {record.compiler}, which is not here")
+                return kept, record
+        if using is None:
+            if not self.checking:
+                self.missing.append(f"{sort.name}: no GLSL compiler here, so GLSL alone; install glslang or shaderc")
+            return (b"", record) if self.checking and record else None
+        made = vendor.spirv_c(sort, spirv.compile_all(sort, source, using), using.identity, self.prefix)
+        return made, Compiled(glsl_hash(source), using.identity)
+
+    def _kept(self, sort: Sort, source: Source, record: Compiled) -> bytes | None:
+        """The file that the bundle has, if it is what the manifest records and its GLSL is still the same."""
+        assert self.old is not None
+        if record.glsl != glsl_hash(source) or self.old.prefix != self.prefix:
+            return None
+        path = spirv_path(sort)
+        try:
+            data = (self.folder / path).read_bytes()
+        except OSError:
+            return None
+        return data if self.old.targets[sort.target].files.get(path) == digest(data) else None
+
+
+def target_files(target: Target, choice: Choice, words: Words, prefix: str) -> tuple[Files, dict[str, Compiled]]:
+    """Return every file of one target, and where the SPIR-V of its sorts comes from."""
     files: Files = {}
-    for sort in sorts(target, choice):
+    records: dict[str, Compiled] = {}
+    sources: dict[str, list[tuple[Sort, Source]]] = {api: [] for api in choice.apis}
+    made = sorts(target, choice)
+    for sort in made:
+        name = vendor.file_of(sort)
         for api in choice.apis:
             source = render(sort, api)
             files[source.path] = source.text.encode()
-        files[f"targets/{target.name}/plans/{sort.algorithm}_{sort.key.name}.json"] = plan_json(sort)
-    return files
-
-
-def common_files() -> Files:
-    """Return the files that every bundle holds whatever its targets."""
+            sources[api].append((sort, source))
+            if api == "vulkan" and (found := words(sort, source)) is not None:
+                files[spirv_path(sort)], records[name] = found
+        files[f"targets/{target.name}/plans/{name}.json"] = plan_json(sort)
+    opencl = {sort.key.name + sort.algorithm: source for sort, source in sources.get("opencl", [])}
     with template_errors():
-        env = environment()
-        return {name: env.get_template(f"host/{name}.j2").render(version=__version__).encode() for name in COMMON}
+        rows = [(s, opencl.get(s.key.name + s.algorithm), vendor.file_of(s) in records) for s in made]
+        files[f"targets/{target.name}/{target.name}.c"] = vendor.target_c(target, rows, prefix)
+        if "cuda" in sources:
+            files[f"targets/{target.name}/{target.name}.cu"] = vendor.target_cu(target, sources["cuda"], prefix)
+    return files, records
 
 
-def digest(data: bytes) -> str:
-    """Return the hash by which the manifest knows a file."""
-    return hashlib.sha256(data).hexdigest()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Manifest:
-    """What a bundle consists of: per target its choice and the hashes of its files, and the common files."""
-
-    version: str
-    common: Mapping[str, str]
-    choices: Mapping[str, Choice]
-    files: Mapping[str, Mapping[str, str]]
-
-    @property
-    def hashes(self) -> dict[str, str]:
-        """The hash of every file but the manifest itself."""
-        out = dict(self.common)
-        for files in self.files.values():
-            out.update(files)
-        return out
-
-    def bytes(self) -> bytes:
-        """Return the file's text."""
-        data = {
-            "schema": SCHEMA,
-            "hsgen": self.version,
-            "files": dict(sorted(self.common.items())),
-            "targets": {
-                name: {**self.choices[name].record, "files": dict(sorted(self.files[name].items()))}
-                for name in sorted(self.choices)
-            },
-        }
-        return (json.dumps(data, indent=2) + "\n").encode()
-
-
-def parse_manifest(data: bytes, where: str) -> Manifest:
-    """Return the manifest that `data` holds.
-
-    Raises:
-        Usage: it is not a manifest of this schema.
-    """
-    try:
-        raw = json.loads(data)
-        if raw["schema"] != SCHEMA:
-            raise Usage(f"{where}: schema {raw['schema']} is not known; this hsgen reads schema {SCHEMA}")
-        targets = raw["targets"]
-        lists = [t[word] for t in targets.values() for word in ("keys", "apis", "algorithms")]
-        if not all(isinstance(x, list) and all(isinstance(v, str) for v in x) for x in lists):
-            raise TypeError
-        paths = [str(p) for t in (raw, *targets.values()) for p in t["files"]]
-        if any(PurePosixPath(p).is_absolute() or ".." in PurePosixPath(p).parts for p in paths):
-            raise Usage(f"{where}: names files outside its folder; generate into another folder")
-        return Manifest(
-            version=str(raw["hsgen"]),
-            common={str(k): str(v) for k, v in raw["files"].items()},
-            choices={
-                n: Choice(keys=tuple(t["keys"]), apis=tuple(t["apis"]), algorithms=tuple(t["algorithms"]))
-                for n, t in targets.items()
-            },
-            files={n: {str(k): str(v) for k, v in t["files"].items()} for n, t in targets.items()},
-        )
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise Usage(f"{where}: is not a manifest of hsgen; generate into another folder") from None
-
-
-def build(parts: Mapping[str, tuple[Target, Choice]], old: Manifest | None = None) -> tuple[Files, Manifest]:
+def build(
+    parts: Mapping[str, tuple[Target, Choice]], words: Words, prefix: str, old: Manifest | None = None
+) -> tuple[Files, Manifest]:
     """Return the files of the targets in `parts` with the common ones, and the manifest of the whole bundle.
 
     Targets of `old` that `parts` does not name stay as the old manifest has them.
     """
-    files = common_files()
-    hashes = {n: dict(f) for n, f in (old.files if old else {}).items()}
-    choices = dict(old.choices if old else {})
-    common = {name: digest(data) for name, data in files.items()}
+    files: Files = {}
+    entries = dict(old.targets if old else {})
     for name, (target, choice) in parts.items():
-        made = target_files(target, choice)
+        made, records = target_files(target, choice, words, prefix)
         files.update(made)
-        hashes[name] = {path: digest(data) for path, data in made.items()}
-        choices[name] = choice
-    return files, Manifest(version=__version__, common=common, choices=choices, files=hashes)
+        entries[name] = Entry(
+            choice=choice,
+            sorts=tuple(vendor.file_of(s) for s in sorts(target, choice)),
+            spirv=records,
+            files={path: digest(data) for path, data in made.items()},
+        )
+    with template_errors():
+        named = [
+            vendor.Named(name=n, apis=e.choice.apis, sorts=e.sorts, spirv=tuple(sorted(e.spirv)))
+            for n, e in entries.items()
+        ]
+        shared = vendor.common(named, prefix)
+    common = {name: digest(data) for name, data in shared.items()}
+    return {**files, **shared}, Manifest(version=__version__, prefix=prefix, common=common, targets=entries)

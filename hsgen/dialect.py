@@ -8,22 +8,22 @@ from typing import Any
 
 import jinja2
 
-from hsgen.spec import Kernel, KeyType
+from hsgen.spec import Kernel, Sort
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
     """One kernel language: facts, and the two macros that its file defines.
 
-    `prelude(key, lanes)` defines the words that bodies are written in, `lanes` telling whether subgroup
-    operations are used; `wrap(kernel, body)` gives a body its signature, bindings and shared array.
+    `prelude(sort)` defines the words that bodies are written in; `wrap(sort, kernel, body)` gives a body its
+    signature, bindings and shared array.
     """
 
     name: str
     suffix: str
     comment: str
-    prelude: Callable[[KeyType, bool], str]
-    wrap: Callable[[Kernel, str], str]
+    prelude: Callable[[Sort], str]
+    wrap: Callable[[Sort, Kernel, str], str]
 
 
 def load(env: jinja2.Environment, name: str) -> Dialect:
@@ -33,6 +33,6 @@ def load(env: jinja2.Environment, name: str) -> Dialect:
         name=name,
         suffix=module.suffix,
         comment=module.comment,
-        prelude=lambda key, lanes: str(module.prelude(key, lanes)),
-        wrap=lambda kernel, body: str(module.kernel(kernel, caller=lambda: body)),
+        prelude=lambda sort: str(module.prelude(sort.key, sort.lanes, sort.pair)),
+        wrap=lambda sort, kernel, body: str(module.kernel(kernel, sort.key, caller=lambda: body)),
     )

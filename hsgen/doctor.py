@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from hsgen import nvrtc, spirv, toolchain, worker
 from hsgen import target as targets
-from hsgen import toolchain
 from hsgen.backends import hosts as devices
-from hsgen.errors import Unavailable
+from hsgen.backends import native
+from hsgen.errors import HsgenError, Unavailable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +42,7 @@ def findings() -> list[Finding]:
     try:
         hosts = devices.hosts()
     except Unavailable as e:
-        return [*out, Finding(what="OpenCL device", found=None, costs=str(e))]
+        return [*out, Finding(what="OpenCL device", found=None, costs=str(e)), *_native(), *_tools()]
     known = [targets.find(n) for n in targets.names()]
     for host in hosts:
         widths = [w for w in (4, 8, 16, 32, 64, 128) if devices.offers(host, w)]
@@ -50,6 +51,50 @@ def findings() -> list[Finding]:
         out.append(Finding(what="OpenCL device", found=f"{host.label}: {lanes}; target {best}", costs=""))
     if not hosts:
         out.append(Finding(what="OpenCL device", found=None, costs=f"validate, bench; {_INSTALL}"))
-    path = toolchain.tool("oclgrind")
-    out.append(Finding(what="oclgrind", found=path, costs="the race check of the tests; apt-get install oclgrind"))
+    return [*out, *_native(), *_tools()]
+
+
+def _native() -> list[Finding]:
+    """Devices that a bundle's own C runtime shows."""
+    out = []
+    generic = targets.find("generic")
+    for api, costs in (("vulkan", "validate and bench --api vulkan"), ("cuda", "validate and bench --api cuda")):
+        title = f"{devices.TITLES[api]} device"
+        try:
+            shown = worker.hosts(api, native.library(api, [generic], "u32"))
+        except HsgenError as e:
+            out.append(Finding(what=title, found=None, costs=f"{costs}: {e}"))
+            continue
+        for host in shown:
+            found = f"{host.label}: subgroups of {', '.join(map(str, host.widths or ()))}; target "
+            known = [targets.find(n) for n in targets.names()]
+            out.append(Finding(what=title, found=found + devices.target_for(host, known).name, costs=""))
+        if not shown:
+            out.append(Finding(what=title, found=None, costs=f"{costs}: the driver shows none"))
     return out
+
+
+def _tools() -> list[Finding]:
+    """Compilers and checkers."""
+    glsl = spirv.compiler()
+    try:
+        cc: str | None = " ".join(native.compiler())
+    except HsgenError:
+        cc = None
+    toolkit = toolchain.tool("nvcc")
+    nvrtcs = ", ".join(c.name for c in nvrtc.compilers() if "nvcc" not in c.name) or None
+    return [
+        Finding(what="C compiler", found=cc, costs="--api vulkan and --runtime c; install gcc or clang"),
+        Finding(
+            what="GLSL compiler",
+            found=glsl.identity if glsl else None,
+            costs="SPIR-V in new bundles, and checking it; apt-get install glslang-tools",
+        ),
+        Finding(what="CUDA compiler", found=toolkit, costs="--api cuda; install NVIDIA's CUDA toolkit"),
+        Finding(what="NVRTC", found=nvrtcs, costs=f"the compile tests of CUDA kernels; {nvrtc.INSTALL}"),
+        Finding(
+            what="oclgrind",
+            found=toolchain.tool("oclgrind"),
+            costs="the race check of the tests; apt-get install oclgrind",
+        ),
+    ]

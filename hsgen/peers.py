@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 
 from hsgen import toolchain
+from hsgen.backends.engine import Engine
+from hsgen.backends.opencl import Direct
 from hsgen.cases import Keys
 from hsgen.errors import Unavailable
 
@@ -26,22 +28,25 @@ class Run:
     result: Callable[[], Keys]
 
 
-Peer = Callable[[Any, Any, Keys], Run]
+Peer = Callable[[Engine, Keys], Run]
 
 
-def numpy(context: Any, queue: Any, keys: Keys) -> Run:
+def numpy(engine: Engine, keys: Keys) -> Run:
     """`numpy.sort`, in place on one host thread; the copy of the input is not timed."""
     work = np.empty_like(keys)
     return Run(name="numpy", prepare=lambda: np.copyto(work, keys), sort=lambda: work.sort(), result=lambda: work)
 
 
-def pyopencl(context: Any, queue: Any, keys: Keys) -> Run:
+def pyopencl(engine: Engine, keys: Keys) -> Run:
     """`pyopencl.algorithm.RadixSort`, device array to device array.
 
     Raises:
-        Unavailable: pyopencl's template engine (mako) is not installed.
+        Unavailable: pyopencl's template engine (mako) is not installed, or the sort does not run through it.
     """
     toolchain.pyopencl()
+    if not isinstance(engine, Direct):
+        raise Unavailable("peer pyopencl: runs beside OpenCL in this process only; leave out --api and --runtime")
+    context, queue = engine.context, engine.queue
     try:
         import pyopencl.algorithm as algorithm
         import pyopencl.array as array
@@ -62,4 +67,20 @@ def pyopencl(context: Any, queue: Any, keys: Keys) -> Run:
     return Run(name="pyopencl", prepare=lambda: None, sort=sort, result=lambda: made[0].get(queue))
 
 
-PEERS: Mapping[str, Peer] = {"numpy": numpy, "pyopencl": pyopencl}
+def cub(engine: Engine, keys: Keys) -> Run:
+    """CUB's `DeviceRadixSort::SortKeys`, from one device buffer into another, its memory allocated beforehand.
+
+    Raises:
+        Unavailable: the sort does not run on CUDA.
+    """
+    size, n = keys.dtype.itemsize, len(keys)
+
+    def result() -> Keys:
+        out = np.empty_like(keys)
+        engine.read(1, out)
+        return out
+
+    return Run(name="cub", prepare=lambda: None, sort=lambda: engine.peer("cub", size, n), result=result)
+
+
+PEERS: Mapping[str, Peer] = {"numpy": numpy, "pyopencl": pyopencl, "cub": cub}

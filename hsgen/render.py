@@ -107,7 +107,7 @@ def template_errors() -> Iterator[None]:
 def _kernel(env: jinja2.Environment, sort: Sort, kernel: Kernel, dialect: Dialect) -> str:
     context = ALGORITHMS[sort.algorithm].context(sort.params)
     body = env.get_template(kernel.template + ".j2").render(kernel=kernel, p=sort.params, **context)
-    return f"\n{dialect.comment} {kernel.summary}\n" + dialect.wrap(kernel, body)
+    return f"\n{dialect.comment} {kernel.summary}\n" + dialect.wrap(sort, kernel, body)
 
 
 def render(sort: Sort, api: str) -> Source:
@@ -127,6 +127,6 @@ def _render(sort: Sort, api: str) -> Source:
     return Source(
         path=f"targets/{sort.target}/kernels/{dialect.name}/{sort.algorithm}_{sort.key.name}.{dialect.suffix}",
         header=header(sort, dialect, env, api),
-        prelude=dialect.prelude(sort.key, sort.exchanges) + words,
+        prelude=dialect.prelude(sort) + words,
         parts={k.name: _kernel(env, sort, k, dialect) for k in sort.kernels},
     )

@@ -22,7 +22,7 @@ class KeyType:
         return (1 << (8 * self.bytes)) - 1
 
 
-APIS = {"opencl": "opencl"}
+APIS = {"opencl": "opencl", "vulkan": "glsl", "cuda": "cuda"}
 """The dialect that each API's kernels are written in; an API is here only once its dialect exists."""
 
 KEYS = {k.name: k for k in (KeyType(name="u32", bytes=4), KeyType(name="u64", bytes=8))}
@@ -92,6 +92,7 @@ class Sort:
     """Everything that one sort consists of.
 
     `params` is the algorithm's own parameter object, `groups` the greatest grid of the target in one dimension.
+    `pair` says that the device lacks 64-bit integers: 64-bit keys are then two 32-bit words.
     """
 
     target: str
@@ -101,6 +102,7 @@ class Sort:
     plan: Plan
     params: object
     groups: int = 2**31 - 1
+    pair: bool = False
 
     @property
     def name(self) -> str:
@@ -108,9 +110,14 @@ class Sort:
         return f"{self.target}/{self.algorithm}_{self.key.name}"
 
     @property
+    def lanes(self) -> int:
+        """The lanes of a subgroup that exchange values, the same in every kernel; 1 where none do."""
+        return max(k.subgroup for k in self.kernels)
+
+    @property
     def exchanges(self) -> bool:
         """Whether lanes of a subgroup exchange values in any kernel."""
-        return any(k.subgroup > 1 for k in self.kernels)
+        return self.lanes > 1
 
     def kernel(self, name: str) -> Kernel:
         """Return the kernel called `name`; a plan names only kernels that exist."""

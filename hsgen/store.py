@@ -12,8 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from hsgen.bundle import MANIFEST, Files, Manifest, digest, parse_manifest
+from hsgen.bundle import Files
 from hsgen.errors import Usage
+from hsgen.manifest import MANIFEST, Manifest, digest, parse_manifest
 
 _TEMPORARY, _ASIDE = ".hsgen-new", ".hsgen-old"
 

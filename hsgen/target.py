@@ -43,8 +43,9 @@ _DEVICE = {
 _MATCH = {
     "types": Field("strs", 'OpenCL device types, for example ["gpu"]', required=False, choices=("cpu", "gpu", "other")),
     "vendors": Field("ints", "vendor numbers, for example [0x8086]", required=False),
-    "names": Field("strs", "regular expressions that a device name matches", required=False),
-    "platforms": Field("strs", "regular expressions that an OpenCL platform's name matches", required=False),
+    "names": Field("strs", "parts of device names, any of which suffices", required=False),
+    "platforms": Field("strs", "parts of the names of OpenCL platforms or Vulkan drivers", required=False),
+    "compute": Field("ints", "the least and the greatest compute capability, like [80, 129]", required=False),
 }
 _EVIDENCE = {
     "level": Field("str", f"one of {', '.join(LEVELS)}", choices=LEVELS),
@@ -65,6 +66,16 @@ class Match:
     vendors: tuple[int, ...] = ()
     names: tuple[str, ...] = ()
     platforms: tuple[str, ...] = ()
+    compute: tuple[int, ...] = ()
+
+
+def rank(match: Match) -> int:
+    """How particular a match is: by the number of properties that it names, then by the least compute capability.
+
+    (An API that does not tell the capability then gets the newest of the targets that differ in nothing else.)
+    """
+    named = sum(bool(x) for x in (match.types, match.vendors, match.names, match.platforms, match.compute))
+    return 1000 * named + (match.compute[0] if match.compute else 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +111,7 @@ class Target:
             plan=plan,
             params=params,
             groups=self.device.groups,
+            pair=not self.device.int64,
         )
 
 
@@ -150,10 +162,16 @@ def parse(text: str, stem: str, where: str) -> Target:
     facts = r.fields(device_table, "device", _DEVICE) if device_table is not None else {}
     device = Device(**_tuples(facts)) if len(facts) == len(_DEVICE) else None
     match = r.fields(r.table(data, "match", required=False) or {}, "match", _MATCH)
-    for pattern in (*match.get("names", []), *match.get("platforms", [])):
-        if not _compiles(pattern):
-            r.error("match", f'"{pattern}" is no regular expression', "escape its special characters")
+    for part in (*match.get("names", []), *match.get("platforms", [])):
+        if not part or not part.isascii() or not part.isprintable() or set(part) & set('"\\'):
+            r.error("match", f"{part!r} cannot be looked for", "give plain ASCII text without quotes and backslashes")
+    if (span := match.get("compute")) is not None and (len(span) != 2 or not 0 < span[0] <= span[1]):
+        r.error("match.compute", f"{span} is no range", "give two numbers, for example [80, 129]")
     choices = _choices(r, data, device)
+    for api in top.get("apis", []):
+        if device is not None and not device.int64 and api != "vulkan" and any(KEYS[k].bytes == 8 for _, k in choices):
+            hint = 'give apis = ["vulkan"], where such keys are pairs of words, or no tables of these keys'
+            r.error("apis", f"{api} sorts no 64-bit keys on a device without 64-bit integers", hint)
     evidence = _evidence(r, data)
     if r.errors:
         raise Usage(*r.errors)
@@ -200,14 +218,6 @@ def _evidence(r: Reader, data: Mapping[str, Any]) -> tuple[Mapping[str, str], ..
         r.error("evidence", "is not a list of tables", "write each entry as [[evidence]]")
         return ()
     return tuple(r.fields(x, f"evidence[{i}]", _EVIDENCE) for i, x in enumerate(rows))
-
-
-def _compiles(pattern: str) -> bool:
-    try:
-        re.compile(pattern)
-    except re.error:
-        return False
-    return True
 
 
 def _tuples(values: Mapping[str, Any]) -> dict[str, Any]:

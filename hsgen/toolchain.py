@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import importlib
 import importlib.metadata
+import importlib.util
 import os
 import shutil
 import sys
@@ -103,3 +104,8 @@ def pyopencl() -> ModuleType:
 def tool(name: str) -> str | None:
     """Return the path of an external program, or None."""
     return shutil.which(name)
+
+
+def has_module(name: str) -> bool:
+    """Whether a Python module is installed; it is not imported."""
+    return importlib.util.find_spec(name) is not None

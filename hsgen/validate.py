@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from hsgen import toolchain
 from hsgen.algorithms import ALGORITHMS
-from hsgen.backends.opencl import Compiled
+from hsgen.backends.engine import Engine
 from hsgen.cases import KINDS, Keys, around, counts
 from hsgen.spec import Plan, Sort
 
-FRONT = 1024  # guard bytes before the keys; a multiple of every device's base alignment
+FRONT = 1024  # guard bytes before the keys, at least; a multiple of every device's base alignment
+SHIFTS = 16  # places at which keys begin, a key or what the device asks for apart
 QUICK, FULL = 4_000, 100_000  # cases, at least
 _QUICK_TOP, _FULL_TOP = 1 << 17, 1 << 22
 
@@ -90,60 +90,57 @@ def plan_cases(sort: Sort, *, full: bool, seed: int) -> list[tuple[int, str]]:
 class Frame:
     """Two framed device buffers and what it takes to run cases in them."""
 
-    def __init__(self, context: Any, queue: Any, compiled: Compiled, greatest: int) -> None:
-        cl = toolchain.pyopencl()
-        self._cl, self._queue, self._compiled = cl, queue, compiled
-        self.dtype = np.dtype(f"u{compiled.sort.key.bytes}")
-        self.front = FRONT // self.dtype.itemsize
-        self.back = block_of(compiled.sort) + 64
-        size = (self.front + greatest + self.back) * self.dtype.itemsize
-        flags = cl.mem_flags.READ_WRITE
-        self._whole = [cl.Buffer(context, flags, size) for _ in range(2)]
-        self._keys = [b.get_sub_region(FRONT, size - FRONT) for b in self._whole]
+    def __init__(self, engine: Engine, greatest: int) -> None:
+        self._engine = engine
+        self.dtype = np.dtype(f"u{engine.sort.key.bytes}")
+        self.unit = max(engine.align, self.dtype.itemsize)
+        self.back = block_of(engine.sort) + 64
+        for slot in (0, 1):
+            engine.allocate(slot, FRONT + SHIFTS * self.unit + (greatest + self.back) * self.dtype.itemsize)
         self._guard = self.dtype.type(0x5AFEC0DE12345678 & np.iinfo(self.dtype).max)
 
-    def framed(self, keys: Keys) -> Keys:
-        """Return `keys` between guard words."""
-        image = np.full(self.front + len(keys) + self.back, self._guard, self.dtype)
-        image[self.front : self.front + len(keys)] = keys
+    def framed(self, keys: Keys, shift: int = 0) -> Keys:
+        """Return `keys` between guard words; they begin FRONT bytes and `shift` units into the image."""
+        front = (FRONT + shift * self.unit) // self.dtype.itemsize
+        image = np.full(front + len(keys) + self.back, self._guard, self.dtype)
+        image[front : front + len(keys)] = keys
         return image
 
-    def run(self, keys: Keys, expected: Keys, *, in_place: bool) -> str | None:
-        """Sort `keys`; say what is wrong, or return None."""
-        n, before, after = len(keys), self.framed(keys), self.framed(expected)
-        self._write(0, before)
+    def run(self, keys: Keys, expected: Keys, *, in_place: bool, shifts: tuple[int, int] = (0, 0)) -> str | None:
+        """Sort `keys`, whose places are shifted by these units; say what is wrong, or return None."""
+        n, (source, destination) = len(keys), shifts
+        if in_place:
+            destination = source
+        before, after = self.framed(keys, source), self.framed(expected, destination)
+        self._engine.write(0, before)
         if not in_place:
-            self._write(1, self.framed(np.full(n, self._guard, self.dtype)))
-        into = 0 if in_place else 1
-        self._compiled.run(self._queue, {"source": self._keys[0], "destination": self._keys[into]}, n)
-        result = self._read(into, len(after))
+            self._engine.write(1, self.framed(np.full(n, self._guard, self.dtype), destination))
+        slot = 0 if in_place else 1
+        self._engine.run(n, FRONT + source * self.unit, slot, FRONT + destination * self.unit)
+        result = self._read(slot, len(after))
         if not np.array_equal(result, after):
-            return self._describe(result, after, n)
+            return self._describe(result, after, n, FRONT + destination * self.unit)
         if not in_place and not np.array_equal(self._read(0, len(before)), before):
             return "the input was changed"
         return None
 
-    def _write(self, which: int, image: Keys) -> None:
-        self._cl.enqueue_copy(self._queue, self._whole[which], image, is_blocking=True)
-
-    def _read(self, which: int, size: int) -> Keys:
+    def _read(self, slot: int, size: int) -> Keys:
         image = np.empty(size, self.dtype)
-        self._cl.enqueue_copy(self._queue, image, self._whole[which], is_blocking=True)
+        self._engine.read(slot, image)
         return image
 
-    def _describe(self, result: Keys, after: Keys, n: int) -> str:
-        at = int(np.flatnonzero(result != after)[0]) - self.front
+    def _describe(self, result: Keys, after: Keys, n: int, place: int) -> str:
+        front = place // self.dtype.itemsize
+        at = int(np.flatnonzero(result != after)[0]) - front
         if at < 0:
             return f"the guard word {-at} before the keys was overwritten"
         if at >= n:
             return f"the guard word {at - n} after the keys was overwritten"
-        return f"key {at} is {result[self.front + at]}, should be {after[self.front + at]}"
+        return f"key {at} is {result[front + at]}, should be {after[front + at]}"
 
 
 def run(
-    context: Any,
-    queue: Any,
-    compiled: Compiled,
+    engine: Engine,
     pairs: Sequence[tuple[int, str]],
     seed: int,
     *,
@@ -152,19 +149,23 @@ def run(
 ) -> Report:
     """Run both cases of every (count, kind) pair; end early after `stop` failures.
 
-    `progress` wraps the iteration, to show how far it is.
+    Keys begin at other places from pair to pair.  `progress` wraps the iteration, to show how far it is.
     """
     report = Report()
-    frame = Frame(context, queue, compiled, max((n for n, _ in pairs), default=0))
+    frame = Frame(engine, max((n for n, _ in pairs), default=0))
     rng = np.random.default_rng([seed, 1])
-    for n, kind in progress(iter(pairs)):
+    for number, (n, kind) in enumerate(progress(iter(pairs))):
         keys = KINDS[kind](rng, n, frame.dtype)
         expected = np.sort(keys)
+        shifts = (number * 5 % SHIFTS, number * 7 % SHIFTS)
         for in_place in (False, True):
             report.cases += 1
-            problem = frame.run(keys, expected, in_place=in_place)
+            problem = frame.run(keys, expected, in_place=in_place, shifts=shifts)
             if problem is not None:
                 report.note(Case(n, kind, in_place), problem)
                 if report.failed >= stop:
                     return report
+    if said := engine.messages():
+        report.failed += 1
+        report.failures.append(f"the validation layers said: {said.splitlines()[0]}")
     return report

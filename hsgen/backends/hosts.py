@@ -1,4 +1,4 @@
-"""OpenCL devices: which there are, what they offer, and which one a sort can run on."""
+"""Devices: which OpenCL shows, what each offers, and which one a sort can run on.  See also `native.hosts`."""
 
 from __future__ import annotations
 
@@ -12,15 +12,22 @@ from typing import Any
 from hsgen import toolchain
 from hsgen.errors import Unavailable, Usage
 from hsgen.spec import Sort
-from hsgen.target import Match, Target
+from hsgen.target import Match, Target, rank
+
+TITLES = {"opencl": "OpenCL", "vulkan": "Vulkan", "cuda": "CUDA"}
+"""The APIs as people write them."""
 
 _TYPES = {"cpu": 2, "gpu": 4}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Host:
-    """An OpenCL device at hand; `handle` is pyopencl's own object."""
+    """A device at hand.  `handle` is pyopencl's own object, or the device's number where hsgen's C runtime drives it.
 
+    `widths` are the subgroups that a kernel can ask for; None where that is found out by compiling.
+    """
+
+    api: str = "opencl"
     platform: str
     name: str
     driver: str
@@ -31,6 +38,9 @@ class Host:
     local_bytes: int
     shuffle: bool
     handle: Any
+    compute: int = 0
+    int64: bool = True
+    widths: tuple[int, ...] | None = None
 
     @property
     def label(self) -> str:
@@ -85,8 +95,8 @@ def offers(host: Host, width: int) -> bool:
 
     pyopencl cannot ask a device for its widths, so a kernel of that width is compiled and asked for its own.
     """
-    if not host.shuffle:
-        return False
+    if not host.shuffle or host.widths is not None:
+        return host.shuffle and width in (host.widths or ())
     cl = toolchain.pyopencl()
     context = cl.Context([host.handle])
     asked = f"__attribute__((intel_reqd_sub_group_size({width})))"
@@ -130,15 +140,18 @@ def matches(target: Target, host: Host) -> bool:
         (
             not m.types or host.type in m.types,
             not m.vendors or host.vendor in m.vendors,
-            not m.names or any(re.search(p, host.name) for p in m.names),
-            not m.platforms or any(re.search(p, host.platform) for p in m.platforms),
+            not m.names or any(p in host.name for p in m.names),
+            not m.platforms or any(p in host.platform for p in m.platforms),
+            not m.compute or not host.compute or m.compute[0] <= host.compute <= m.compute[1],
         )
     )
 
 
 def lacks(sort: Sort, host: Host) -> str | None:
     """Say what `host` lacks for `sort`, or return None."""
-    width = max(k.subgroup for k in sort.kernels)
+    width = sort.lanes
+    if sort.key.bytes == 8 and not sort.pair and not host.int64:
+        return "has no 64-bit integers"
     if width > 1 and not offers(host, width):
         return f"has no subgroups of {width} lanes that {sort.target} needs; target generic runs without"
     lanes = max(k.work_group for k in sort.kernels)
@@ -150,18 +163,22 @@ def lacks(sort: Sort, host: Host) -> str | None:
     return None
 
 
-def pick(substring: str | None, sorts: Sequence[Sort] = ()) -> Host:
+def pick(substring: str | None, sorts: Sequence[Sort] = (), found: Sequence[Host] | None = None) -> Host:
     """Return the first device whose label holds `substring` (any device if None) and that can run `sorts`.
+
+    `found` are the devices to choose from; those of OpenCL if None.
 
     Raises:
         Unavailable: there is none; the line says why for the devices that were looked at.
     """
-    found = hosts()
-    if not found:
+    if found is None and not (found := hosts()):
         raise Unavailable(f"no OpenCL device; {toolchain.how_to_get_one()}")
+    if not found:
+        raise Unavailable("no device of this API; `hsgen doctor` says what was found")
     named = [h for h in found if not substring or substring.lower() in h.label.lower()]
     if not named:
-        raise Unavailable(f"no OpenCL device like '{substring}'; there is {'; '.join(h.label for h in found)}")
+        shown = "; ".join(h.label for h in found)
+        raise Unavailable(f"no {TITLES[found[0].api]} device like '{substring}'; there is {shown}")
     reasons = []
     for host in named:
         lacking = [x for x in (lacks(s, host) for s in sorts) if x]
@@ -172,16 +189,17 @@ def pick(substring: str | None, sorts: Sequence[Sort] = ()) -> Host:
 
 
 def target_for(host: Host, targets: Sequence[Target]) -> Target:
-    """Return the target that matches the device and that it can run, or the generic one.
+    """Return the most particular target that matches the device and that it can run, or the generic one.
 
     Raises:
         Usage: none matches and there is no target called generic.
     """
-    for target in targets:
-        sorts = [target.sort(a, k) for a, k in target.choices] if matches(target, host) else []
-        if "opencl" in target.apis and sorts and not any(lacks(s, host) for s in sorts):
+    fitting = [t for t in targets if host.api in t.apis and matches(t, host)]
+    for target in sorted(fitting, key=lambda t: -rank(t.match)):
+        sorts = [target.sort(a, k) for a, k in target.choices]
+        if sorts and not any(lacks(s, host) for s in sorts):
             return target
     for target in targets:
-        if target.name == "generic":
+        if target.name == "generic" and host.api in target.apis:
             return target
     raise Usage(f"{host.label}: no target matches it; name one with --target")

@@ -6,7 +6,7 @@ import re
 import tempfile
 import warnings
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +64,9 @@ def _culprit(log: str, source: str, kernels: Sequence[str]) -> str:
     return names[-1] if names else kernels[0]
 
 
+_Launch = tuple[Any, tuple[str, ...], Any, Any, tuple[int, int], tuple[int, int]]
+
+
 class Compiled:
     """A sort compiled for one context.  Not thread-safe: OpenCL kernels keep their arguments."""
 
@@ -80,7 +83,7 @@ class Compiled:
         ) in sort.kernels:  # with types known, pyopencl sets arguments in a tenth of the time (20 us saved a launch)
             self._kernels[k.name].set_scalar_arg_dtypes([None] * len(k.roles) + [np.int32, np.int32])
         self._check_groups(context, source.path)
-        self._launches = lru_cache(64)(self._resolve)
+        self._launches: dict[int, list[_Launch]] = {}
 
     def _check_groups(self, context: Any, path: str) -> None:
         """A device may run fewer lanes of a kernel than it promises in general, when registers are short."""
@@ -105,13 +108,17 @@ class Compiled:
         cl = toolchain.pyopencl()
         ordered = not queue.properties & cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE
         event = None
-        for kernel, roles, count, argument, size, lanes in self._launches(n):
+        if n not in self._launches:
+            if len(self._launches) >= 64:
+                self._launches.clear()
+            self._launches[n] = self._resolve(n)
+        for kernel, roles, count, argument, size, lanes in self._launches[n]:
             kernel.set_args(*[buffers[r] for r in roles], count, argument)
             event = cl.enqueue_nd_range_kernel(queue, kernel, size, lanes, wait_for=wait_for)
             wait_for = None if ordered else [event]
         return event if event is not None else cl.enqueue_marker(queue, wait_for=wait_for)
 
-    def _resolve(self, n: int) -> list[tuple[Any, tuple[str, ...], Any, Any, tuple[int, int], tuple[int, int]]]:
+    def _resolve(self, n: int) -> list[_Launch]:
         """The launches for `n` keys: kernel, roles, n, argument, work-items, work-group."""
         out = []
         for launch in launches(self.sort.plan, n, self.sort.groups):
@@ -129,6 +136,70 @@ class Compiled:
                 )
             )
         return out
+
+
+_COPY = """__kernel void copy(__global const uint4 *from, __global uint4 *to) {
+    to[get_global_id(0)] = from[get_global_id(0)];
+}"""
+
+
+class Direct:
+    """An `Engine` through pyopencl, in this process."""
+
+    api = "opencl"
+
+    def __init__(self, context: Any, compiled: Compiled) -> None:
+        self._cl = toolchain.pyopencl()
+        self.sort = compiled.sort
+        self.align = max(1, context.devices[0].mem_base_addr_align // 8)
+        self._buffers: dict[int, Any] = {}
+        self._compiled = compiled
+        self.queue = self._cl.CommandQueue(context)
+        self.context = context
+
+    def allocate(self, slot: int, size: int) -> None:
+        """See `Engine`; rounded up so that copies of 16 bytes a lane stay inside."""
+        rounded = max(16, -(-size // 16) * 16)
+        self._buffers[slot] = self._cl.Buffer(self.context, self._cl.mem_flags.READ_WRITE, rounded)
+
+    def write(self, slot: int, image: Any) -> None:
+        """See `Engine`."""
+        if image.nbytes:
+            self._cl.enqueue_copy(self.queue, self._buffers[slot], image, is_blocking=True)
+
+    def read(self, slot: int, image: Any) -> None:
+        """See `Engine`."""
+        if image.nbytes:
+            self._cl.enqueue_copy(self.queue, image, self._buffers[slot], is_blocking=True)
+
+    def _part(self, slot: int, offset: int) -> Any:
+        buffer = self._buffers[slot]
+        return buffer.get_sub_region(offset, buffer.size - offset) if offset else buffer
+
+    def run(self, n: int, source: int, slot: int, destination: int) -> None:
+        """See `Engine`."""
+        # made anew each time: NVIDIA's driver crashes when parts of a buffer go in another order than the reverse
+        part = self._part(0, source)
+        into = self._part(1, destination) if slot else part
+        self._compiled.run(self.queue, {"source": part, "destination": into}, n)
+        self.queue.finish()
+
+    @cached_property
+    def _copy(self) -> Any:
+        return self._cl.Kernel(self._cl.Program(self.context, _COPY).build(), "copy")
+
+    def copy(self, size: int) -> None:
+        """See `Engine`; 16 bytes a lane."""
+        self._copy(self.queue, (max(1, -(-size // 16)),), None, self._buffers[0], self._buffers[1])
+        self.queue.finish()
+
+    def peer(self, name: str, size: int, n: int) -> None:
+        """See `Engine`: none is built in."""
+        raise Unavailable(f"peer {name}: is no sort of OpenCL")
+
+    def messages(self) -> str:
+        """See `Engine`: there are no layers."""
+        return ""
 
 
 def context_for(host: Host) -> Any:

@@ -10,11 +10,13 @@ import click
 
 from hsgen import target as target_files
 from hsgen.algorithms import ALGORITHMS
-from hsgen.bundle import MANIFEST, Choice, Manifest, build, choose, widened
-from hsgen.cli.common import emit_json, json_option, key_option
-from hsgen.errors import Usage, Wrong
+from hsgen.bundle import Modules, build
+from hsgen.cli.common import emit_json, json_option, key_option, require_option, required
+from hsgen.errors import Unavailable, Usage, Wrong
+from hsgen.manifest import MANIFEST, Choice, Manifest, choose, widened
 from hsgen.store import changes, compare, read_manifest, unified, write
 from hsgen.target import Target
+from hsgen.vendor import PREFIX, check_prefix
 
 _folder = click.option(
     "-o",
@@ -40,6 +42,7 @@ _targets = click.option("-t", "--target", "names", multiple=True, help="A target
     help="Only this algorithm; auto takes all that the target has.",
 )
 @click.option("--remove", "removed", multiple=True, metavar="NAME", help="Take this target out of the bundle.")
+@click.option("--prefix", help=f"What C names begin with; {PREFIX} if the bundle has none yet.")
 @click.option("--dry-run", is_flag=True, help="Say what would be written, write nothing.")
 @_folder
 @json_option
@@ -49,11 +52,12 @@ def generate(
     apis: tuple[str, ...],
     algorithms: tuple[str, ...],
     removed: tuple[str, ...],
+    prefix: str | None,
     dry_run: bool,
     folder: Path,
     as_json: bool,
 ) -> None:
-    """Write kernels and launch plans of the named targets into a bundle.
+    """Write kernels, plans and C files of the named targets into a bundle.
 
     Adds or replaces files of these targets and touches no other's.  What a target already has in the bundle
     stays; --remove takes a target out.  Files that would not change are not written.  Without -t all targets
@@ -63,20 +67,21 @@ def generate(
         raise Usage("--key, --api and --algorithm choose within a target; name it with -t")
     old = read_manifest(folder)
     for name in removed:
-        if old is None or name not in old.choices:
+        if old is None or name not in old.targets:
             raise Usage(f"{folder}: holds no target {name} that could be removed")
-    parts = {}
-    for name in names:
-        found = target_files.find(name)
-        if found.name in parts:
-            raise Usage(f"target {found.name}: named twice; name it once")
-        have = old.choices.get(found.name) if old and found.name not in removed else None
-        parts[found.name] = (found, widened(choose(found, keys, apis, algorithms), have, found))
+    kept = _without(old, removed)
+    parts = _named(names, keys, apis, algorithms, kept)
     if not parts and not removed:
         if old is None:
             raise Usage(f"{folder}: no bundle there; name targets with -t, `hsgen targets` lists them")
         parts = _recorded(folder, old)
-    files, manifest = build(parts, _without(old, removed))
+    begin = check_prefix(prefix or (old.prefix if old else PREFIX))
+    if kept and (begin != kept.prefix or not all(e.sorts for e in kept.targets.values())):
+        parts = {**_recorded(folder, kept, names), **parts}  # all C files change
+    words = Modules(folder, old, begin)
+    files, manifest = build(parts, words, begin, kept)
+    for line in words.missing:
+        click.echo(f"hsgen: {line}", err=True)
     changed, gone = changes(folder, files, manifest, old)
     if not dry_run:
         write(folder, changed, gone)
@@ -92,39 +97,62 @@ def generate(
         click.echo(f"{folder} is up to date")
 
 
+def _named(
+    names: tuple[str, ...],
+    keys: tuple[str, ...],
+    apis: tuple[str, ...],
+    algorithms: tuple[str, ...],
+    kept: Manifest | None,
+) -> dict[str, tuple[Target, Choice]]:
+    """The targets that the command line names, each with what it asks for and what the bundle has of it."""
+    parts: dict[str, tuple[Target, Choice]] = {}
+    for name in names:
+        found = target_files.find(name)
+        if found.name in parts:
+            raise Usage(f"target {found.name}: named twice; name it once")
+        have = kept.targets.get(found.name) if kept else None
+        chosen = choose(found, keys, apis, algorithms)
+        parts[found.name] = (found, widened(chosen, have.choice if have else None, found))
+    return parts
+
+
 def _recorded(folder: Path, old: Manifest, names: tuple[str, ...] = ()) -> dict[str, tuple[Target, Choice]]:
     """The targets of a bundle with the choices that its manifest records; `names` may give files for them."""
     given = {t.name: t for t in (target_files.find(n) for n in names)}
     parts = {}
-    for name, choice in old.choices.items():
+    for name, entry in old.targets.items():
         if name not in given and name not in target_files.names():
             raise Usage(f"{folder}: target {name} does not come with hsgen; give its file with -t {name}.toml")
         found = given.get(name) or target_files.find(name)
-        parts[name] = (found, choose(found, choice.keys, choice.apis, choice.algorithms))
+        have = entry.choice
+        parts[name] = (found, choose(found, have.keys, have.apis, have.algorithms))
     return parts
 
 
 def _without(old: Manifest | None, removed: tuple[str, ...]) -> Manifest | None:
     if old is None or not removed:
         return old
-    return Manifest(
-        version=old.version,
-        common=old.common,
-        choices={n: c for n, c in old.choices.items() if n not in removed},
-        files={n: f for n, f in old.files.items() if n not in removed},
-    )
+    return replace(old, targets={n: e for n, e in old.targets.items() if n not in removed})
 
 
 @click.command()
 @_folder
 @_targets
 @click.option("--diff", is_flag=True, help="Print what would change (not with --json).")
+@require_option
 @json_option
-def check(folder: Path, names: tuple[str, ...], diff: bool, as_json: bool) -> None:
+def check(folder: Path, names: tuple[str, ...], diff: bool, require: bool, as_json: bool) -> None:
     """Say whether a bundle is what hsgen generates today; exit with 1 if not.
 
     Reads the targets and options from the bundle's manifest.  -t is only for targets that do not come with hsgen.
+    SPIR-V is compiled again and compared where the compiler that the manifest records is at hand; elsewhere all
+    else is checked, and the exit code is 3.
     """
+    with required(require):
+        _check(folder, names, diff, as_json)
+
+
+def _check(folder: Path, names: tuple[str, ...], diff: bool, as_json: bool) -> None:
     old = read_manifest(folder)
     if old is None:
         raise Usage(f"{folder}: no bundle there; name a folder with a {MANIFEST}")
@@ -132,7 +160,8 @@ def check(folder: Path, names: tuple[str, ...], diff: bool, as_json: bool) -> No
     for name in names:
         if target_files.find(name).name not in parts:
             raise Usage(f"{folder}: holds no target {name}; it has {', '.join(parts)}")
-    files, manifest = build(parts, old)
+    words = Modules(folder, old, old.prefix, checking=True)
+    files, manifest = build(parts, words, old.prefix, old)
     found = compare(folder, manifest.hashes)
     if manifest.bytes() != (folder / MANIFEST).read_bytes():
         found = replace(found, stale=(*found.stale, MANIFEST))
@@ -147,6 +176,10 @@ def check(folder: Path, names: tuple[str, ...], diff: bool, as_json: bool) -> No
             *(f"{folder}: {line}" for line in found.lines()),
             f"{folder}: not up to date; run: hsgen generate -o {quote(str(folder))}{custom}"
             + (" and delete the unexpected files" if found.unexpected else ""),
+        )
+    if words.missing:
+        raise Unavailable(
+            *(f"{folder}: {line}" for line in words.missing), f"{folder}: all but this SPIR-V is up to date"
         )
     if not as_json:
         click.echo(f"{folder} is up to date ({len(manifest.hashes)} files)")

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
 
 from hsgen import bench as benchmarks
 from hsgen import doctor as doctors
-from hsgen import target as target_files
-from hsgen import toolchain
 from hsgen import validate as validation
-from hsgen.backends import hosts, opencl, trial
+from hsgen.cli import places
 from hsgen.cli.common import (
     device_option,
     emit_json,
@@ -26,42 +25,40 @@ from hsgen.cli.common import (
 )
 from hsgen.errors import Usage, Wrong
 from hsgen.peers import PEERS
-from hsgen.render import render
 from hsgen.spec import Sort
-
-_target = click.option("-t", "--target", "name", help="A target; the one that matches the device if not given.")
-
-
-def _sorts(name: str | None, device: str | None, keys: tuple[str, ...]) -> tuple[hosts.Host, list[Sort]]:
-    """The device to use and the sorts of the target on it."""
-    if name is None:
-        host = hosts.pick(device)
-        found = hosts.target_for(host, [target_files.find(n) for n in target_files.names()])
-    else:
-        found = target_files.find(name)
-    sorts = [found.sort(a, k) for a, k in found.choices if not keys or k in keys]
-    if not sorts:
-        raise Usage(f"target {found.name}: no sort for {', '.join(keys)} keys")
-    return (host if name is None else hosts.pick(device, sorts)), sorts
 
 
 @click.command()
-@_target
+@places.target_option
 @device_option
 @key_option
+@places.api_option
+@places.runtime_option
+@places.option_option
+@places.bundle_option
 @click.option("--full", is_flag=True, help=f"At least {validation.FULL} cases a sort, not {validation.QUICK}.")
 @seed_option
 @require_option
 @json_option
 def validate(
-    name: str | None, device: str | None, keys: tuple[str, ...], full: bool, seed: int, require: bool, as_json: bool
+    name: str | None,
+    device: str | None,
+    keys: tuple[str, ...],
+    api: str,
+    runtime: str | None,
+    options: tuple[str, ...],
+    bundle: Path | None,
+    full: bool,
+    seed: int,
+    require: bool,
+    as_json: bool,
 ) -> None:
     """Compile the kernels of a target and compare many sorts on a device with numpy; exit with 1 on a failure."""
     rows = []
     with required(require):
-        host, sorts = _sorts(name, device, keys)
-        for sort in sorts:
-            rows.append(_validate(host, sort, full, seed))
+        place = places.find(name, device, keys, places.Drive(api=api, runtime=runtime, options=options, bundle=bundle))
+        for sort in place.sorts:
+            rows.append(_validate(place, sort, full, seed))
     if as_json:
         emit_json(rows)
     else:
@@ -74,16 +71,18 @@ def validate(
         raise Wrong(*wrong, f"repeat with --seed {seed}")
 
 
-def _validate(host: hosts.Host, sort: Sort, full: bool, seed: int) -> dict[str, Any]:
-    context = opencl.context_for(host)
-    queue = toolchain.pyopencl().CommandQueue(context)
-    compiled = _compiled(host, context, sort)
+def _validate(place: places.Place, sort: Sort, full: bool, seed: int) -> dict[str, Any]:
     pairs = validation.plan_cases(sort, full=full, seed=seed)
-    report = validation.run(context, queue, compiled, pairs, seed, progress=progress(sort.name, len(pairs)))
+    if place.library:
+        request = place.request(sort, "validate", full=full, seed=seed)
+        found = places.follow(request, sort.name, len(pairs))
+        report = validation.Report(cases=found["cases"], failed=found["failed"], failures=found["failures"])
+    else:
+        report = validation.run(places.direct(place.host, sort), pairs, seed, progress=progress(sort.name, len(pairs)))
     return {
         "target": sort.target,
-        "api": "opencl",
-        "device": host.label,
+        "api": place.api,
+        "device": place.host.label,
         "algorithm": sort.algorithm,
         "key": sort.key.name,
         "cases": report.cases,
@@ -93,13 +92,6 @@ def _validate(host: hosts.Host, sort: Sort, full: bool, seed: int) -> dict[str, 
         "greatest_n": max(n for n, _ in pairs),
         "examples": report.failures,
     }
-
-
-def _compiled(host: hosts.Host, context: Any, sort: Sort) -> opencl.Compiled:
-    """Compile a sort, first in a process that may crash."""
-    source = render(sort, "opencl")
-    trial.check(host, sort, source)
-    return opencl.Compiled(context, sort, source)
 
 
 def parse_sizes(text: str) -> list[int]:
@@ -126,12 +118,16 @@ def parse_sizes(text: str) -> list[int]:
 
 
 @click.command()
-@_target
+@places.target_option
 @device_option
 @key_option
 @click.option("--sizes", default="2^10..2^24", show_default=True, help="Counts: 1000,2^16 or 2^10..2^24.")
 @click.option("--against", default="numpy", show_default=True, help=f"Peers: {', '.join(PEERS)}; empty for none.")
 @click.option("--rounds", type=click.IntRange(1), default=9, show_default=True, help="Interleaved rounds.")
+@places.api_option
+@places.runtime_option
+@places.option_option
+@places.bundle_option
 @seed_option
 @require_option
 @json_option
@@ -142,6 +138,10 @@ def bench(
     sizes: str,
     against: str,
     rounds: int,
+    api: str,
+    runtime: str | None,
+    options: tuple[str, ...],
+    bundle: Path | None,
     seed: int,
     require: bool,
     as_json: bool,
@@ -158,15 +158,20 @@ def bench(
             raise Usage(f"peer {peer}: unknown; known are {', '.join(PEERS)}")
     rows: list[benchmarks.Row] = []
     with required(require):
-        host, sorts = _sorts(name, device, keys)
-        for sort in sorts:
+        place = places.find(
+            name, device, keys, places.Drive(api=api, runtime=runtime, options=options, bundle=bundle), peers
+        )
+        for sort in place.sorts:
             if max(counts) > sort.plan.max_n:
                 raise Usage(f"sizes {sizes}: {sort.name} sorts up to {sort.plan.max_n} keys")
-            context = opencl.context_for(host)
-            queue = toolchain.pyopencl().CommandQueue(context)
-            compiled = _compiled(host, context, sort)
+            label = place.host.label
+            if place.library:
+                more = {"sizes": counts, "against": peers, "rounds": rounds, "seed": seed, "label": label}
+                found = places.follow(place.request(sort, "bench", **more), sort.name, len(counts))
+                rows += [benchmarks.Row(**r) for r in found]
+                continue
             show = progress(sort.name, len(counts))
-            for some in benchmarks.measure(context, queue, compiled, counts, peers, rounds, seed, host.label, show):
+            for some in benchmarks.measure(places.direct(place.host, sort), counts, peers, rounds, seed, label, show):
                 rows += some
     if as_json:
         emit_json([r.record() for r in rows])

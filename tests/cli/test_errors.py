@@ -25,7 +25,10 @@ def said(capsys: pytest.CaptureFixture[str]) -> str:
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        (["generate", "-t", "gen9"], "hsgen: target gen9: unknown; known are cpu, generic, intel-gen8, or give a file"),
+        (
+            ["generate", "-t", "gen9"],
+            "hsgen: target gen9: unknown; known are amd-gcn, cpu, generic, intel-gen8",
+        ),
         (["show", "gen9"], "target gen9: unknown"),
         (["generate", "-t", "cpu", "--api", "metal"], "target cpu: has no api metal; it has opencl"),
         (["generate"], "no bundle there; name targets with -t"),

@@ -11,10 +11,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from hsgen import target, toolchain, validate
+from hsgen import target, validate
 from hsgen.algorithms import merge
 from hsgen.backends.hosts import hosts
-from hsgen.backends.opencl import Compiled, build, context_for
+from hsgen.backends.opencl import Compiled, Direct, build, context_for
 from hsgen.cases import KINDS
 from hsgen.render import render
 from hsgen.spec import Sort
@@ -33,14 +33,13 @@ def main(key: str, fault: str = "") -> None:
     warnings.simplefilter("ignore")
     host = hosts()[0]
     context = context_for(host)
-    queue = toolchain.pyopencl().CommandQueue(context)
     whole = target.find("generic").sort("merge", key)
     for sort, counts in ((small(key), (300,) if fault else (0, 1, 2, 127, 129, 600, 2051)), (whole, (4097,))):
         source = render(sort, "opencl")
         text = source.text.replace("hs_barrier();\n", "\n", 2 if fault else 0)
         kernels = build(context, text, source.path, [k.name for k in sort.kernels], "-cl-std=CL1.2 -cl-opt-disable")
         compiled = Compiled(context, sort, source, kernels)
-        frame = validate.Frame(context, queue, compiled, max(counts))
+        frame = validate.Frame(Direct(context, compiled), max(counts))
         for n in counts:
             keys = KINDS["random"](np.random.default_rng(n), n, np.dtype(f"u{sort.key.bytes}"))
             for in_place in (True, False):

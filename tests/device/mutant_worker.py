@@ -13,10 +13,10 @@ from dataclasses import replace
 
 from mutants import kernel_mutants, plan_mutants
 
-from hsgen import target, toolchain, validate
+from hsgen import target, validate
 from hsgen.algorithms import merge
 from hsgen.backends.hosts import hosts
-from hsgen.backends.opencl import Compiled, build, context_for, standard
+from hsgen.backends.opencl import Compiled, Direct, build, context_for, standard
 from hsgen.cases import KINDS, around
 from hsgen.render import render
 from hsgen.spec import Plan, Sort
@@ -55,7 +55,6 @@ def main(name: str, key: str, thin: int, device: str, greatest: int, first: int,
     source = render(sort, "opencl")
     host = next(h for h in hosts() if h.label == device)
     context = context_for(host)
-    queue = toolchain.pyopencl().CommandQueue(context)
     option = standard(context, lanes=sort.exchanges)
     good = build(context, source.text, source.path, [k.name for k in sort.kernels], option)
     pairs = pairs_for(sort, greatest)
@@ -69,7 +68,7 @@ def main(name: str, key: str, thin: int, device: str, greatest: int, first: int,
         else:
             plan = changed
         compiled = Compiled(context, replace(sort, plan=plan), source, kernels)
-        report = validate.run(context, queue, compiled, pairs, 7, stop=1)
+        report = validate.run(Direct(context, compiled), pairs, 7, stop=1)
         print(number, "killed" if report.failed else "alive", flush=True)
 
 

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hsgen import target, toolchain, validate
+from hsgen import target, validate
 from hsgen.algorithms import merge
 from hsgen.algorithms.merge import Params
 from hsgen.backends.hosts import Host
-from hsgen.backends.opencl import Compiled, context_for
+from hsgen.backends.opencl import Compiled, Direct, context_for
 from hsgen.cases import KINDS
 from hsgen.networks import pow2_ceil, pow2_floor
 from hsgen.spec import KEYS, Sort
@@ -51,13 +51,12 @@ def check(host: Host, p: Params) -> None:
     """Compile a shape and sort counts around its edges, up to eight blocks."""
     sort = Sort(target="drawn", algorithm="merge", key=p.key, kernels=merge.kernels(p), plan=merge.plan(p), params=p)
     context = context_for(host)
-    queue = toolchain.pyopencl().CommandQueue(context)
-    compiled = Compiled(context, sort)
+    engine = Direct(context, Compiled(context, sort))
     top = 8 * p.block + 1
     ns = merge.edges(p, top)
     ns = [*ns[:: max(1, len(ns) // 40)], top]
     pairs = [(n, list(KINDS)[i % len(KINDS)]) for i, n in enumerate(ns)] + [(n, "random") for n in ns]
-    report = validate.run(context, queue, compiled, pairs, int(np.sum(ns)), stop=1)
+    report = validate.run(engine, pairs, int(np.sum(ns)), stop=1)
     assert not report.failed, (p, report.failures)
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from types import ModuleType
 
 import numpy as np
 import pytest
 
 from hsgen import target, toolchain, validate
 from hsgen.backends.hosts import Host
-from hsgen.backends.opencl import Compiled, context_for
+from hsgen.backends.opencl import Compiled, Direct, context_for
 from hsgen.cli import main
 
 SORTS = [(t, k) for t in ("cpu", "intel-gen8", "generic") for k in ("u32", "u64")]
@@ -60,12 +59,18 @@ def test_failures_are_reported_with_the_case(
     assert "generic u32: 1 keys" in err and "out of place: key 0 is" in err and "repeat with --seed 1" in err
 
 
-def framed(host: Host) -> tuple[ModuleType, Compiled, validate.Frame]:
+def framed(host: Host) -> tuple[Direct, validate.Frame]:
     """A sort and the framed buffers for up to 100 keys that it is tried in."""
-    cl = toolchain.pyopencl()
     context = context_for(host)
-    compiled = Compiled(context, target.find("generic").sort("merge", "u32"))
-    return cl, compiled, validate.Frame(context, cl.CommandQueue(context), compiled, 100)
+    engine = Direct(context, Compiled(context, target.find("generic").sort("merge", "u32")))
+    return engine, validate.Frame(engine, 100)
+
+
+def poke(engine: Direct, slot: int, byte: int, value: int) -> None:
+    """Overwrite a word of a buffer."""
+    pattern = np.uint32(value)
+    toolchain.pyopencl().enqueue_fill_buffer(engine.queue, engine._buffers[slot], pattern, byte, 4)
+    engine.queue.finish()
 
 
 @pytest.mark.device
@@ -78,29 +83,28 @@ def framed(host: Host) -> tuple[ModuleType, Compiled, validate.Frame]:
     ],
 )
 def test_the_frame_catches_stray_writes(embedded: Host, offset: int, what: str) -> None:
-    cl, compiled, frame = framed(embedded)
-    real = compiled.run
+    engine, frame = framed(embedded)
+    real = engine.run
 
-    def stray(queue: object, buffers: dict[str, object], n: int) -> None:
-        real(queue, buffers, n)
-        whole = frame._whole[0 if buffers["source"] is buffers["destination"] else 1]
-        cl.enqueue_fill_buffer(queue, whole, np.uint32(0xFFFFFFFF), validate.FRONT + 4 * offset, 4)
+    def stray(n: int, source: int, slot: int, destination: int) -> None:
+        real(n, source, slot, destination)
+        poke(engine, slot, destination + 4 * offset, 0xFFFFFFFF)
 
-    compiled.run = stray  # type: ignore[method-assign]
+    engine.run = stray  # type: ignore[method-assign]
     keys = np.arange(10, dtype=np.uint32)[::-1].copy()
     for in_place in (True, False):
-        assert what in str(frame.run(keys, np.sort(keys), in_place=in_place))
+        assert what in str(frame.run(keys, np.sort(keys), in_place=in_place, shifts=(3, 5)))
 
 
 @pytest.mark.device
 def test_a_changed_input_is_caught(embedded: Host) -> None:
-    cl, compiled, frame = framed(embedded)
-    real = compiled.run
+    engine, frame = framed(embedded)
+    real = engine.run
 
-    def touch(queue: object, buffers: dict[str, object], n: int) -> None:
-        real(queue, buffers, n)
-        cl.enqueue_fill_buffer(queue, frame._whole[0], np.uint32(5), validate.FRONT, 4)
+    def touch(n: int, source: int, slot: int, destination: int) -> None:
+        real(n, source, slot, destination)
+        poke(engine, 0, source, 5)
 
-    compiled.run = touch  # type: ignore[method-assign]
+    engine.run = touch  # type: ignore[method-assign]
     keys = np.arange(10, dtype=np.uint32)
     assert frame.run(keys, keys, in_place=False) == "the input was changed"

@@ -19,10 +19,16 @@ LAYERS = (
     ("plan", "algorithms"),
     ("target", "toolchain"),
     ("dialect",),
-    ("render", "cases"),
-    ("bundle", "backends"),
-    ("store", "opencl", "peers", "doctor", "validate"),
+    ("render", "cases", "nvrtc"),
+    ("spirv",),
+    ("vendor",),
+    ("manifest",),
+    ("bundle",),
+    ("backends",),
+    ("store", "opencl", "peers", "validate"),
     ("bench", "tune"),
+    ("worker",),
+    ("doctor",),
     ("cli",),
     ("__main__",),
 )
@@ -61,8 +67,8 @@ def test_imports_go_one_way(path: Path) -> None:
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda p: p.relative_to(PACKAGE).as_posix())
 def test_only_the_command_line_touches_the_process(path: Path) -> None:
-    if path.relative_to(PACKAGE).parts[0] in ("cli", "__main__.py") or path.name == "trial.py":
-        return  # trial.py is the main of a process of its own
+    if path.relative_to(PACKAGE).parts[0] in ("cli", "__main__.py") or path.name in ("trial.py", "worker.py"):
+        return  # these are the main of a process of their own
     text = path.read_text()
     assert not re.search(r"\bprint\(|sys\.(argv|exit|stdout)|\bclick\b", text)
 
@@ -88,7 +94,7 @@ def test_public_names_have_docstrings(path: Path) -> None:
 
 def test_templates_stay_small() -> None:
     for path in resources.templates().rglob("*.j2"):
-        budget = 80 if path.parent.name == "dialects" else 120
+        budget = 100 if path.parent.name == "dialects" else 120
         assert len(path.read_text().splitlines()) <= budget, path.name
 
 
@@ -103,8 +109,11 @@ def test_bodies_hold_no_word_of_a_dialect_or_vendor() -> None:
 def test_every_template_is_used() -> None:
     from hsgen import target
     from hsgen.render import environment, sources_of
+    from hsgen.spec import APIS
 
-    roots = {"dialects/opencl.j2", "merge/words.j2", "host/LICENSE.j2", "host/README.md.j2"}
+    host = ("LICENSE", "README.md", "CMakeLists.txt", "meson.build", "target.c", "target.cu", "spirv.c")
+    roots = {f"host/{name}.j2" for name in (*host, "hs_targets.h", "hs_targets.c")} | {"merge/words.j2"}
+    roots |= {f"dialects/{name}.j2" for name in APIS.values()}
     roots |= {k.template + ".j2" for k in target.find("cpu").sort("merge", "u32").kernels}
     every = {p.relative_to(resources.templates()).as_posix() for p in resources.templates().rglob("*.j2")}
     assert set(sources_of(environment(), sorted(roots))) == every

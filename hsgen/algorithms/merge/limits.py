@@ -68,8 +68,6 @@ def _device(p: Params, device: Device) -> Iterator[Problem]:
                 f"{lanes} lanes exceed the work-group limit of {device.work_group}",
                 f"give at most {device.work_group // (1 if key == 'stream_group' else p.subgroup)}",
             )
-    if p.key.bytes == 8 and not device.int64:
-        yield "subgroup", "this device has no 64-bit integers", f"remove the table of {p.key.name} keys"
 
 
 def _local(p: Params, device: Device) -> Iterator[Problem]:

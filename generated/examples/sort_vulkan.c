@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT-0
+ * Part of a bundle of hsgen 0.2.0; do not edit. */
+/* Sort random numbers with Vulkan: all that a program does, from the device to the sorted array.
+ *
+ * README.md has the line that builds it.  The first device that a target of this bundle sorts on is taken, or the first
+ * whose name holds the argument.  The exit code is 0 if the numbers came back sorted. */
+#include "hs/hs_targets.h"
+#include "hs/hs_vulkan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <vulkan/vulkan.h>
+
+enum { COUNT = 100003, DEVICES = 32 }; /* any count will do */
+
+/* All that is made here, so that one function can take it down. */
+typedef struct program {
+    VkInstance instance;
+    VkPhysicalDevice physical;
+    VkDevice device;
+    VkQueue queue;
+    uint32_t family;
+    VkBuffer buffer;
+    VkDeviceMemory memory;
+    VkDescriptorPool sets;
+    VkCommandPool pool;
+    hs_vulkan *sorter;
+    const hs_sort *sort;
+    char name[VK_MAX_PHYSICAL_DEVICE_NAME_SIZE];
+} program;
+
+static VkResult make_instance(program *p)
+{
+    VkApplicationInfo application;
+    VkInstanceCreateInfo info;
+    memset(&application, 0, sizeof application);
+    memset(&info, 0, sizeof info);
+    application.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO;
+    application.apiVersion = VK_API_VERSION_1_3; /* sorting needs 1.1 */
+    info.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO;
+    info.pApplicationInfo = &application;
+    return vkCreateInstance(&info, NULL, &p->instance);
+}
+
+/* The first device, among those whose name holds `part`, that one of the bundle's targets sorts u32 keys on. */
+static hs_status pick(program *p, const char *part, hs_vulkan_device *device)
+{
+    VkPhysicalDevice devices[DEVICES];
+    uint32_t i, needed, count = DEVICES;
+    if (vkEnumeratePhysicalDevices(p->instance, &count, devices) < 0) return HS_ERROR_API;
+    for (i = 0; i < count; i++) {
+        VkPhysicalDeviceProperties properties;
+        vkGetPhysicalDeviceProperties(devices[i], &properties);
+        device->physical = devices[i];
+        device->features = HS_VULKAN_SUBGROUP_SIZE; /* what this program could enable */
+        if (!strstr(properties.deviceName, part) ||
+            hs_vulkan_match(hs_targets, hs_targets_count, "u32", device, &p->sort) != HS_OK || !p->sort)
+            continue;
+        p->physical = devices[i];
+        strcpy(p->name, properties.deviceName);
+        /* Of that, enable what the sort can use on this device. */
+        return hs_vulkan_features(p->sort, device, &needed, &device->features);
+    }
+    return HS_ERROR_DEVICE;
+}
+
+/* A device with one queue, and with the features that hs_vulkan_features asked for. */
+static VkResult make_device(program *p, uint32_t *features)
+{
+    static const char *const extension = VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME;
+    const float priority = 1;
+    VkPhysicalDeviceProperties properties;
+    VkPhysicalDeviceSubgroupSizeControlFeatures control;
+    VkQueueFamilyProperties families[DEVICES];
+    VkDeviceQueueCreateInfo queue;
+    VkDeviceCreateInfo info;
+    uint32_t count = DEVICES;
+    VkResult code;
+    memset(&control, 0, sizeof control);
+    memset(&queue, 0, sizeof queue);
+    memset(&info, 0, sizeof info);
+    vkGetPhysicalDeviceQueueFamilyProperties(p->physical, &count, families);
+    while (p->family < count && !(families[p->family].queueFlags & VK_QUEUE_COMPUTE_BIT)) p->family++;
+    if (p->family == count) return VK_ERROR_FEATURE_NOT_PRESENT;
+    queue.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO;
+    queue.queueFamilyIndex = p->family;
+    queue.queueCount = 1;
+    queue.pQueuePriorities = &priority;
+    info.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO;
+    info.queueCreateInfoCount = 1;
+    info.pQueueCreateInfos = &queue;
+    *features &= HS_VULKAN_SUBGROUP_SIZE;
+    if (*features & HS_VULKAN_SUBGROUP_SIZE) {
+        control.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES;
+        control.subgroupSizeControl = VK_TRUE;
+        control.computeFullSubgroups = VK_TRUE;
+        info.pNext = &control;
+        vkGetPhysicalDeviceProperties(p->physical, &properties);
+        if (properties.apiVersion < VK_API_VERSION_1_3) { /* since 1.3 it is no extension any more */
+            info.enabledExtensionCount = 1;
+            info.ppEnabledExtensionNames = &extension;
+        }
+    }
+    code = vkCreateDevice(p->physical, &info, NULL, &p->device);
+    if (!code) vkGetDeviceQueue(p->device, p->family, 0, &p->queue);
+    return code;
+}
+
+/* A buffer that host and device see; `keys` gets its memory. */
+static VkResult make_buffer(program *p, VkDeviceSize bytes, uint32_t **keys)
+{
+    const VkMemoryPropertyFlags wanted = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+    VkBufferCreateInfo info;
+    VkMemoryRequirements needs;
+    VkPhysicalDeviceMemoryProperties types;
+    VkMemoryAllocateInfo allocate;
+    VkResult code;
+    void *mapped = NULL;
+    memset(&info, 0, sizeof info);
+    memset(&allocate, 0, sizeof allocate);
+    info.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO;
+    info.size = bytes;
+    info.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT;
+    code = vkCreateBuffer(p->device, &info, NULL, &p->buffer);
+    if (code) return code;
+    vkGetBufferMemoryRequirements(p->device, p->buffer, &needs);
+    vkGetPhysicalDeviceMemoryProperties(p->physical, &types);
+    while (!(needs.memoryTypeBits >> allocate.memoryTypeIndex & 1) ||
+           (types.memoryTypes[allocate.memoryTypeIndex].propertyFlags & wanted) != wanted)
+        allocate.memoryTypeIndex++; /* Vulkan promises that there is one */
+    allocate.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO;
+    allocate.allocationSize = needs.size;
+    code = vkAllocateMemory(p->device, &allocate, NULL, &p->memory);
+    if (!code) code = vkBindBufferMemory(p->device, p->buffer, p->memory, 0);
+    if (!code) code = vkMapMemory(p->device, p->memory, 0, VK_WHOLE_SIZE, 0, &mapped);
+    *keys = (uint32_t *)mapped;
+    return code;
+}
+
+/* A command buffer, and the descriptors that one sort takes. */
+static VkResult make_pools(program *p, VkCommandBuffer *commands)
+{
+    VkDescriptorPoolSize size = {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 0};
+    VkDescriptorPoolCreateInfo sets;
+    VkCommandPoolCreateInfo pool;
+    VkCommandBufferAllocateInfo allocate;
+    VkResult code;
+    memset(&sets, 0, sizeof sets);
+    memset(&pool, 0, sizeof pool);
+    memset(&allocate, 0, sizeof allocate);
+    sets.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO;
+    hs_vulkan_descriptors(p->sorter, &sets.maxSets, &size.descriptorCount);
+    sets.poolSizeCount = 1;
+    sets.pPoolSizes = &size;
+    pool.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO;
+    pool.queueFamilyIndex = p->family;
+    allocate.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO;
+    allocate.commandBufferCount = 1;
+    code = vkCreateDescriptorPool(p->device, &sets, NULL, &p->sets);
+    if (!code) code = vkCreateCommandPool(p->device, &pool, NULL, &p->pool);
+    allocate.commandPool = p->pool;
+    return code ? code : vkAllocateCommandBuffers(p->device, &allocate, commands);
+}
+
+/* Record a sort in place and run it; set args.destination to sort into another buffer. */
+static hs_status sort_keys(program *p, VkCommandBuffer commands, VkResult *code)
+{
+    VkCommandBufferBeginInfo begin;
+    VkMemoryBarrier barrier;
+    VkSubmitInfo submit;
+    hs_vulkan_args args;
+    hs_status status;
+    memset(&begin, 0, sizeof begin);
+    memset(&barrier, 0, sizeof barrier);
+    memset(&submit, 0, sizeof submit);
+    memset(&args, 0, sizeof args);
+    begin.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO;
+    *code = vkBeginCommandBuffer(commands, &begin);
+    if (*code) return HS_ERROR_API;
+    args.n = COUNT;
+    args.source.buffer = p->buffer;
+    args.source.size = COUNT * sizeof(uint32_t);
+    args.pool = p->sets;
+    status = hs_vulkan_sort(p->sorter, commands, &args, code);
+    if (status != HS_OK) return status;
+    /* What the sort wrote is to be read by the host. */
+    barrier.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER;
+    barrier.srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT;
+    barrier.dstAccessMask = VK_ACCESS_HOST_READ_BIT;
+    vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &barrier, 0,
+                         NULL, 0, NULL);
+    submit.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO;
+    submit.commandBufferCount = 1;
+    submit.pCommandBuffers = &commands;
+    *code = vkEndCommandBuffer(commands);
+    if (!*code) *code = vkQueueSubmit(p->queue, 1, &submit, VK_NULL_HANDLE);
+    if (!*code) *code = vkQueueWaitIdle(p->queue);
+    return *code ? HS_ERROR_API : HS_OK;
+}
+
+static void take_down(program *p)
+{
+    if (p->device) {
+        hs_vulkan_release(p->sorter);
+        vkDestroyCommandPool(p->device, p->pool, NULL);
+        vkDestroyDescriptorPool(p->device, p->sets, NULL);
+        vkDestroyBuffer(p->device, p->buffer, NULL);
+        vkFreeMemory(p->device, p->memory, NULL);
+        vkDestroyDevice(p->device, NULL);
+    }
+    if (p->instance) vkDestroyInstance(p->instance, NULL);
+}
+
+static int compare(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+int main(int argc, char **argv)
+{
+    const size_t bytes = COUNT * sizeof(uint32_t);
+    uint32_t *expected = (uint32_t *)malloc(bytes), *keys = NULL, x = 2463534242u;
+    VkCommandBuffer commands = NULL;
+    hs_status status = HS_ERROR_API;
+    VkResult code;
+    program p;
+    hs_vulkan_device device;
+    int i, right = 0;
+    memset(&p, 0, sizeof p);
+    memset(&device, 0, sizeof device);
+
+    code = expected ? make_instance(&p) : VK_ERROR_OUT_OF_HOST_MEMORY;
+    if (code) goto end;
+    device.instance = p.instance;
+    device.get_proc = vkGetInstanceProcAddr;
+    status = pick(&p, argc > 1 ? argv[1] : "", &device);
+    if (status != HS_OK) goto end;
+    status = HS_ERROR_API;
+    code = make_device(&p, &device.features);
+    if (code) goto end;
+
+    /* Make the pipelines: once, then sort as often as you like. */
+    device.device = p.device;
+    status = hs_vulkan_create(p.sort, &device, &p.sorter, &code);
+    if (status != HS_OK) goto end;
+
+    status = HS_ERROR_API;
+    code = make_buffer(&p, bytes, &keys);
+    if (!code) code = make_pools(&p, &commands);
+    if (code) goto end;
+    for (i = 0; i < COUNT; i++) { /* random numbers; the same each time */
+        x ^= x << 13;
+        x ^= x >> 17;
+        x ^= x << 5;
+        keys[i] = expected[i] = x;
+    }
+    status = sort_keys(&p, commands, &code);
+    if (status != HS_OK) goto end;
+    qsort(expected, COUNT, sizeof *expected, compare);
+    right = memcmp(keys, expected, bytes) == 0;
+
+end:
+    if (right)
+        printf("sorted %d keys on %s with target %s\n", (int)COUNT, p.name, p.sort->target);
+    else
+        fprintf(stderr, "not sorted: %s (VkResult %d)\n", status ? hs_status_text(status) : "wrong order", (int)code);
+    take_down(&p);
+    free(expected);
+    return right ? 0 : 1;
+}

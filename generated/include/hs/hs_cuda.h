@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT-0
+ * Part of a bundle of hsgen 0.2.0; do not edit. */
+/* Sorting with CUDA: enqueues on the caller's stream, can be captured into a graph, waits for nothing. */
+#ifndef HS_CUDA_H
+#define HS_CUDA_H
+
+#include "hs/hs.h"
+
+#include <cuda_runtime_api.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A sort with its kernels, defined by a target's .cu file. */
+typedef struct hs_cuda_kernels {
+    const hs_sort *sort;
+    const void *const *kernels; /* in the order of the sort's */
+} hs_cuda_kernels;
+
+typedef struct hs_cuda_target {
+    const hs_target *target;
+    const hs_cuda_kernels *const *sorts; /* in the order of the target's */
+} hs_cuda_target;
+
+/* A sort made ready for one device; launching only reads it, so threads may share it. */
+typedef struct hs_cuda hs_cuda;
+
+/* Make a sort ready for the current device.  `error`, if not null, gets the API's own code. */
+hs_status hs_cuda_create(const hs_cuda_kernels *sort, hs_cuda **sorter, cudaError_t *error);
+
+/* Release a sorter; null does nothing.  Sorts that are still running go on. */
+void hs_cuda_release(hs_cuda *sorter);
+
+/* The sort that a sorter was made of, for hs_describe, hs_pad and hs_scratch. */
+const hs_sort *hs_cuda_sort_of(const hs_cuda *sorter);
+
+/* One sort.  Set what is not needed to 0. */
+typedef struct hs_cuda_args {
+    uint64_t n;            /* keys */
+    const void *source;    /* device memory; never written unless it is the destination too */
+    void *destination;     /* null: sort in place, source is then written */
+    void *scratch;         /* at least hs_scratch bytes, aligned to 256 as cudaMalloc does; null where that is 0 */
+    size_t scratch_bytes;
+    size_t source_bytes, destination_bytes; /* what the buffers hold; 0: not checked */
+} hs_cuda_args;
+
+/* Enqueue a sort on `stream` of the sorter's device, which must be the current one; returns at once. */
+hs_status hs_cuda_sort(const hs_cuda *sorter, cudaStream_t stream, const hs_cuda_args *args, cudaError_t *error);
+
+/* The sort of `key` ("u32") among these targets that suits the current device best and runs on it; null if none. */
+hs_status hs_cuda_match(const hs_cuda_target *const *targets, size_t count, const char *key,
+                        const hs_cuda_kernels **sort);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

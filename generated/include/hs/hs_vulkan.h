@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT-0
+ * Part of a bundle of hsgen 0.2.0; do not edit. */
+/* Sorting with Vulkan 1.1 and later: records into the caller's command buffer. */
+#ifndef HS_VULKAN_H
+#define HS_VULKAN_H
+
+#include "hs/hs.h"
+
+#include <vulkan/vulkan_core.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A sort's pipelines for one device.  Recording only reads it, so threads may share it. */
+typedef struct hs_vulkan hs_vulkan;
+
+/* Features of a device that a sort may use, if the caller enabled them when the device was created. */
+enum {
+    HS_VULKAN_INT64 = 1,         /* VkPhysicalDeviceFeatures::shaderInt64 */
+    HS_VULKAN_SUBGROUP_SIZE = 2, /* subgroupSizeControl and computeFullSubgroups (VK_EXT_subgroup_size_control) */
+    HS_VULKAN_ADDRESS = 4        /* bufferDeviceAddress (VK_KHR_buffer_device_address); shaderInt64 is not needed */
+};
+
+/* No Vulkan function is linked: all are looked up through `get_proc`. */
+typedef struct hs_vulkan_device {
+    VkInstance instance;
+    VkPhysicalDevice physical;
+    VkDevice device;
+    PFN_vkGetInstanceProcAddr get_proc;     /* vkGetInstanceProcAddr, of the loader or of a table such as volk's */
+    const VkAllocationCallbacks *allocator; /* may be null */
+    VkPipelineCache cache;                  /* may be null */
+    uint32_t features;                      /* what is enabled: HS_VULKAN_... */
+    uint64_t binding_limit; /* 0: the device's maxStorageBufferRange; less makes smaller sorts take addresses,
+                               as far as the sort has kernels for that */
+} hs_vulkan_device;
+
+/* What a sort needs (`needed`) and could use (`useful`, which contains it) of a device, as HS_VULKAN_... bits, to be
+ * asked before the device is created.  Only instance, physical and get_proc of `device` are read.  HS_ERROR_DEVICE
+ * where the physical device cannot run the sort whatever is enabled. */
+hs_status hs_vulkan_features(const hs_sort *sort, const hs_vulkan_device *device, uint32_t *needed, uint32_t *useful);
+
+/* Make the pipelines of a sort.  With HS_VULKAN_ADDRESS among the features also those that take device addresses,
+ * for buffers beyond the binding limit.  `result`, if not null, gets the API's own code. */
+hs_status hs_vulkan_create(const hs_sort *sort, const hs_vulkan_device *device, hs_vulkan **sorter, VkResult *result);
+
+/* Destroy the pipelines; null does nothing.  No command buffer that uses them may still run. */
+void hs_vulkan_release(hs_vulkan *sorter);
+
+/* The sort that a sorter was made of, for hs_describe, hs_pad and hs_scratch. */
+const hs_sort *hs_vulkan_sort_of(const hs_vulkan *sorter);
+
+/* Descriptor sets and storage-buffer descriptors that one call of hs_vulkan_sort takes from its pool, at most. */
+void hs_vulkan_descriptors(const hs_vulkan *sorter, uint32_t *sets, uint32_t *storage_buffers);
+
+/* A part of a buffer.  `offset` is a multiple of the size of a key, no more is asked of it. */
+typedef struct hs_vulkan_buffer {
+    VkBuffer buffer;
+    VkDeviceSize offset, size; /* bytes; VK_WHOLE_SIZE is not taken, since a buffer's size cannot be asked for */
+    VkDeviceAddress address;   /* of the buffer's begin; 0 unless device addresses may be used */
+} hs_vulkan_buffer;
+
+/* One sort.  Set what is not needed to 0.  Buffers need VK_BUFFER_USAGE_STORAGE_BUFFER_BIT. */
+typedef struct hs_vulkan_args {
+    uint64_t n;                   /* keys */
+    hs_vulkan_buffer source;      /* never written unless it is the destination too */
+    hs_vulkan_buffer destination; /* buffer null: sort in place */
+    hs_vulkan_buffer scratch;     /* at least hs_scratch bytes; offset a multiple of 256 */
+    VkDescriptorPool pool;        /* sets are allocated from it; reset it when the command buffer has run */
+    VkPipelineStageFlags stages;  /* of the commands before that wrote or read these buffers; 0: none did */
+    VkAccessFlags accesses;       /* their accesses */
+} hs_vulkan_args;
+
+/* Record a sort.  The result is written by VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT with VK_ACCESS_SHADER_WRITE_BIT; the
+ * caller's barrier makes it visible to what follows.  Binds a compute pipeline, descriptor set 0 and push constants.
+ * Arguments are checked before anything is recorded.  `result`, if not null, gets the API's own code. */
+hs_status hs_vulkan_sort(const hs_vulkan *sorter, VkCommandBuffer commands, const hs_vulkan_args *args,
+                         VkResult *result);
+
+/* The sort of `key` ("u32") among these targets that suits the device best and that it can run with those features of
+ * `device` that it offers (UINT32_MAX: all); null if none.  Only instance, physical, get_proc and features are read. */
+hs_status hs_vulkan_match(const hs_target *const *targets, size_t count, const char *key,
+                          const hs_vulkan_device *device, const hs_sort **sort);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: MIT-0
+ * Part of a bundle of hsgen 0.2.0; do not edit. */
+/* Sorting with OpenCL; see hs_opencl.h. */
+#include "hs/hs_opencl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Of extensions, as cl_ext.h has them; not every system comes with that header. */
+#define HS_CL_DEVICE_SUB_GROUP_SIZES_INTEL 0x4108
+#define HS_CL_DEVICE_OPENCL_C_ALL_VERSIONS 0x1066
+#define HS_CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE 0x2033
+
+typedef cl_int(CL_API_CALL *hs_sub_group_info)(cl_kernel, cl_device_id, cl_uint, size_t, const void *, size_t, void *,
+                                               size_t *);
+
+struct hs_opencl {
+    const hs_sort *sort;
+    cl_program program;
+    cl_uint kernel_count; /* kernels that exist */
+    cl_kernel kernels[1]; /* as many as the sort has */
+};
+
+static hs_status hs_opencl_status(cl_int code, hs_opencl_error *error)
+{
+    if (error) error->code = code;
+    switch (code) {
+    case CL_SUCCESS: return HS_OK;
+    case CL_OUT_OF_HOST_MEMORY: return HS_ERROR_HOST_MEMORY;
+    case CL_OUT_OF_RESOURCES:
+    case CL_MEM_OBJECT_ALLOCATION_FAILURE: return HS_ERROR_DEVICE_MEMORY;
+    case CL_DEVICE_NOT_AVAILABLE: return HS_ERROR_DEVICE_LOST;
+    case CL_BUILD_PROGRAM_FAILURE:
+    case CL_COMPILER_NOT_AVAILABLE:
+    case CL_INVALID_KERNEL_NAME: return HS_ERROR_BUILD;
+    default: return HS_ERROR_API;
+    }
+}
+
+/* A text property of a device in memory that the caller frees; null if there is none. */
+static char *hs_device_text(cl_device_id device, cl_device_info what)
+{
+    size_t size = 0;
+    char *text;
+    if (clGetDeviceInfo(device, what, 0, NULL, &size) != CL_SUCCESS || size == 0) return NULL;
+    text = (char *)calloc(size + 1, 1);
+    if (text && clGetDeviceInfo(device, what, size, text, NULL) != CL_SUCCESS) text[0] = 0;
+    return text;
+}
+
+static int hs_has_word(const char *words, const char *word)
+{
+    const size_t length = strlen(word);
+    const char *at = words;
+    while (at && (at = strstr(at, word)) != NULL) {
+        if ((at == words || at[-1] == ' ') && (at[length] == ' ' || at[length] == 0)) return 1;
+        at += length;
+    }
+    return 0;
+}
+
+/* Whether kernels may exchange values between lanes, and `width` lanes can be asked for or are not known yet. */
+static int hs_exchanges(cl_device_id device, uint32_t width)
+{
+    size_t sizes[32], bytes = 0, i;
+    char *extensions = hs_device_text(device, CL_DEVICE_EXTENSIONS);
+    int found = hs_has_word(extensions, "cl_intel_subgroups") ||
+                (hs_has_word(extensions, "cl_khr_subgroups") && hs_has_word(extensions, "cl_khr_subgroup_shuffle"));
+    if (found && hs_has_word(extensions, "cl_intel_required_subgroup_size")) {
+        found = 0;
+        if (clGetDeviceInfo(device, HS_CL_DEVICE_SUB_GROUP_SIZES_INTEL, sizeof sizes, sizes, &bytes) == CL_SUCCESS)
+            for (i = 0; i < bytes / sizeof sizes[0]; i++) found |= sizes[i] == width;
+    }
+    free(extensions);
+    return found;
+}
+
+static uint32_t hs_width(const hs_sort *sort)
+{
+    hs_info info;
+    return hs_describe(sort, &info) == HS_OK ? info.subgroup : 1;
+}
+
+/* Whether the device's general limits allow the sort. */
+static int hs_opencl_runs(const hs_sort *sort, cl_device_id device)
+{
+    size_t lanes = 0;
+    cl_ulong local = 0;
+    uint32_t i;
+    if (clGetDeviceInfo(device, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof lanes, &lanes, NULL) != CL_SUCCESS) return 0;
+    if (clGetDeviceInfo(device, CL_DEVICE_LOCAL_MEM_SIZE, sizeof local, &local, NULL) != CL_SUCCESS) return 0;
+    for (i = 0; i < sort->kernel_count; i++)
+        if (sort->kernels[i].work_group > lanes || sort->kernels[i].local_bytes > local) return 0;
+    return hs_width(sort) == 1 || hs_exchanges(device, hs_width(sort));
+}
+
+/* The newest language where lanes exchange values, else OpenCL C 1.2.  A device of OpenCL 3 may name 1.2 as its
+ * version and list newer ones apart; an entry of that list is a number and a name of 64 bytes. */
+static const char *hs_language(const hs_sort *sort, cl_device_id device)
+{
+    struct { cl_uint version; char name[64]; } listed[16];
+    size_t bytes = 0, i;
+    cl_uint newest = 1;
+    char *text;
+    if (hs_width(sort) == 1) return "-cl-std=CL1.2";
+    text = hs_device_text(device, CL_DEVICE_OPENCL_C_VERSION);
+    if (text && strlen(text) > 9 && text[9] >= '1' && text[9] <= '9') newest = (cl_uint)(text[9] - '0');
+    free(text);
+    if (clGetDeviceInfo(device, HS_CL_DEVICE_OPENCL_C_ALL_VERSIONS, sizeof listed, listed, &bytes) == CL_SUCCESS)
+        for (i = 0; i < bytes / sizeof listed[0]; i++)
+            if (listed[i].version >> 22 > newest) newest = listed[i].version >> 22;
+    return newest >= 3 ? "-cl-std=CL3.0" : newest == 2 ? "-cl-std=CL2.0" : "-cl-std=CL1.2";
+}
+
+/* A device may run fewer lanes of a kernel than it promises in general, or other subgroups than were asked for. */
+static hs_status hs_kernel_runs(cl_kernel kernel, const hs_kernel *facts, cl_device_id device, hs_opencl_error *error)
+{
+    size_t lanes = 0, width = 0;
+    cl_platform_id platform = NULL;
+    hs_sub_group_info ask = NULL;
+    void *found;
+    const cl_int code =
+        clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_WORK_GROUP_SIZE, sizeof lanes, &lanes, NULL);
+    if (code != CL_SUCCESS) return hs_opencl_status(code, error);
+    if (lanes < facts->work_group) return HS_ERROR_DEVICE;
+    if (facts->subgroup == 1) return HS_OK;
+    lanes = facts->work_group;
+    if (clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL) != CL_SUCCESS) return HS_ERROR_API;
+    found = clGetExtensionFunctionAddressForPlatform(platform, "clGetKernelSubGroupInfoKHR");
+    memcpy(&ask, &found, sizeof ask); /* ISO C knows no cast from an object's to a function's pointer */
+    if (!ask) return HS_OK;           /* then the list of widths that the device offers has been asked */
+    if (ask(kernel, device, HS_CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE, sizeof lanes, &lanes, sizeof width, &width,
+            NULL) != CL_SUCCESS)
+        return HS_OK;
+    return width == facts->subgroup ? HS_OK : HS_ERROR_DEVICE;
+}
+
+static hs_status hs_build(hs_opencl *made, cl_context context, cl_device_id device, hs_opencl_error *error)
+{
+    const hs_sort *sort = made->sort;
+    cl_int code = CL_SUCCESS;
+    cl_uint i;
+    hs_status status;
+    made->program =
+        clCreateProgramWithSource(context, (cl_uint)sort->opencl_lines, (const char **)sort->opencl, NULL, &code);
+    if (!made->program) return hs_opencl_status(code, error);
+    code = clBuildProgram(made->program, 1, &device, hs_language(sort, device), NULL, NULL);
+    if (code != CL_SUCCESS) {
+        if (error) {
+            char *log = NULL;
+            size_t size = 0;
+            clGetProgramBuildInfo(made->program, device, CL_PROGRAM_BUILD_LOG, 0, NULL, &size);
+            if (size && (log = (char *)calloc(size + 1, 1)) != NULL) {
+                clGetProgramBuildInfo(made->program, device, CL_PROGRAM_BUILD_LOG, size, log, NULL);
+                strncpy(error->log, log, sizeof error->log - 1);
+            }
+            free(log);
+        }
+        return hs_opencl_status(code, error);
+    }
+    for (i = 0; i < sort->kernel_count; i++) {
+        made->kernels[i] = clCreateKernel(made->program, sort->kernels[i].name, &code);
+        if (!made->kernels[i]) return hs_opencl_status(code, error);
+        made->kernel_count = i + 1;
+        status = hs_kernel_runs(made->kernels[i], &sort->kernels[i], device, error);
+        if (status != HS_OK) return status;
+    }
+    return HS_OK;
+}
+
+hs_status hs_opencl_create(const hs_sort *sort, cl_context context, cl_device_id device, hs_opencl **sorter,
+                           hs_opencl_error *error)
+{
+    hs_opencl *made;
+    hs_status status;
+    if (error) memset(error, 0, sizeof *error);
+    if (sorter) *sorter = NULL;
+    if (!sort || !context || !device || !sorter) return HS_ERROR_ARGUMENT;
+    if (!sort->opencl) return HS_ERROR_KERNELS;
+    if (!hs_opencl_runs(sort, device)) return HS_ERROR_DEVICE;
+    made = (hs_opencl *)calloc(1, sizeof *made + sort->kernel_count * sizeof made->kernels[0]);
+    if (!made) return HS_ERROR_HOST_MEMORY;
+    made->sort = sort;
+    status = hs_build(made, context, device, error);
+    if (status != HS_OK)
+        hs_opencl_release(made);
+    else
+        *sorter = made;
+    return status;
+}
+
+void hs_opencl_release(hs_opencl *sorter)
+{
+    cl_uint i;
+    if (!sorter) return;
+    for (i = 0; i < sorter->kernel_count; i++) clReleaseKernel(sorter->kernels[i]);
+    if (sorter->program) clReleaseProgram(sorter->program);
+    free(sorter);
+}
+
+const hs_sort *hs_opencl_sort_of(const hs_opencl *sorter) { return sorter ? sorter->sort : NULL; }
+
+/* A buffer as a part of what it was cut from. */
+typedef struct hs_part {
+    cl_mem memory, root;
+    size_t offset, size;
+} hs_part;
+
+static hs_status hs_part_of(cl_mem memory, hs_part *part, hs_opencl_error *error)
+{
+    cl_mem root = NULL;
+    cl_int code = clGetMemObjectInfo(memory, CL_MEM_SIZE, sizeof part->size, &part->size, NULL);
+    if (code == CL_SUCCESS) code = clGetMemObjectInfo(memory, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof root, &root, NULL);
+    if (code == CL_SUCCESS) code = clGetMemObjectInfo(memory, CL_MEM_OFFSET, sizeof part->offset, &part->offset, NULL);
+    part->memory = memory;
+    part->root = root ? root : memory;
+    return hs_opencl_status(code, error);
+}
+
+/* Look at the buffers of a sort; parts[role].memory stays null for scratch that is not needed. */
+static hs_status hs_parts(const hs_sort *sort, const hs_opencl_args *args, hs_part parts[HS_ROLES],
+                          hs_opencl_error *error)
+{
+    const uint64_t need = args->n * sort->key_bytes;
+    hs_part *const from = &parts[HS_SOURCE], *const to = &parts[HS_DESTINATION], *const scratch = &parts[HS_SCRATCH];
+    uint64_t bytes = 0;
+    hs_status status = hs_part_of(args->source, from, error);
+    if (status == HS_OK) status = hs_part_of(args->destination ? args->destination : args->source, to, error);
+    if (status != HS_OK) return status;
+    if (from->size < need || to->size < need) return HS_ERROR_COUNT;
+    if (from->memory != to->memory && from->root == to->root && from->offset < to->offset + need &&
+        to->offset < from->offset + need)
+        return HS_ERROR_OVERLAP;
+    status = hs_scratch(sort, args->n, &bytes);
+    if (status != HS_OK || bytes == 0) return status;
+    if (!args->scratch) return HS_ERROR_SCRATCH;
+    status = hs_part_of(args->scratch, scratch, error);
+    return status == HS_OK && scratch->size < bytes ? HS_ERROR_SCRATCH : status;
+}
+
+/* Set one buffer argument; a part of scratch that does not begin at its beginning needs a sub-buffer of its own, which
+ * the caller releases: a kernel's argument does not keep it, only a kernel that has been enqueued does. */
+static cl_int hs_set_buffer(cl_kernel kernel, cl_uint index, const hs_part *part, uint64_t offset, cl_mem *cut)
+{
+    cl_buffer_region region;
+    cl_int code = CL_SUCCESS;
+    *cut = NULL;
+    if (offset) {
+        region.origin = part->offset + (size_t)offset;
+        region.size = part->size - (size_t)offset;
+        *cut = clCreateSubBuffer(part->root, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &code);
+        if (!*cut) return code;
+    }
+    return clSetKernelArg(kernel, index, sizeof(cl_mem), *cut ? cut : &part->memory);
+}
+
+/* Enqueue one step after `before`; a kernel that has been enqueued keeps its arguments. */
+static cl_int hs_enqueue(hs_opencl *sorter, cl_command_queue queue, const hs_step *step, const uint32_t grid[2],
+                         const hs_part parts[HS_ROLES], uint64_t n, cl_uint wait_count, const cl_event *wait,
+                         cl_event *event)
+{
+    const hs_kernel *facts = &sorter->sort->kernels[step->kernel];
+    cl_kernel kernel = sorter->kernels[step->kernel];
+    const cl_int count = (cl_int)n, argument = step->argument;
+    cl_mem cut[HS_BINDINGS];
+    size_t size[2], lanes[2];
+    cl_uint i, bound;
+    cl_int code = CL_SUCCESS;
+    for (i = 0; i < facts->bindings && code == CL_SUCCESS; i++)
+        code = hs_set_buffer(kernel, i, &parts[step->bindings[i].role], hs_offset(&step->bindings[i], n), &cut[i]);
+    bound = i;
+    if (code == CL_SUCCESS) code = clSetKernelArg(kernel, i++, sizeof count, &count);
+    if (code == CL_SUCCESS) code = clSetKernelArg(kernel, i, sizeof argument, &argument);
+    lanes[0] = facts->work_group;
+    lanes[1] = 1;
+    size[0] = (size_t)grid[0] * lanes[0];
+    size[1] = grid[1];
+    if (code == CL_SUCCESS)
+        code = clEnqueueNDRangeKernel(queue, kernel, 2, NULL, size, lanes, wait_count, wait_count ? wait : NULL, event);
+    while (bound-- > 0) /* in reverse order: NVIDIA's driver crashes on any other */
+        if (cut[bound]) clReleaseMemObject(cut[bound]);
+    return code;
+}
+
+hs_status hs_opencl_sort(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_args *args, hs_opencl_error *error)
+{
+    const hs_sort *sort;
+    hs_part parts[HS_ROLES];
+    cl_command_queue_properties properties = 0;
+    cl_event last = NULL, next = NULL;
+    const cl_event *wait;
+    cl_uint wait_count;
+    cl_int code;
+    uint32_t i, grid[2], launched = 0;
+    uint64_t groups;
+    hs_status status;
+    if (error) memset(error, 0, sizeof *error);
+    if (!sorter || !queue || !args || (args->n && !args->source) || (args->wait_count && !args->wait))
+        return HS_ERROR_ARGUMENT;
+    if (args->event) *args->event = NULL;
+    sort = sorter->sort;
+    if (args->n > sort->max_n) return HS_ERROR_COUNT;
+    memset(parts, 0, sizeof parts);
+    status = args->n ? hs_parts(sort, args, parts, error) : HS_OK;
+    for (i = 0; i < sort->step_count && status == HS_OK; i++)
+        if ((groups = hs_groups(&sort->steps[i], args->n)) != 0 && !hs_grid(groups, sort->max_groups, grid))
+            status = HS_ERROR_DEVICE;
+    if (status != HS_OK) return status;
+    code = clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL);
+    wait_count = args->wait_count;
+    wait = args->wait;
+    for (i = 0; i < sort->step_count && code == CL_SUCCESS; i++) {
+        groups = hs_groups(&sort->steps[i], args->n);
+        if (!hs_grid(groups, sort->max_groups, grid)) continue; /* no groups: the step does not run */
+        /* every step reads what the one before wrote: a queue out of order is told by events */
+        code = hs_enqueue(sorter, queue, &sort->steps[i], grid, parts, args->n, wait_count, wait, &next);
+        if (last) clReleaseEvent(last);
+        last = next;
+        next = NULL;
+        launched++;
+        wait_count = (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) ? 1 : 0;
+        wait = &last;
+    }
+    if (code == CL_SUCCESS && launched == 0 && args->event)
+        code = clEnqueueMarkerWithWaitList(queue, wait_count, wait_count ? wait : NULL, &last);
+    if (code == CL_SUCCESS && args->event)
+        *args->event = last;
+    else if (last)
+        clReleaseEvent(last);
+    return hs_opencl_status(code, error);
+}
+
+hs_status hs_opencl_match(const hs_target *const *targets, size_t count, const char *key, cl_device_id device,
+                          const hs_sort **sort)
+{
+    hs_device facts;
+    cl_device_type type = 0;
+    cl_uint vendor = 0;
+    cl_platform_id platform = NULL;
+    char name[256] = "";
+    const hs_sort *found;
+    size_t nth;
+    char *own;
+    if (sort) *sort = NULL;
+    if (!targets || !key || !device || !sort) return HS_ERROR_ARGUMENT;
+    if (clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof type, &type, NULL) != CL_SUCCESS) return HS_ERROR_API;
+    clGetDeviceInfo(device, CL_DEVICE_VENDOR_ID, sizeof vendor, &vendor, NULL);
+    if (clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL) == CL_SUCCESS)
+        clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof name - 1, name, NULL);
+    own = hs_device_text(device, CL_DEVICE_NAME);
+    facts.type = type & CL_DEVICE_TYPE_CPU ? HS_CPU : type & CL_DEVICE_TYPE_GPU ? HS_GPU : HS_OTHER;
+    facts.vendor = vendor;
+    facts.compute = 0;
+    facts.name = own;
+    facts.platform = name;
+    for (nth = 0; (found = hs_candidate(targets, count, key, &facts, nth)) != NULL; nth++)
+        if (found->opencl && hs_opencl_runs(found, device)) break;
+    free(own);
+    *sort = found;
+    return HS_OK;
+}

@@ -1,0 +1,239 @@
+/* The harness of harness.h for CUDA.  Built together with a bundle's src/hs.c, hs_cuda.cu, hs_targets_cuda.cu and the
+ * C and .cu files of its targets. */
+#include "cuda.h"
+
+#include "hs/hs_cuda.h"
+#include "hs/hs_targets_cuda.h"
+
+#include <stdio.h>
+#include <string.h>
+
+hn_cuda hn_state;
+
+static hs_cuda *hn_made;
+static char hn_text[512];
+
+const char *hn_wrong(const char *what)
+{
+    snprintf(hn_text, sizeof hn_text, "%s", what);
+    return hn_text;
+}
+
+const char *hn_said(const char *what, cudaError_t code)
+{
+    if (code == cudaSuccess) return NULL;
+    (void)cudaGetLastError(); /* reported here, so not again */
+    snprintf(hn_text, sizeof hn_text, "%s: %s (%s)", what, cudaGetErrorString(code), cudaGetErrorName(code));
+    return hn_text;
+}
+
+static const char *hn_failed(const char *what, hs_status status, cudaError_t code)
+{
+    if (status == HS_OK) return NULL;
+    snprintf(hn_text, sizeof hn_text, "%s: status %d: %s%s%s", what, (int)status, hs_status_text(status),
+             code == cudaSuccess ? "" : ": ", code == cudaSuccess ? "" : cudaGetErrorName(code));
+    return hn_text;
+}
+
+const char *hn_allocate(unsigned char **memory, uint64_t *size, uint64_t bytes)
+{
+    cudaError_t code = cudaSuccess;
+    if (*memory && *size == bytes) return NULL;
+    code = cudaFree(*memory);
+    *memory = NULL;
+    *size = 0;
+    if (code == cudaSuccess) code = cudaMalloc(reinterpret_cast<void **>(memory), bytes ? bytes : 1);
+    if (code == cudaSuccess) *size = bytes;
+    return hn_said("allocating device memory", code);
+}
+
+const char *hn_time(double *device_seconds)
+{
+    float ms = 0;
+    cudaError_t code = cudaStreamSynchronize(hn_state.stream);
+    if (code == cudaSuccess) code = cudaEventElapsedTime(&ms, hn_state.start, hn_state.stop);
+    *device_seconds = code == cudaSuccess ? static_cast<double>(ms) / 1000 : -1;
+    return hn_said("waiting for the device", code);
+}
+
+extern "C" const char *hn_count(int *count)
+{
+    *count = 0;
+    return hn_said("looking for devices", cudaGetDeviceCount(count));
+}
+
+/* The driver's own version, which CUDA does not tell, or "" where the system does not say it either. */
+static void hn_driver(char *version, size_t size)
+{
+    char line[256] = "";
+    FILE *const file = fopen("/proc/driver/nvidia/version", "r");
+    version[0] = '\0';
+    if (!file) return;
+    if (fgets(line, sizeof line, file))
+        for (char *word = strtok(line, " \t\n"); word; word = strtok(NULL, " \t\n"))
+            if (strspn(word, "0123456789.") == strlen(word) && strchr(word, '.')) {
+                snprintf(version, size, "%s, ", word);
+                break;
+            }
+    fclose(file);
+}
+
+extern "C" const char *hn_describe(int index, char *text, size_t size)
+{
+    struct cudaDeviceProp p;
+    char driver[64];
+    int can = 0, made = 0;
+    cudaError_t code = cudaGetDeviceProperties(&p, index);
+    if (code == cudaSuccess) code = cudaDriverGetVersion(&can);
+    if (code == cudaSuccess) code = cudaRuntimeGetVersion(&made);
+    if (code != cudaSuccess) return hn_said("describing a device", code);
+    hn_driver(driver, sizeof driver);
+    const int length = snprintf(
+        text, size,
+        "{\"name\": \"%s\", \"platform\": \"NVIDIA CUDA\", \"driver\": \"%sCUDA %d.%d, runtime %d.%d\", "
+        "\"type\": \"gpu\", \"vendor\": %d, \"compute\": %d, \"work_group\": %d, \"local_bytes\": %zu, "
+        "\"subgroups\": [1, 2, 4, 8, 16, 32], \"shuffle\": true, \"int64\": true}",
+        p.name, driver, can / 1000, can % 1000 / 10, made / 1000, made % 1000 / 10, 0x10de, 10 * p.major + p.minor,
+        p.maxThreadsPerBlock, p.sharedMemPerBlockOptin);
+    return length < 0 || static_cast<size_t>(length) >= size ? hn_wrong("the description does not fit") : NULL;
+}
+
+extern "C" void hn_close(void)
+{
+    hs_cuda_release(hn_made);
+    hn_made = NULL;
+    for (unsigned char *memory : {hn_state.buffers[0], hn_state.buffers[1], hn_state.scratch, hn_state.peer})
+        (void)cudaFree(memory);
+    if (hn_state.start) (void)cudaEventDestroy(hn_state.start);
+    if (hn_state.stop) (void)cudaEventDestroy(hn_state.stop);
+    if (hn_state.stream) (void)cudaStreamDestroy(hn_state.stream);
+    hn_state = hn_cuda();
+}
+
+extern "C" const char *hn_open(int index, const char *options)
+{
+    hn_close();
+    if (strcmp(options, "graph=1") == 0) hn_state.graph = true;
+    else if (options[0]) return hn_wrong("unknown option; the CUDA harness knows graph=1");
+    cudaError_t code = cudaSetDevice(index);
+    if (code == cudaSuccess) code = cudaStreamCreateWithFlags(&hn_state.stream, cudaStreamNonBlocking);
+    if (code == cudaSuccess) code = cudaEventCreate(&hn_state.start);
+    if (code == cudaSuccess) code = cudaEventCreate(&hn_state.stop);
+    hn_state.open = code == cudaSuccess;
+    return hn_said("opening the device", code);
+}
+
+extern "C" const char *hn_sorter(const char *target, const char *algorithm, const char *key)
+{
+    if (!hn_state.open) return hn_wrong("no device is open");
+    hs_cuda_release(hn_made);
+    hn_made = NULL;
+    for (size_t t = 0; t < hs_cuda_targets_count; t++) {
+        const hs_target *const found = hs_cuda_targets[t]->target;
+        for (size_t s = 0; strcmp(found->name, target) == 0 && s < found->sort_count; s++) {
+            if (strcmp(found->sorts[s]->algorithm, algorithm) || strcmp(found->sorts[s]->key, key)) continue;
+            cudaError_t code = cudaSuccess;
+            const hs_status status = hs_cuda_create(hs_cuda_targets[t]->sorts[s], &hn_made, &code);
+            return hn_failed("hs_cuda_create", status, code);
+        }
+    }
+    return hn_wrong("the bundle holds no such sort");
+}
+
+extern "C" const char *hn_buffer(int slot, uint64_t bytes)
+{
+    if (!hn_state.open || slot < 0 || slot > 1) return hn_wrong("no device is open, or no such buffer");
+    return hn_allocate(&hn_state.buffers[slot], &hn_state.sizes[slot], bytes);
+}
+
+static bool hn_fits(int slot, uint64_t offset, uint64_t bytes)
+{
+    return slot >= 0 && slot <= 1 && hn_state.buffers[slot] && offset <= hn_state.sizes[slot] &&
+           bytes <= hn_state.sizes[slot] - offset;
+}
+
+extern "C" const char *hn_write(int slot, uint64_t offset, const void *data, uint64_t bytes)
+{
+    if (!hn_fits(slot, offset, bytes)) return hn_wrong("writing beyond a buffer");
+    unsigned char *const to = hn_state.buffers[slot] + offset;
+    return hn_said("writing a buffer", cudaMemcpy(to, data, bytes, cudaMemcpyHostToDevice));
+}
+
+extern "C" const char *hn_read(int slot, uint64_t offset, void *data, uint64_t bytes)
+{
+    if (!hn_fits(slot, offset, bytes)) return hn_wrong("reading beyond a buffer");
+    const unsigned char *const from = hn_state.buffers[slot] + offset;
+    return hn_said("reading a buffer", cudaMemcpy(data, from, bytes, cudaMemcpyDeviceToHost));
+}
+
+/* Between the events, straight on the stream. */
+static const char *hn_enqueue(const hs_cuda_args *args)
+{
+    cudaError_t code = cudaEventRecord(hn_state.start, hn_state.stream);
+    if (code != cudaSuccess) return hn_said("starting the clock", code);
+    const hs_status status = hs_cuda_sort(hn_made, hn_state.stream, args, &code);
+    if (status != HS_OK) return hn_failed("hs_cuda_sort", status, code);
+    return hn_said("stopping the clock", cudaEventRecord(hn_state.stop, hn_state.stream));
+}
+
+/* Captured into a graph in the strictest mode, which fails at any call that would wait or allocate, and replayed. */
+static const char *hn_replay(const hs_cuda_args *args)
+{
+    cudaGraph_t graph = NULL;
+    cudaGraphExec_t ready = NULL;
+    cudaError_t said = cudaSuccess;
+    cudaError_t code = cudaStreamBeginCapture(hn_state.stream, cudaStreamCaptureModeGlobal);
+    if (code != cudaSuccess) return hn_said("beginning a capture", code);
+    const hs_status status = hs_cuda_sort(hn_made, hn_state.stream, args, &said);
+    code = cudaStreamEndCapture(hn_state.stream, &graph);
+    if (status == HS_OK) {
+        if (code == cudaSuccess) code = cudaGraphInstantiateWithFlags(&ready, graph, 0);
+        if (code == cudaSuccess) code = cudaGraphUpload(ready, hn_state.stream);
+        if (code == cudaSuccess) code = cudaEventRecord(hn_state.start, hn_state.stream);
+        if (code == cudaSuccess) code = cudaGraphLaunch(ready, hn_state.stream);
+        if (code == cudaSuccess) code = cudaEventRecord(hn_state.stop, hn_state.stream);
+        if (code == cudaSuccess) code = cudaStreamSynchronize(hn_state.stream); /* before the graph goes */
+    }
+    if (ready) (void)cudaGraphExecDestroy(ready);
+    if (graph) (void)cudaGraphDestroy(graph);
+    return status != HS_OK ? hn_failed("hs_cuda_sort in a capture", status, said) : hn_said("replaying a graph", code);
+}
+
+extern "C" const char *hn_sort(uint64_t n, uint64_t source, int to_slot, uint64_t destination, double *device_seconds)
+{
+    hs_cuda_args args = {};
+    uint64_t scratch = 0;
+    *device_seconds = -1;
+    if (!hn_made) return hn_wrong("no sort is ready");
+    if (to_slot < 0 || to_slot > 1 || !hn_fits(0, source, 0) || !hn_fits(to_slot, to_slot ? destination : 0, 0))
+        return hn_wrong("no such place in a buffer");
+    const hs_status status = hs_scratch(hs_cuda_sort_of(hn_made), n, &scratch);
+    if (status != HS_OK) return hn_failed("hs_scratch", status, cudaSuccess);
+    if (scratch)
+        if (const char *wrong = hn_allocate(&hn_state.scratch, &hn_state.scratch_size, scratch)) return wrong;
+    args.n = n;
+    args.source = hn_state.buffers[0] + source;
+    args.source_bytes = hn_state.sizes[0] - source;
+    if (to_slot == 1) {
+        args.destination = hn_state.buffers[1] + destination;
+        args.destination_bytes = hn_state.sizes[1] - destination;
+    }
+    args.scratch = scratch ? hn_state.scratch : NULL;
+    args.scratch_bytes = scratch;
+    if (const char *wrong = hn_state.graph ? hn_replay(&args) : hn_enqueue(&args)) return wrong;
+    return hn_time(device_seconds);
+}
+
+extern "C" const char *hn_copy(uint64_t bytes, double *device_seconds)
+{
+    *device_seconds = -1;
+    if (!hn_fits(0, 0, bytes) || !hn_fits(1, 0, bytes)) return hn_wrong("copying beyond a buffer");
+    cudaError_t code = cudaEventRecord(hn_state.start, hn_state.stream);
+    if (code == cudaSuccess)
+        code = cudaMemcpyAsync(hn_state.buffers[1], hn_state.buffers[0], bytes, cudaMemcpyDeviceToDevice,
+                               hn_state.stream);
+    if (code == cudaSuccess) code = cudaEventRecord(hn_state.stop, hn_state.stream);
+    return code != cudaSuccess ? hn_said("copying", code) : hn_time(device_seconds);
+}
+
+extern "C" const char *hn_messages(void) { return ""; }

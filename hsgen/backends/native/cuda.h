@@ -1,0 +1,31 @@
+/* What the files of the CUDA harness share: the open device, and how they report. */
+#ifndef HN_CUDA_H
+#define HN_CUDA_H
+
+#include "harness.h"
+
+#include <cuda_runtime_api.h>
+
+struct hn_cuda {
+    bool open, graph;
+    cudaStream_t stream;
+    cudaEvent_t start, stop;
+    unsigned char *buffers[2], *scratch, *peer; /* device memory; peer: what a peer needs besides the buffers */
+    uint64_t sizes[2], scratch_size, peer_size;
+};
+
+extern hn_cuda hn_state;
+
+/* Return "what: why", or null if `code` is success. */
+const char *hn_said(const char *what, cudaError_t code);
+
+/* Return a text of what is wrong. */
+const char *hn_wrong(const char *what);
+
+/* Make `memory` hold exactly `bytes` bytes. */
+const char *hn_allocate(unsigned char **memory, uint64_t *size, uint64_t bytes);
+
+/* The time between the two events, once the second has passed. */
+const char *hn_time(double *device_seconds);
+
+#endif

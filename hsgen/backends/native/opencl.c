@@ -1,0 +1,242 @@
+/* The harness for OpenCL; see harness.h. */
+#include "harness.h"
+
+#include "hs/hs_opencl.h"
+#include "hs/hs_targets.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { HN_DEVICES = 64, HN_SUB_GROUP_SIZES = 0x4108 };
+
+static struct {
+    cl_device_id device;
+    cl_context context;
+    cl_command_queue queue;
+    hs_opencl *sorter;
+    cl_mem buffers[2], scratch;
+    uint64_t bytes[2], scratch_bytes;
+    size_t align;
+} hn;
+
+static char hn_text[2048];
+
+static const char *hn_failed(const char *what, cl_int code)
+{
+    if (code == CL_SUCCESS) return NULL;
+    snprintf(hn_text, sizeof hn_text, "%s: OpenCL error %d", what, (int)code);
+    return hn_text;
+}
+
+static const char *hn_status(const char *what, hs_status status, const hs_opencl_error *error)
+{
+    if (status == HS_OK) return NULL;
+    snprintf(hn_text, sizeof hn_text, "%s: %s (OpenCL error %d) %.1000s", what, hs_status_text(status),
+             (int)error->code, error->log);
+    return hn_text;
+}
+
+static const char *hn_devices(cl_device_id found[HN_DEVICES], int *count)
+{
+    cl_platform_id platforms[16];
+    cl_uint platform_count = 0, i;
+    const cl_int code = clGetPlatformIDs(16, platforms, &platform_count);
+    *count = 0;
+    if (code != CL_SUCCESS) return code == -1001 ? NULL : hn_failed("clGetPlatformIDs", code); /* -1001: no platform */
+    if (platform_count > 16) platform_count = 16;
+    for (i = 0; i < platform_count; i++) {
+        const cl_uint room = (cl_uint)(HN_DEVICES - *count);
+        cl_uint some = 0;
+        if (room && clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, room, found + *count, &some) == CL_SUCCESS)
+            *count += (int)(some < room ? some : room);
+    }
+    return NULL;
+}
+
+const char *hn_count(int *count)
+{
+    cl_device_id found[HN_DEVICES];
+    return hn_devices(found, count);
+}
+
+/* A text of the device as a JSON string. */
+static void hn_string(cl_device_id device, cl_device_info what, char *out, size_t size)
+{
+    char raw[8192] = "";
+    size_t i, o = 0;
+    clGetDeviceInfo(device, what, sizeof raw - 1, raw, NULL);
+    for (i = 0; raw[i] && o + 2 < size; i++)
+        if (raw[i] != '"' && raw[i] != '\\' && (unsigned char)raw[i] >= ' ') out[o++] = raw[i];
+    while (o && out[o - 1] == ' ') o--;
+    out[o] = 0;
+}
+
+const char *hn_describe(int index, char *text, size_t size)
+{
+    cl_device_id found[HN_DEVICES];
+    char name[256], driver[128], extensions[8192], platform[256] = "", widths[256] = "1";
+    cl_platform_id of = NULL;
+    cl_device_type type = 0;
+    cl_uint vendor = 0;
+    cl_ulong local = 0;
+    size_t lanes = 0, sizes[32], bytes = 0, i, used = 1;
+    int count = 0, shuffle;
+    const char *problem = hn_devices(found, &count);
+    if (problem) return problem;
+    if (index < 0 || index >= count) return "no such device";
+    hn_string(found[index], CL_DEVICE_NAME, name, sizeof name);
+    hn_string(found[index], CL_DRIVER_VERSION, driver, sizeof driver);
+    hn_string(found[index], CL_DEVICE_EXTENSIONS, extensions, sizeof extensions);
+    clGetDeviceInfo(found[index], CL_DEVICE_TYPE, sizeof type, &type, NULL);
+    clGetDeviceInfo(found[index], CL_DEVICE_VENDOR_ID, sizeof vendor, &vendor, NULL);
+    clGetDeviceInfo(found[index], CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof lanes, &lanes, NULL);
+    clGetDeviceInfo(found[index], CL_DEVICE_LOCAL_MEM_SIZE, sizeof local, &local, NULL);
+    if (clGetDeviceInfo(found[index], CL_DEVICE_PLATFORM, sizeof of, &of, NULL) == CL_SUCCESS)
+        clGetPlatformInfo(of, CL_PLATFORM_NAME, sizeof platform - 1, platform, NULL);
+    shuffle = strstr(extensions, "cl_intel_subgroups") != NULL || strstr(extensions, "cl_khr_subgroup_shuffle") != NULL;
+    if (shuffle && clGetDeviceInfo(found[index], HN_SUB_GROUP_SIZES, sizeof sizes, sizes, &bytes) == CL_SUCCESS)
+        for (i = 0; i < bytes / sizeof sizes[0] && used + 24 < sizeof widths; i++)
+            used += (size_t)snprintf(widths + used, sizeof widths - used, ", %u", (unsigned)sizes[i]);
+    snprintf(text, size,
+             "{\"name\": \"%s\", \"platform\": \"%s\", \"driver\": \"%s\", \"type\": \"%s\", \"vendor\": %u, "
+             "\"compute\": 0, \"work_group\": %u, \"local_bytes\": %llu, \"subgroups\": [%s], \"shuffle\": %s, "
+             "\"int64\": true}",
+             name, platform, driver,
+             type & CL_DEVICE_TYPE_CPU ? "cpu" : type & CL_DEVICE_TYPE_GPU ? "gpu" : "other", (unsigned)vendor,
+             (unsigned)lanes, (unsigned long long)local, widths, shuffle ? "true" : "false");
+    return NULL;
+}
+
+const char *hn_open(int index, const char *options)
+{
+    cl_device_id found[HN_DEVICES];
+    cl_command_queue_properties properties = 0;
+    cl_uint bits = 0;
+    cl_int code = CL_SUCCESS;
+    int count = 0;
+    const char *problem = hn_devices(found, &count);
+    if (problem) return problem;
+    if (index < 0 || index >= count) return "no such device";
+    if (strcmp(options, "out_of_order=1") == 0)
+        properties = CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
+    else if (options[0])
+        return "unknown option; known is out_of_order=1";
+    hn_close();
+    hn.device = found[index];
+    clGetDeviceInfo(hn.device, CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof bits, &bits, NULL);
+    hn.align = bits / 8 ? bits / 8 : 1;
+    hn.context = clCreateContext(NULL, 1, &hn.device, NULL, NULL, &code);
+    if (!hn.context) return hn_failed("clCreateContext", code);
+    hn.queue = clCreateCommandQueue(hn.context, hn.device, properties, &code);
+    return hn.queue ? NULL : hn_failed("clCreateCommandQueue", code);
+}
+
+const char *hn_sorter(const char *target, const char *algorithm, const char *key)
+{
+    hs_opencl_error error;
+    size_t t, s;
+    hs_opencl_release(hn.sorter);
+    hn.sorter = NULL;
+    for (t = 0; t < hs_targets_count; t++)
+        for (s = 0; s < hs_targets[t]->sort_count; s++) {
+            const hs_sort *sort = hs_targets[t]->sorts[s];
+            if (strcmp(sort->target, target) || strcmp(sort->algorithm, algorithm) || strcmp(sort->key, key)) continue;
+            return hn_status("hs_opencl_create", hs_opencl_create(sort, hn.context, hn.device, &hn.sorter, &error),
+                             &error);
+        }
+    return "the bundle holds no such sort";
+}
+
+static const char *hn_allocate(cl_mem *memory, uint64_t bytes)
+{
+    cl_int code = CL_SUCCESS;
+    if (*memory) clReleaseMemObject(*memory);
+    *memory = clCreateBuffer(hn.context, CL_MEM_READ_WRITE, bytes ? (size_t)bytes : 1, NULL, &code);
+    return *memory ? NULL : hn_failed("clCreateBuffer", code);
+}
+
+const char *hn_buffer(int slot, uint64_t bytes)
+{
+    hn.bytes[slot] = bytes;
+    return hn_allocate(&hn.buffers[slot], bytes);
+}
+
+const char *hn_write(int slot, uint64_t offset, const void *data, uint64_t bytes)
+{
+    if (!bytes) return NULL;
+    return hn_failed("clEnqueueWriteBuffer", clEnqueueWriteBuffer(hn.queue, hn.buffers[slot], CL_TRUE, (size_t)offset,
+                                                                  (size_t)bytes, data, 0, NULL, NULL));
+}
+
+const char *hn_read(int slot, uint64_t offset, void *data, uint64_t bytes)
+{
+    if (!bytes) return NULL;
+    return hn_failed("clEnqueueReadBuffer", clEnqueueReadBuffer(hn.queue, hn.buffers[slot], CL_TRUE, (size_t)offset,
+                                                                (size_t)bytes, data, 0, NULL, NULL));
+}
+
+/* The part of a buffer from `offset` to its end. */
+static cl_mem hn_part(int slot, uint64_t offset, cl_int *code)
+{
+    cl_buffer_region region;
+    region.origin = (size_t)offset;
+    region.size = (size_t)(hn.bytes[slot] - offset);
+    if (offset == 0) {
+        clRetainMemObject(hn.buffers[slot]);
+        return hn.buffers[slot];
+    }
+    return clCreateSubBuffer(hn.buffers[slot], 0, CL_BUFFER_CREATE_TYPE_REGION, &region, code);
+}
+
+const char *hn_sort(uint64_t n, uint64_t source, int to_slot, uint64_t destination, double *device_seconds)
+{
+    hs_opencl_args args;
+    hs_opencl_error error;
+    cl_event event = NULL;
+    cl_int code = CL_SUCCESS;
+    const char *problem = NULL;
+    hs_status status = hs_scratch(hs_opencl_sort_of(hn.sorter), n, &hn.scratch_bytes);
+    *device_seconds = -1;
+    if (status != HS_OK) return hs_status_text(status);
+    if (hn.scratch_bytes && (problem = hn_allocate(&hn.scratch, hn.scratch_bytes)) != NULL) return problem;
+    memset(&args, 0, sizeof args);
+    memset(&error, 0, sizeof error);
+    args.n = n;
+    args.source = hn_part(0, source, &code);
+    if (args.source && to_slot) args.destination = hn_part(1, destination, &code);
+    if (!args.source || (to_slot && !args.destination)) {
+        problem = hn_failed("clCreateSubBuffer", code);
+    } else {
+        args.scratch = hn.scratch;
+        args.event = &event;
+        problem = hn_status("hs_opencl_sort", hs_opencl_sort(hn.sorter, hn.queue, &args, &error), &error);
+        if (!problem) problem = hn_failed("clWaitForEvents", clWaitForEvents(1, &event));
+        if (event) clReleaseEvent(event);
+    }
+    if (args.source) clReleaseMemObject(args.source);
+    if (args.destination) clReleaseMemObject(args.destination);
+    return problem;
+}
+
+const char *hn_copy(uint64_t bytes, double *device_seconds)
+{
+    cl_int code = clEnqueueCopyBuffer(hn.queue, hn.buffers[0], hn.buffers[1], 0, 0, (size_t)bytes, 0, NULL, NULL);
+    *device_seconds = -1;
+    if (code == CL_SUCCESS) code = clFinish(hn.queue);
+    return hn_failed("clEnqueueCopyBuffer", code);
+}
+
+const char *hn_messages(void) { return ""; }
+
+void hn_close(void)
+{
+    int slot;
+    hs_opencl_release(hn.sorter);
+    for (slot = 0; slot < 2; slot++)
+        if (hn.buffers[slot]) clReleaseMemObject(hn.buffers[slot]);
+    if (hn.scratch) clReleaseMemObject(hn.scratch);
+    if (hn.queue) clReleaseCommandQueue(hn.queue);
+    if (hn.context) clReleaseContext(hn.context);
+    memset(&hn, 0, sizeof hn);
+}

@@ -1,0 +1,165 @@
+"""The manifest of a bundle: what was generated with which options, and the hash of every file."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any
+
+from hsgen.errors import Usage
+from hsgen.target import Target
+from hsgen.vendor import PREFIX, check_prefix
+
+MANIFEST = "manifest.json"
+SCHEMA = 2
+READ = (1, 2)  # schemas; the first knew neither C files nor a prefix
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """What of a target goes into a bundle."""
+
+    keys: tuple[str, ...]
+    apis: tuple[str, ...]
+    algorithms: tuple[str, ...]
+
+    @property
+    def record(self) -> dict[str, list[str]]:
+        """The manifest's form."""
+        return {"keys": list(self.keys), "apis": list(self.apis), "algorithms": list(self.algorithms)}
+
+
+def choose(target: Target, keys: Iterable[str], apis: Iterable[str], algorithms: Iterable[str]) -> Choice:
+    """Return the choice that these names make; an empty one means all that the target has.
+
+    Raises:
+        Usage: the target lacks a key type, API or algorithm that was named.
+    """
+    have = {
+        "key": sorted({k for _, k in target.choices}, key=lambda k: (len(k), k)),
+        "api": list(target.apis),
+        "algorithm": sorted({a for a, _ in target.choices}),
+    }
+    picked: dict[str, tuple[str, ...]] = {}
+    for word, names in (("key", keys), ("api", apis), ("algorithm", [a for a in algorithms if a != "auto"])):
+        wanted = set(names)
+        for name in sorted(wanted - set(have[word])):
+            raise Usage(f"target {target.name}: has no {word} {name}; it has {', '.join(have[word])}")
+        picked[word] = tuple(n for n in have[word] if n in wanted or not wanted)
+    return Choice(keys=picked["key"], apis=picked["api"], algorithms=picked["algorithm"])
+
+
+def widened(choice: Choice, have: Choice | None, target: Target) -> Choice:
+    """Return `choice` with what a bundle already has of the target, as far as the target still offers it."""
+    if have is None:
+        return choice
+    every = choose(target, (), (), ())
+    return Choice(
+        keys=tuple(k for k in every.keys if k in (*choice.keys, *have.keys)),
+        apis=tuple(a for a in every.apis if a in (*choice.apis, *have.apis)),
+        algorithms=tuple(a for a in every.algorithms if a in (*choice.algorithms, *have.algorithms)),
+    )
+
+
+def digest(data: bytes) -> str:
+    """Return the hash by which the manifest knows a file."""
+    return hashlib.sha256(data).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """Where the SPIR-V of a sort comes from: the hash of its GLSL without the header, and the compiler."""
+
+    glsl: str
+    compiler: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """What a manifest says of one target: what was chosen, its sorts, their SPIR-V, and the hashes of its files."""
+
+    choice: Choice
+    sorts: tuple[str, ...]
+    spirv: Mapping[str, Compiled]
+    files: Mapping[str, str]
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """The manifest's form."""
+        return {
+            **self.choice.record,
+            "sorts": list(self.sorts),
+            "spirv": {n: {"glsl": c.glsl, "compiler": c.compiler} for n, c in sorted(self.spirv.items())},
+            "files": dict(sorted(self.files.items())),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """What a bundle consists of: its targets, and the hashes of the files that they share."""
+
+    version: str
+    prefix: str
+    common: Mapping[str, str]
+    targets: Mapping[str, Entry]
+
+    @property
+    def hashes(self) -> dict[str, str]:
+        """The hash of every file but the manifest itself."""
+        out = dict(self.common)
+        for entry in self.targets.values():
+            out.update(entry.files)
+        return out
+
+    def bytes(self) -> bytes:
+        """Return the file's text."""
+        data = {
+            "schema": SCHEMA,
+            "hsgen": self.version,
+            "prefix": self.prefix,
+            "files": dict(sorted(self.common.items())),
+            "targets": {name: self.targets[name].record for name in sorted(self.targets)},
+        }
+        return (json.dumps(data, indent=2) + "\n").encode()
+
+
+def parse_manifest(data: bytes, where: str) -> Manifest:
+    """Return the manifest that `data` holds.
+
+    Raises:
+        Usage: it is not a manifest of a schema that is read.
+    """
+    try:
+        raw = json.loads(data)
+        if raw["schema"] not in READ:
+            raise Usage(f"{where}: schema {raw['schema']} is not known; this hsgen reads schema {SCHEMA}")
+        paths = [str(p) for t in (raw, *raw["targets"].values()) for p in t["files"]]
+        if any(PurePosixPath(p).is_absolute() or ".." in PurePosixPath(p).parts for p in paths):
+            raise Usage(f"{where}: names files outside its folder; generate into another folder")
+        return Manifest(
+            version=str(raw["hsgen"]),
+            prefix=check_prefix(str(raw.get("prefix", PREFIX))),
+            common={str(k): str(v) for k, v in raw["files"].items()},
+            targets={str(n): _entry(t) for n, t in raw["targets"].items()},
+        )
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise Usage(f"{where}: is not a manifest of hsgen; generate into another folder") from None
+
+
+def _entry(raw: Mapping[str, Any]) -> Entry:
+    return Entry(
+        choice=Choice(keys=_names(raw, "keys"), apis=_names(raw, "apis"), algorithms=_names(raw, "algorithms")),
+        sorts=_names(raw, "sorts") if "sorts" in raw else (),
+        spirv={str(n): Compiled(str(c["glsl"]), str(c["compiler"])) for n, c in raw.get("spirv", {}).items()},
+        files={str(k): str(v) for k, v in raw["files"].items()},
+    )
+
+
+def _names(raw: Mapping[str, Any], word: str) -> tuple[str, ...]:
+    found = raw[word]
+    if not isinstance(found, list) or not all(isinstance(v, str) for v in found):
+        raise TypeError
+    return tuple(found)

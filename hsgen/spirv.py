@@ -1,0 +1,139 @@
+"""GLSL to SPIR-V with the machine's own compiler: one module for each kernel and form of its buffers.
+
+Results are kept in the user's cache folder by the hash of all that they depend on, since compiling a sort takes
+seconds; a cache that cannot be read or written is done without.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from hsgen import toolchain
+from hsgen.errors import Wrong
+from hsgen.render import Source
+from hsgen.spec import Sort
+
+ADDRESS_FROM = 1 << 20
+"""Keys up to which a kernel has no form that takes device addresses: every device binds that much."""
+
+_ENVIRONMENT = "vulkan1.1"  # SPIR-V 1.3, which every Vulkan that has subgroups takes
+_OPTIONS = {
+    "glslangValidator": ("-V", "--quiet", "-Os", "-g0", "--target-env", _ENVIRONMENT, "-S", "comp"),
+    "glslang": ("-V", "--quiet", "-Os", "-g0", "--target-env", _ENVIRONMENT, "-S", "comp"),
+    "glslc": ("-Os", f"--target-env={_ENVIRONMENT}", "-fshader-stage=comp"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Compiler:
+    """A GLSL compiler of this machine; `identity` is what manifests record."""
+
+    path: str
+    name: str
+    identity: str
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """Which module: a kernel, with buffers by descriptor or by device address."""
+
+    kernel: str
+    address: bool
+
+
+@cache
+def compiler() -> Compiler | None:
+    """Return the first GLSL compiler found, or None.  HSGEN_GLSL names one, or none with an empty value."""
+    chosen = os.environ.get("HSGEN_GLSL")
+    for name in [chosen] if chosen is not None else list(_OPTIONS):
+        path = toolchain.tool(name) if name else None
+        kind = Path(path).name if path else ""
+        if path is None or kind not in _OPTIONS:
+            continue
+        said = subprocess.run([path, "--version"], capture_output=True, text=True, check=False).stdout
+        found = re.search(r"(?:Glslang Version|shaderc|glslang)[: ]+v?([\w.:-]+)", said)
+        if found:
+            return Compiler(path, kind, f"{kind} {found[1]} -Os")
+    return None
+
+
+def modules(sort: Sort) -> list[Module]:
+    """Return the modules of a sort: every kernel by descriptor, those that large counts use also by address."""
+    large = {s.kernel for s in sort.plan.steps if s.max_n > ADDRESS_FROM}
+    return [Module(k.name, a) for a in (False, True) for k in sort.kernels if not a or k.name in large]
+
+
+def defines(module: Module) -> list[str]:
+    """Return the macros that select a module from the text of a sort."""
+    return [f"HS_KERNEL_{module.kernel}"] + (["HS_ADDRESS"] if module.address else [])
+
+
+def compile_all(sort: Sort, source: Source, using: Compiler) -> Mapping[Module, bytes]:
+    """Return the SPIR-V of every module.
+
+    Raises:
+        Wrong: the compiler refuses one; the line names it.
+    """
+    wanted = modules(sort)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        made = pool.map(lambda m: compile_one(source.text, source.path, m, using), wanted)
+        return dict(zip(wanted, made, strict=True))
+
+
+def compile_one(text: str, path: str, module: Module, using: Compiler) -> bytes:
+    """Return the SPIR-V of one module of `text`.
+
+    Raises:
+        Wrong: the compiler refuses it.
+    """
+    options = [*_OPTIONS[using.name], *(f"-D{d}" for d in defines(module))]
+    body = re.sub(r"\A(?://.*\n)+", "", text)  # the header says nothing to a compiler
+    kept = _place(hashlib.sha256("\0".join([using.identity, *options, body]).encode()).hexdigest())
+    try:
+        return kept.read_bytes()
+    except OSError:
+        pass
+    with tempfile.TemporaryDirectory(prefix="hsgen-") as folder:
+        file, out = Path(folder) / "kernel.comp", Path(folder) / "kernel.spv"
+        file.write_text(text, encoding="utf-8")
+        done = subprocess.run(
+            [using.path, *options, str(file), "-o", str(out)], capture_output=True, text=True, check=False
+        )
+        if done.returncode or not out.is_file():
+            said = next(
+                (x for x in (done.stdout + done.stderr).splitlines() if "error" in x.lower()), "no reason given"
+            )
+            raise Wrong(f"{path}: kernel {module.kernel}: {using.name} refuses it: {said.replace(str(file), '')}")
+        data = out.read_bytes()
+    _keep(kept, data)
+    return data
+
+
+def _place(key: str) -> Path:
+    root = os.environ.get("XDG_CACHE_HOME") or str(Path("~/.cache").expanduser())
+    return Path(root) / "hsgen" / "spirv" / key[:2] / key
+
+
+def _keep(place: Path, data: bytes) -> None:
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=place.parent, delete=False) as file:
+            file.write(data)
+        Path(file.name).replace(place)
+    except OSError:
+        pass
+
+
+def words(data: bytes) -> list[str]:
+    """Return the words of a module as C literals, each the shorter of its two forms."""
+    numbers = (int.from_bytes(data[i : i + 4], "little") for i in range(0, len(data), 4))
+    return [f"{n}u" if n < 10**9 else f"{n:#x}u" for n in numbers]

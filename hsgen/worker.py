@@ -1,0 +1,141 @@
+"""Tasks that run a bundle's C runtime, in a process of their own: a driver that crashes or hangs costs a line.
+
+The caller sends one request as JSON on stdin and gets events, one JSON object a line: {"done": steps so far},
+{"row": a benchmark's rows}, and at the end {"result": …} or {"error": kind, "lines": […]}.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import selectors
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import IO, Any
+
+from hsgen import bench, errors, target, validate
+from hsgen.backends.hosts import Host
+from hsgen.backends.native import Harness, Native
+from hsgen.backends.opencl import keep_log
+from hsgen.errors import HsgenError, Wrong
+
+SECONDS = 180.0  # of silence: the slowest case, and the compilation of a sort's kernels, take a small part of it
+
+Event = dict[str, Any]
+
+
+def call(request: Event, what: str, seconds: float = SECONDS) -> Iterator[Event]:
+    """Yield the events of a task; the last is its result.
+
+    Raises:
+        Wrong: the process crashed, or said nothing for `seconds`; the line begins with `what`.
+        HsgenError: what the task itself raised.
+    """
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as noise:
+        process = subprocess.Popen(
+            [sys.executable, "-m", __name__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=noise, text=True
+        )
+        assert process.stdin and process.stdout
+        try:
+            process.stdin.write(json.dumps(request))
+            process.stdin.close()
+            yield from _events(process, process.stdout, noise, what, seconds)
+        finally:
+            process.kill()
+            process.stdout.close()
+            process.wait()
+
+
+def _events(process: subprocess.Popen[str], out: IO[str], noise: IO[str], what: str, seconds: float) -> Iterator[Event]:
+    last = 0
+    with selectors.DefaultSelector() as selector:
+        selector.register(out, selectors.EVENT_READ)
+        while True:
+            if not selector.select(seconds):
+                raise Wrong(f"{what}: the driver hangs: no answer for {seconds:g} seconds after step {last}")
+            line = out.readline()
+            if not line:
+                break
+            event: Event = json.loads(line)
+            if "error" in event:
+                raise getattr(errors, event["error"])(*event["lines"])
+            last = event.get("done", last)
+            yield event
+            if "result" in event:
+                return
+    code = process.wait()
+    noise.seek(0)
+    log = keep_log(noise.read())
+    how = f"signal {-code}" if code < 0 else f"code {code}"
+    raise Wrong(f"{what}: the driver crashed with {how} after step {last}; what it said is in {log}")
+
+
+def hosts(api: str, library: Path) -> list[Host]:
+    """Return the devices that `api` shows.
+
+    Raises:
+        Wrong: the driver crashes or hangs while it is asked.
+    """
+    for event in call({"task": "hosts", "api": api, "library": str(library)}, f"{api} devices"):
+        if "result" in event:
+            return [Host(**{**x, "widths": tuple(x["widths"])}) for x in event["result"]]
+    return []
+
+
+def _validate(engine: Native, request: Event, show: Callable[[Any], Any]) -> Any:
+    pairs = validate.plan_cases(engine.sort, full=request["full"], seed=request["seed"])
+    report = validate.run(engine, pairs, request["seed"], progress=show)
+    return {"cases": report.cases, "failed": report.failed, "failures": report.failures}
+
+
+def _bench(engine: Native, request: Event, show: Callable[[Any], Any]) -> Any:
+    sizes, against, rounds = request["sizes"], request["against"], request["rounds"]
+    found = bench.measure(engine, sizes, against, rounds, request["seed"], request["label"], show)
+    return [asdict(row) for rows in found for row in rows]
+
+
+_TASKS = {"validate": _validate, "bench": _bench}
+
+
+def _perform(request: Event, send: Callable[[Event], None]) -> Any:
+    harness = Harness(Path(request["library"]))
+    if request["task"] == "hosts":
+        return [asdict(h) for h in harness.hosts(request["api"])]
+    sort = target.find(request["target"]).sort(request["algorithm"], request["key"])
+    engine = Native(harness, request["api"], sort, request["index"], request["options"])
+
+    def show(items: Iterator[Any]) -> Iterator[Any]:
+        told = time.monotonic()
+        for number, item in enumerate(items):
+            yield item
+            if time.monotonic() - told > 0.1:
+                send({"done": number + 1})
+                told = time.monotonic()
+
+    try:
+        return _TASKS[request["task"]](engine, request, show)
+    finally:
+        engine.close()
+
+
+def main() -> None:
+    """Perform what stdin asks for.  What drivers print on stdout goes to stderr."""
+    out = os.fdopen(os.dup(1), "w", encoding="utf-8", buffering=1)
+    os.dup2(2, 1)
+
+    def send(event: Event) -> None:
+        out.write(json.dumps(event) + "\n")
+
+    try:
+        send({"result": _perform(json.loads(sys.stdin.read()), send)})
+    except HsgenError as e:
+        send({"error": type(e).__name__, "lines": e.lines})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,112 @@
+/* Sort random numbers with OpenCL: all that a program does, from the device to the sorted array.
+ *
+ * README.md has the line that builds it.  The first device that a target of this bundle sorts on is taken, or the first
+ * whose name holds the argument.  The exit code is 0 if the numbers came back sorted. */
+#include "hs/hs_opencl.h"
+#include "hs/hs_targets.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { COUNT = 100003, DEVICES = 32 }; /* any count will do */
+
+/* The first device, among those whose name holds `part`, that one of the bundle's targets sorts u32 keys on. */
+static cl_device_id pick(const char *part, const hs_sort **sort, char *name, size_t size)
+{
+    cl_platform_id platforms[DEVICES];
+    cl_device_id devices[DEVICES];
+    cl_uint p, d, platform_count = 0, device_count;
+    if (clGetPlatformIDs(DEVICES, platforms, &platform_count) != CL_SUCCESS) return NULL;
+    for (p = 0; p < platform_count && p < DEVICES; p++) {
+        device_count = 0;
+        if (clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, DEVICES, devices, &device_count) != CL_SUCCESS) continue;
+        for (d = 0; d < device_count && d < DEVICES; d++) {
+            if (clGetDeviceInfo(devices[d], CL_DEVICE_NAME, size, name, NULL) != CL_SUCCESS) continue;
+            if (!strstr(name, part)) continue;
+            if (hs_opencl_match(hs_targets, hs_targets_count, "u32", devices[d], sort) == HS_OK && *sort)
+                return devices[d];
+        }
+    }
+    return NULL;
+}
+
+/* Random numbers; the same each time. */
+static void fill(uint32_t *keys, size_t count)
+{
+    uint32_t x = 2463534242u;
+    size_t i;
+    for (i = 0; i < count; i++) {
+        x ^= x << 13;
+        x ^= x >> 17;
+        x ^= x << 5;
+        keys[i] = x;
+    }
+}
+
+static int compare(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+int main(int argc, char **argv)
+{
+    char name[256] = "";
+    const hs_sort *sort = NULL;
+    cl_device_id device = pick(argc > 1 ? argv[1] : "", &sort, name, sizeof name);
+    cl_context context = NULL;
+    cl_command_queue queue = NULL;
+    cl_mem buffer = NULL;
+    hs_opencl *sorter = NULL;
+    hs_opencl_error error;
+    hs_opencl_args args;
+    hs_status status = HS_ERROR_HOST_MEMORY;
+    uint32_t *expected = (uint32_t *)malloc(COUNT * sizeof *expected);
+    uint32_t *keys = (uint32_t *)malloc(COUNT * sizeof *keys);
+    cl_int code = CL_SUCCESS;
+    int right = 0;
+
+    memset(&error, 0, sizeof error);
+    memset(&args, 0, sizeof args);
+    if (!expected || !keys) goto end;
+    status = HS_ERROR_DEVICE;
+    if (!device) goto end; /* none that a target of this bundle sorts on */
+    status = HS_ERROR_API;
+    context = clCreateContext(NULL, 1, &device, NULL, NULL, &code);
+    if (!context) goto end;
+    queue = clCreateCommandQueue(context, device, 0, &code);
+    if (!queue) goto end;
+
+    /* Build the kernels: once, then sort as often as you like. */
+    status = hs_opencl_create(sort, context, device, &sorter, &error);
+    if (status != HS_OK) goto end;
+
+    fill(expected, COUNT);
+    buffer = clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, COUNT * sizeof *keys, expected, &code);
+    if (!buffer) goto end;
+
+    /* In place; set args.destination to sort into another buffer. */
+    args.n = COUNT;
+    args.source = buffer;
+    status = hs_opencl_sort(sorter, queue, &args, &error);
+    if (status != HS_OK) goto end;
+
+    code = clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, COUNT * sizeof *keys, keys, 0, NULL, NULL);
+    qsort(expected, COUNT, sizeof *expected, compare);
+    right = code == CL_SUCCESS && memcmp(keys, expected, COUNT * sizeof *keys) == 0;
+
+end:
+    if (right)
+        printf("sorted %d keys on %s with target %s\n", (int)COUNT, name, sort->target);
+    else
+        fprintf(stderr, "not sorted: %s (OpenCL code %d)\n%s\n", status ? hs_status_text(status) : "wrong order",
+                (int)(code != CL_SUCCESS ? code : error.code), error.log);
+    if (buffer) clReleaseMemObject(buffer);
+    hs_opencl_release(sorter);
+    if (queue) clReleaseCommandQueue(queue);
+    if (context) clReleaseContext(context);
+    free(expected);
+    free(keys);
+    return right ? 0 : 1;
+}

@@ -1,0 +1,61 @@
+/* Sorting with OpenCL 1.2 and later. */
+#ifndef HS_OPENCL_H
+#define HS_OPENCL_H
+
+#include "hs/hs.h"
+
+#ifndef CL_TARGET_OPENCL_VERSION
+#define CL_TARGET_OPENCL_VERSION 120
+#endif
+#if defined(__APPLE__)
+#include <OpenCL/opencl.h>
+#else
+#include <CL/cl.h>
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A sort built for one device.  OpenCL kernels keep their arguments, so use it from one thread at a time. */
+typedef struct hs_opencl hs_opencl;
+
+/* What went wrong beyond the status: the API's own code, and the first lines of a compiler's log.  Optional. */
+typedef struct hs_opencl_error {
+    cl_int code;
+    char log[1024];
+} hs_opencl_error;
+
+/* Build a sort; the caller keeps context and device alive until hs_opencl_release.  `error` may be null. */
+hs_status hs_opencl_create(const hs_sort *sort, cl_context context, cl_device_id device, hs_opencl **sorter,
+                           hs_opencl_error *error);
+
+/* Release a sorter; null does nothing.  Sorts that are still running go on. */
+void hs_opencl_release(hs_opencl *sorter);
+
+/* The sort that a sorter was made of, for hs_describe, hs_pad and hs_scratch. */
+const hs_sort *hs_opencl_sort_of(const hs_opencl *sorter);
+
+/* One sort.  Set what is not needed to 0. */
+typedef struct hs_opencl_args {
+    uint64_t n;             /* keys */
+    cl_mem source;          /* never written unless it is the destination too */
+    cl_mem destination;     /* null: sort in place */
+    cl_mem scratch;         /* at least hs_scratch bytes; null where that is 0 */
+    cl_uint wait_count;     /* events to wait for */
+    const cl_event *wait;
+    cl_event *event;        /* if not null: the event of the end, also for n = 0, which the caller releases */
+} hs_opencl_args;
+
+/* Enqueue a sort on a queue of either order; returns at once.  On an error nothing more is enqueued, and keys of
+ * the destination may be in any order.  Source and destination are buffers or sub-buffers that do not overlap. */
+hs_status hs_opencl_sort(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_args *args, hs_opencl_error *error);
+
+/* The sort of `key` ("u32") among these targets that suits the device best and that it can run; null if none. */
+hs_status hs_opencl_match(const hs_target *const *targets, size_t count, const char *key, cl_device_id device,
+                          const hs_sort **sort);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

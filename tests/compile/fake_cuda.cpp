@@ -1,0 +1,222 @@
+/* The CUDA runtime of a bundle against a fake CUDA that only takes notes: what it launches, and what it refuses before
+ * it launches anything.  Arguments: counts.  Prints the launches of each; exits with 1 and a line if a check fails. */
+#include "hs/hs_cuda.h"
+#include "hs/hs_targets.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The fake device.  Kernels are never run, so their addresses may be anything. */
+static char marks[64];
+static const void *kernels[64];
+static int device_number, compute = 90, grid_x = 65535, opt_in = 232448;
+static int warp = 32, threads = 1024, kernel_threads = 1024;
+static int shared_asked;
+static cudaError_t last, attributes_fail, launch_fail;
+static unsigned launches;
+static bool quiet;
+
+static cudaError_t note(cudaError_t code)
+{
+    if (code != cudaSuccess) last = code;
+    return code;
+}
+
+extern "C" cudaError_t cudaPeekAtLastError(void) { return last; }
+extern "C" cudaError_t cudaGetLastError(void)
+{
+    const cudaError_t was = last;
+    last = cudaSuccess;
+    return was;
+}
+extern "C" cudaError_t cudaGetDevice(int *device) { return *device = device_number, cudaSuccess; }
+extern "C" cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int)
+{
+    switch (attribute) {
+    case cudaDevAttrWarpSize: *value = warp; break;
+    case cudaDevAttrMaxThreadsPerBlock: *value = threads; break;
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = opt_in; break;
+    case cudaDevAttrMaxGridDimX: *value = grid_x; break;
+    case cudaDevAttrMaxGridDimY: *value = 65535; break;
+    default: abort();
+    }
+    return cudaSuccess;
+}
+extern "C" cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int)
+{
+    memset(p, 0, sizeof *p);
+    strcpy(p->name, "Fake");
+    p->major = compute / 10;
+    p->minor = compute % 10;
+    return cudaSuccess;
+}
+extern "C" cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *a, const void *)
+{
+    memset(a, 0, sizeof *a);
+    a->maxThreadsPerBlock = kernel_threads;
+    a->maxDynamicSharedSizeBytes = 16384; /* less than any device has, so that some kernels ask for more */
+    return note(attributes_fail);
+}
+extern "C" cudaError_t cudaFuncSetAttribute(const void *, cudaFuncAttribute, int bytes)
+{
+    shared_asked = bytes > shared_asked ? bytes : shared_asked;
+    return cudaSuccess;
+}
+extern "C" cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **values, size_t shared,
+                                        cudaStream_t)
+{
+    const hs_kernel *k = &HS_SORT.kernels[static_cast<const char *>(kernel) - marks];
+    launches++;
+    if (launch_fail != cudaSuccess) return note(launch_fail);
+    if (quiet) return cudaSuccess;
+    printf("%s %u %u %u %zu", k->name, grid.x, grid.y, block.x * block.y * block.z, shared);
+    for (unsigned i = 0; i < k->bindings; i++) printf(" %llx", *static_cast<unsigned long long *>(values[i]));
+    printf(" %d %d\n", *static_cast<int *>(values[k->bindings]), *static_cast<int *>(values[k->bindings + 1]));
+    return cudaSuccess;
+}
+
+#define CHECK(what) if (!(what)) return fprintf(stderr, "%d: %s\n", __LINE__, #what), 1
+
+static int refused(const hs_cuda *sorter, hs_cuda_args args, hs_status status)
+{
+    const unsigned before = launches;
+    cudaError_t error = cudaErrorUnknown;
+    return hs_cuda_sort(sorter, NULL, &args, &error) == status && launches == before && error == cudaSuccess;
+}
+
+static hs_cuda_args good(uint64_t n)
+{
+    hs_cuda_args a = {};
+    a.n = n;
+    a.source = reinterpret_cast<void *>(uintptr_t{1} << 40);
+    a.destination = reinterpret_cast<void *>(uintptr_t{2} << 40);
+    a.source_bytes = a.destination_bytes = n * HS_SORT.key_bytes;
+    return a;
+}
+
+static int sorts(const hs_cuda *sorter)
+{
+    const uint64_t bytes = 1000 * HS_SORT.key_bytes;
+    hs_cuda_args a = good(1000);
+    CHECK(hs_cuda_sort(NULL, NULL, &a, NULL) == HS_ERROR_ARGUMENT);
+    CHECK(hs_cuda_sort(sorter, NULL, NULL, NULL) == HS_ERROR_ARGUMENT);
+    CHECK(refused(sorter, good(0), HS_OK));
+    CHECK(refused(sorter, hs_cuda_args{}, HS_OK));
+    CHECK(refused(sorter, good(HS_SORT.max_n + 1), HS_ERROR_COUNT));
+    CHECK(refused(sorter, good(UINT64_MAX), HS_ERROR_COUNT));
+    a.source = NULL;
+    CHECK(refused(sorter, a, HS_ERROR_ARGUMENT));
+    for (int k = 0; k < 2; k++) {
+        a = good(1000);
+        (k ? a.source_bytes : a.destination_bytes) = bytes - 1;
+        CHECK(refused(sorter, a, HS_ERROR_COUNT));
+        a = good(1000);
+        if (k) a.source = static_cast<const char *>(a.source) + 1;
+        else a.destination = static_cast<char *>(a.destination) + HS_SORT.key_bytes / 2;
+        CHECK(refused(sorter, a, HS_ERROR_ALIGNMENT));
+        a = good(1000);
+        a.source = static_cast<char *>(a.destination) + (k ? bytes - HS_SORT.key_bytes : HS_SORT.key_bytes - bytes);
+        CHECK(refused(sorter, a, HS_ERROR_OVERLAP));
+        a.source = static_cast<char *>(a.destination) + (k ? bytes : 0 - bytes); /* next to each other */
+        CHECK(hs_cuda_sort(sorter, NULL, &a, NULL) == HS_OK);
+    }
+    a = good(1000);
+    a.source_bytes = a.destination_bytes = 0; /* not checked */
+    CHECK(hs_cuda_sort(sorter, NULL, &a, NULL) == HS_OK);
+    device_number = 1; /* not the sorter's */
+    CHECK(refused(sorter, good(1000), HS_ERROR_DEVICE));
+    device_number = 0;
+    return 0;
+}
+
+/* Errors of the API come back, are not left behind, and take none away that was there before. */
+static int errors(const hs_cuda_kernels *sort, const hs_cuda *sorter)
+{
+    const hs_cuda_args a = good(1000);
+    hs_cuda *none = NULL;
+    cudaError_t error = cudaSuccess;
+    for (int k = 0; k < 2; k++) {
+        const cudaError_t waiting = k ? cudaErrorMemoryAllocation : cudaSuccess;
+        last = waiting;
+        CHECK(hs_cuda_sort(sorter, NULL, &a, &error) == HS_OK && error == cudaSuccess && last == waiting);
+        attributes_fail = cudaErrorNoKernelImageForDevice;
+        CHECK(hs_cuda_create(sort, &none, &error) == HS_ERROR_DEVICE && error == attributes_fail && !none);
+        CHECK(k || last == cudaSuccess);
+        attributes_fail = cudaSuccess;
+        launch_fail = cudaErrorIllegalAddress;
+        launches = 0;
+        CHECK(hs_cuda_sort(sorter, NULL, &a, &error) == HS_ERROR_DEVICE_LOST && error == launch_fail && launches == 1);
+        CHECK(k ? last != cudaSuccess : last == cudaSuccess);
+        launch_fail = cudaSuccess;
+    }
+    last = cudaSuccess;
+    return 0;
+}
+
+static int creates(const hs_cuda_kernels *sort)
+{
+    hs_cuda *none = NULL;
+    const hs_cuda_kernels empty = {&HS_SORT, NULL}, nothing = {NULL, kernels};
+    int *const facts[] = {&warp, &threads, &kernel_threads, &opt_in}, low[] = {64, 16, 16, 1024};
+    CHECK(hs_cuda_create(NULL, &none, NULL) == HS_ERROR_ARGUMENT);
+    CHECK(hs_cuda_create(sort, NULL, NULL) == HS_ERROR_ARGUMENT);
+    CHECK(hs_cuda_create(&nothing, &none, NULL) == HS_ERROR_ARGUMENT);
+    CHECK(hs_cuda_create(&empty, &none, NULL) == HS_ERROR_KERNELS);
+    for (int k = 0; k < 4; k++) {
+        const int was = *facts[k];
+        *facts[k] = low[k];
+        CHECK(hs_cuda_create(sort, &none, NULL) == HS_ERROR_DEVICE && !none);
+        *facts[k] = was;
+    }
+    return 0;
+}
+
+static int matches(const hs_cuda_kernels *sort)
+{
+    const hs_target *target = hs_targets[0];
+    const int mine_at = target->sorts[0] == &HS_SORT ? 0 : 1;
+    const hs_cuda_kernels other = {target->sorts[1 - mine_at], kernels}, *found = NULL;
+    const hs_cuda_kernels *const both[] = {mine_at ? &other : sort, mine_at ? sort : &other};
+    const hs_cuda_target mine = {target, both}, *const all[] = {&mine};
+    CHECK(hs_cuda_match(all, 1, NULL, &found) == HS_ERROR_ARGUMENT);
+    CHECK(hs_cuda_match(all, 1, "u32", NULL) == HS_ERROR_ARGUMENT);
+    CHECK(hs_cuda_match(NULL, 1, "u32", &found) == HS_ERROR_ARGUMENT);
+    CHECK(hs_cuda_match(all, 0, "u32", &found) == HS_OK && !found);
+    CHECK(hs_cuda_match(all, 1, "u16", &found) == HS_OK && !found);
+    CHECK(hs_cuda_match(all, 1, HS_SORT.key, &found) == HS_OK && found == sort);
+    compute = 75; /* this target is for 8.0 and later */
+    CHECK(hs_cuda_match(all, 1, HS_SORT.key, &found) == HS_OK && !found);
+    compute = 90;
+    attributes_fail = cudaErrorNoKernelImageForDevice; /* it suits, but was compiled for others */
+    CHECK(hs_cuda_match(all, 1, HS_SORT.key, &found) == HS_OK && !found && last == cudaSuccess);
+    attributes_fail = cudaErrorIllegalAddress; /* this says nothing of the sort */
+    CHECK(hs_cuda_match(all, 1, HS_SORT.key, &found) == HS_ERROR_DEVICE_LOST && !found);
+    attributes_fail = last = cudaSuccess;
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    const hs_cuda_kernels sort = {&HS_SORT, kernels};
+    hs_cuda *sorter = NULL;
+    uint32_t greatest = 0;
+    for (int k = 0; k < 64; k++) kernels[k] = &marks[k];
+    for (uint32_t k = 0; k < HS_SORT.kernel_count; k++)
+        if (HS_SORT.kernels[k].local_bytes > greatest) greatest = HS_SORT.kernels[k].local_bytes;
+    CHECK(hs_cuda_create(&sort, &sorter, NULL) == HS_OK && sorter);
+    CHECK(hs_cuda_sort_of(sorter) == &HS_SORT && shared_asked == static_cast<int>(greatest));
+    for (int k = 1; k < argc; k++)
+        for (int in_place = 0; in_place < 2; in_place++) {
+            hs_cuda_args a = good(strtoull(argv[k], NULL, 10));
+            if (in_place) a.destination = NULL;
+            printf("n %s %d\n", argv[k], in_place);
+            CHECK(hs_cuda_sort(sorter, NULL, &a, NULL) == HS_OK);
+        }
+    quiet = true;
+    if (sorts(sorter) || errors(&sort, sorter) || creates(&sort) || matches(&sort)) return 1;
+    hs_cuda_release(sorter);
+    hs_cuda_release(NULL);
+    CHECK(hs_cuda_sort_of(NULL) == NULL);
+    return 0;
+}

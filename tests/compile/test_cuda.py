@@ -1,0 +1,176 @@
+"""CUDA kernels compile for NVIDIA's instruction sets, from Kepler to Blackwell, and spill no registers."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import missing
+
+from hsgen import nvrtc, plan, target, toolchain
+from hsgen.cli import main
+from hsgen.errors import Unavailable, Wrong
+from hsgen.render import render
+from hsgen.spec import KEYS, Sort
+from hsgen.target import Target
+
+NIGHTLY = os.environ.get("HSGEN_NIGHTLY") == "1"
+ARCHS = (35, 50, 60, 70, 75, 80, 86, 89, 90, 100, 120) if NIGHTLY else (35, 90, 120)
+TARGETS = [name for name in target.names() if "cuda" in target.find(name).apis]
+COUNTS = (1, 31, 513, 2048, 2049, 8193, 20000, 65536, 1 << 20, (1 << 29) - 1, 1 << 29)
+WARNINGS = ("-Xcompiler", "-Wall,-Wextra,-Wconversion", "-Werror", "all-warnings")
+"""Without -Wpedantic: what nvcc hands to the host compiler has line directives in GNU's form."""
+
+SPILLING = """extern "C" __global__ void __launch_bounds__(1024) greedy(const int *source, int *destination)
+{
+    int r[200];
+#pragma unroll
+    for (int i = 0; i < 200; i++) r[i] = source[i * 1024 + threadIdx.x];
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < 200; i++) destination[i * 1024 + threadIdx.x] = r[i] * r[(i * 7 + 1) % 200];
+}
+extern "C" __global__ void modest(int *keys) { __shared__ int s[100]; s[threadIdx.x] = keys[0]; keys[1] = s[5]; }
+"""
+
+
+def compilers(arch: int) -> list[nvrtc.Compiler]:
+    """All that know an architecture; nightly every one of them is asked, else the first."""
+    found = [c for c in nvrtc.compilers() if arch in c.archs]
+    if not found:
+        missing(f"a CUDA compiler for sm_{arch} ({nvrtc.INSTALL})")
+    return found if NIGHTLY else found[:1]
+
+
+def nvcc() -> str:
+    """The toolkit's compiler."""
+    path = toolchain.tool("nvcc")
+    if path is None:
+        missing("nvcc of the CUDA toolkit is not on the path")
+    return path
+
+
+def made_for(t: Target, arch: int) -> bool:
+    """Whether a device of this architecture gets this target and no other."""
+    return len(t.match.compute) == 2 and t.match.compute[0] <= arch <= t.match.compute[1]
+
+
+@pytest.mark.parametrize("arch", ARCHS)
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("name", TARGETS)
+def test_every_kernel_compiles_and_none_spills_where_it_belongs(name: str, key: str, arch: int) -> None:
+    t = target.find(name)
+    if ("merge", key) not in t.choices:
+        pytest.skip(f"{name} sorts no {key} keys")
+    sort = t.sort("merge", key)
+    text = render(sort, "cuda").text
+    for compiler in compilers(arch):
+        found = compiler.compile(text, arch)
+        assert set(found) == {k.name for k in sort.kernels}
+        assert all(u.registers > 0 and u.shared == 0 for u in found.values())
+        if made_for(t, arch):
+            assert {k: u for k, u in found.items() if u.spills} == {}, compiler.name
+
+
+@pytest.mark.parametrize("arch", [90, 120])
+def test_needs_of_a_kernel_are_reported(arch: int) -> None:
+    for compiler in compilers(arch):
+        found = compiler.compile(SPILLING, arch)
+        assert found["greedy"].spills and found["greedy"].spill_loads > 100 and found["greedy"].registers <= 64
+        assert not found["modest"].spills and found["modest"].shared == 400
+
+
+def test_errors_are_reported_with_their_line() -> None:
+    compilers(90)
+    for compiler in (c for c in nvrtc.compilers() if 90 in c.archs):
+        with pytest.raises(Wrong, match=r"sm_90: kernels\.cu\(2\): error: .*nowhere"):
+            compiler.compile('extern "C" __global__ void k(int *p) {\n    p[0] = nowhere;\n}\n', 90)
+
+
+def test_an_architecture_that_no_compiler_knows() -> None:
+    with pytest.raises(Unavailable, match=r"no compiler for sm_13 .*pip install"):
+        nvrtc.compile("", 13)
+    for compiler in nvrtc.compilers():
+        with pytest.raises(Unavailable, match=f"{compiler.name}: does not know sm_13"):
+            compiler.compile("", 13)
+
+
+def test_no_compiler_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nvrtc, "PACKAGES", ("no-such-package",))
+    monkeypatch.setattr(toolchain, "tool", lambda name: None)
+    assert nvrtc.compilers() == []
+    with pytest.raises(Unavailable, match="found nothing"):
+        nvrtc.compile("", 90)
+
+
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One target for CUDA, without SPIR-V."""
+    folder = tmp_path_factory.mktemp("cuda") / "bundle"
+    assert main(["generate", "-t", "nvidia-sm90", "--api", "cuda", "-o", str(folder)]) == 0
+    return folder
+
+
+def run(*command: str | Path) -> str:
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def objects(folder: Path, out: Path, arch: int, *options: str) -> list[Path]:
+    """Compile every .cu of a bundle without a warning; return the objects."""
+    made = []
+    for source in [*folder.glob("src/*.cu"), *folder.glob("targets/*/*.cu"), *folder.glob("examples/*.cu")]:
+        made.append(out / f"{source.stem}.o")
+        command = (nvcc(), "-std=c++14", *WARNINGS, *options, f"-arch=sm_{arch}", "-I", folder / "include")
+        run(*command, "-c", source, "-o", made[-1])
+    return made
+
+
+@pytest.mark.parametrize("arch", [75, 90, 120] if NIGHTLY else [90])
+def test_a_bundle_compiles_without_warnings_and_exports_its_prefix_only(
+    bundle: Path, tmp_path: Path, arch: int
+) -> None:
+    for made in objects(bundle, tmp_path, arch, "-O2"):
+        rows = [line.split()[-2:] for line in run("nm", "-g", "--defined-only", made).splitlines()]
+        ours = {name for kind, name in rows if kind not in "VW"}  # weak: what the C++ headers bring
+        assert all(name.startswith("hs_") for name in ours - {"main"}), made.name
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_the_runtime_launches_the_plan_and_refuses_what_is_wrong(bundle: Path, tmp_path: Path, key: str) -> None:
+    """On a fake CUDA that takes notes: launches are those of hsgen.plan, in a grid of at most 65535 in x."""
+    sort = target.find("nvidia-sm90").sort("merge", key)
+    names = ("hs.c", "hs_targets.c", "hs_cuda.cu")
+    sources = [Path(__file__).with_name("fake_cuda.cpp"), *(bundle / "src" / s for s in names)]
+    program = tmp_path / "fake"
+    options = ("-x", "c++", "-std=c++14", *WARNINGS, "-cudart", "none", "-I", bundle / "include")
+    define = f"-DHS_SORT=hs_nvidia_sm90_merge_{key}"
+    run(nvcc(), *options, define, *sources, *bundle.glob("targets/*/*.c"), "-o", program)
+    said = run(program, *map(str, COUNTS))
+    parts = re.findall(r"^n (\d+) (\d)\n((?:[^n].*\n)*)", said, re.MULTILINE)
+    assert len(parts) == 2 * len(COUNTS)
+    for n, in_place, text in parts:
+        assert text.splitlines() == expected(sort, int(n), 1 if in_place == "1" else 2)
+
+
+def expected(sort: Sort, n: int, destination: int) -> list[str]:
+    at = {"source": 1 << 40, "destination": destination << 40}
+    lines = []
+    for launch in plan.launches(sort.plan, n, 65535):
+        step, k = launch.step, sort.kernel(launch.step.kernel)
+        places = " ".join(f"{at[b.role] + b.plus + b.per_n * n:x}" for b in step.bindings)
+        size = f"{k.work_group} {k.shared * sort.key.bytes}"
+        lines.append(f"{k.name} {launch.grid[0]} {launch.grid[1]} {size} {places} {n} {step.argument}")
+    return lines
+
+
+def test_the_harness_compiles(bundle: Path, tmp_path: Path) -> None:
+    where = Path(nvrtc.__file__).parent / "backends" / "native"
+    options = ("-Xcompiler", "-fPIC", *WARNINGS, "-arch=sm_90", "-I", bundle / "include", "-I", where)
+    run(nvcc(), "-std=c++14", *options, "-c", where / "cuda.cu", "-o", tmp_path / "cuda.o")
+    if NIGHTLY:
+        run(nvcc(), "-std=c++17", *options, "-c", where / "cub.cu", "-o", tmp_path / "cub.o")

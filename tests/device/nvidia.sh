@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# What only an NVIDIA GPU can show; runs unattended on a bare machine with CUDA, without network:
+#   bash tests/device/nvidia.sh check [FOLDER]   validate CUDA, Vulkan and OpenCL; compute-sanitizer's four tools
+#   bash tests/device/nvidia.sh bench [FOLDER]   throughput of 2^10 to 2^28 keys beside CUB, CUDA and Vulkan
+# Needs nvcc, a C compiler and a python3 with jinja2, click and numpy (.venv's if there is one).  What else is missing
+# (pyopencl, Vulkan's loader or headers, compute-sanitizer) is named and left out; HSGEN_REQUIRE=1 makes that a failure.
+# Logs and JSON go to FOLDER (.cache/device).  Exit code 0 only if nothing that ran failed.
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+what=${1:-check}
+out=${2:-.cache/device}
+case "$what" in check | bench) ;; *) echo "usage: bash tests/device/nvidia.sh check|bench [FOLDER]" >&2; exit 2 ;; esac
+mkdir -p "$out"
+python=python3
+[ -x .venv/bin/python ] && python=.venv/bin/python
+export PYTHONPATH=$PWD${PYTHONPATH:+:$PYTHONPATH} PYTHONUNBUFFERED=1
+target=${HSGEN_TARGET:-nvidia-sm90}
+failed=0
+left=0
+
+step() { # name, command...
+  local name=$1 begin=$SECONDS code
+  shift
+  "$@" >"$out/$name.log" 2>"$out/$name.err"
+  code=$?
+  printf '%-28s %-8s %4d s  %s\n' "$name" "$([ $code -eq 0 ] && echo ok || echo "exit $code")" $((SECONDS - begin)) \
+    "$(tail -n 1 "$out/$name.log" | cut -c 1-150)"
+  [ $code -eq 0 ] && return 0
+  failed=1
+  tail -n 12 "$out/$name.err" | cut -c 1-300
+}
+
+leave() { # name, why
+  printf '%-28s left out: %s\n' "$1" "$2"
+  left=1
+}
+
+has_vulkan() {
+  echo '#include <vulkan/vulkan_core.h>' | cc -E -x c - >/dev/null 2>&1 && ldconfig -p | grep -q libvulkan.so.1
+}
+
+hsgen() { "$python" -m hsgen "$@"; }
+
+check() {
+  step doctor hsgen doctor
+  step cuda hsgen validate --api cuda -t "$target" --full --device NVIDIA
+  step cuda-graph hsgen validate --api cuda -t "$target" --option graph=1 --device NVIDIA
+  step cuda-generic hsgen validate --api cuda -t generic --device NVIDIA
+  sanitize
+  if has_vulkan; then
+    step vulkan hsgen validate --api vulkan -t "$target" --full --bundle generated --device NVIDIA
+    step vulkan-addresses hsgen validate --api vulkan -t "$target" --option binding_limit=4096 --bundle generated --device NVIDIA
+    step vulkan-generic hsgen validate --api vulkan -t generic --bundle generated --device NVIDIA
+  else
+    leave vulkan "no loader libvulkan.so.1, or no header vulkan/vulkan_core.h"
+  fi
+  if "$python" -c 'import pyopencl' 2>/dev/null; then
+    step opencl hsgen validate -t generic --full --device NVIDIA
+  else
+    leave opencl "pyopencl is not installed"
+  fi
+  if echo '#include <CL/cl.h>' | cc -E -x c - >/dev/null 2>&1; then
+    step opencl-c hsgen validate -t generic --runtime c --device NVIDIA
+  else
+    leave opencl-c "no header CL/cl.h"
+  fi
+}
+
+sanitize() {
+  if ! command -v compute-sanitizer >/dev/null; then
+    leave sanitizers "compute-sanitizer is not installed"
+    return
+  fi
+  local bundle="$out/bundle" arch
+  arch=sm_$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr -d .)
+  step generate hsgen generate -t "$target" -t generic --api cuda -o "$bundle"
+  step build nvcc -std=c++17 -O2 -lineinfo -arch="$arch" -I"$bundle/include" tests/device/sort_many.cu \
+    "$bundle"/src/*.c "$bundle"/src/*.cu "$bundle"/targets/*/*.c "$bundle"/targets/*/*.cu -o "$out/sort_many"
+  step run "$out/sort_many"
+  for tool in memcheck racecheck synccheck initcheck; do
+    step "$tool" compute-sanitizer --tool $tool --error-exitcode 9 "$out/sort_many"
+  done
+}
+
+bench() {
+  local sizes=2^10..2^28
+  step bench-cuda hsgen bench --api cuda -t "$target" --sizes $sizes --against cub --json --device NVIDIA
+  if has_vulkan; then
+    step bench-vulkan hsgen bench --api vulkan -t "$target" --sizes $sizes --against "" --bundle generated --json --device NVIDIA
+  else
+    leave bench-vulkan "no loader libvulkan.so.1, or no header vulkan/vulkan_core.h"
+  fi
+}
+
+nvidia-smi --query-gpu=name,driver_version --format=csv,noheader || { echo "no NVIDIA GPU here" >&2; exit 3; }
+$what
+[ $left -eq 1 ] && [ "${HSGEN_REQUIRE:-0}" = 1 ] && failed=1
+echo "logs are in $out"
+exit $failed

@@ -1,0 +1,132 @@
+"""What tests of bundles share: bundles made once, compilers, and an OpenCL loader that sees one runtime only."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import redirect_stderr, redirect_stdout
+from functools import cache
+from io import StringIO
+from pathlib import Path
+from unittest import mock
+
+from conftest import missing
+
+from hsgen import toolchain
+from hsgen.cli import main
+
+CONSUMERS = Path(__file__).with_name("consumers")
+WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror")
+COMPILERS = {"gcc": "g++", "clang": "clang++"}
+SMALL = str(CONSUMERS / "small.toml")
+PREFIX = "acme_sort"
+"""A prefix other than the usual one, of two words."""
+
+_FOLDER = Path(tempfile.mkdtemp(prefix="hsgen-vendor-"))
+atexit.register(shutil.rmtree, _FOLDER, ignore_errors=True)
+
+
+def need(*names: str) -> None:
+    """Skip where one of these programs is not installed."""
+    for name in names:
+        if shutil.which(name) is None:
+            missing(f"{name} is not installed")
+
+
+@cache
+def header(name: str) -> bool:
+    """Whether the compiler finds a header by itself."""
+    need("cc")
+    command = ["cc", "-fsyntax-only", "-xc", "-"]
+    return subprocess.run(command, input=f"#include <{name}>\n", text=True, capture_output=True).returncode == 0
+
+
+def opencl() -> None:
+    """Skip where programs cannot be built with OpenCL."""
+    if not header("CL/cl.h"):
+        missing("OpenCL's headers are not installed (apt-get install ocl-icd-opencl-dev)")
+
+
+def folder(name: str) -> Path:
+    """A new empty folder."""
+    return Path(tempfile.mkdtemp(prefix=f"{name}-", dir=_FOLDER))
+
+
+def run(*command: str | Path, cwd: Path | None = None, env: Mapping[str, str] | None = None, text: str = "") -> str:
+    """Run a command that must succeed; return its output."""
+    done = subprocess.run(
+        [str(c) for c in command],
+        cwd=cwd,
+        env={**os.environ, **(env or {})},
+        input=text,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 0, (
+        f"{' '.join(map(str, command))}\nexit code {done.returncode}\n{done.stdout}{done.stderr}"
+    )
+    return done.stdout
+
+
+def bundle(
+    *targets: str, prefix: str = "hs", apis: tuple[str, ...] = ("opencl",), keys: tuple[str, ...] = ("u32",)
+) -> Path:
+    """A bundle without SPIR-V, which the tests here do not need; no APIs or keys means all that the targets have."""
+    return _bundle(targets, prefix, apis, keys)
+
+
+@cache
+def _bundle(targets: tuple[str, ...], prefix: str, apis: tuple[str, ...], keys: tuple[str, ...]) -> Path:
+    place, said = folder("bundle") / "sorts", StringIO()
+    chosen = [*(f"-t{t}" for t in targets), *(f"--api={a}" for a in apis), *(f"--key={k}" for k in keys)]
+    with mock.patch("hsgen.spirv.compiler", return_value=None), redirect_stdout(said), redirect_stderr(said):
+        code = main(["generate", *chosen, "--prefix", prefix, "-o", str(place)])
+    assert code == 0, said.getvalue()
+    return place
+
+
+def sources(place: Path) -> list[Path]:
+    """The C files of a bundle, as the line in its README names them."""
+    return [
+        *sorted(place.glob("src/*.c")),
+        *sorted(place.glob("targets/*/*.c")),
+        *sorted(place.glob("targets/*/spirv/*.c")),
+    ]
+
+
+@cache
+def objects(place: Path, compiler: str) -> Mapping[str, Path]:
+    """The C files of a bundle, compiled with all warnings being errors; by a C++ compiler as C++."""
+    need(compiler)
+    out = folder("objects")
+    language = ("-xc++", "-std=c++11") if compiler in COMPILERS.values() else ("-std=c99",)
+
+    def compiled(path: Path) -> tuple[str, Path]:
+        file = out / f"{path.stem}-{path.parent.name}.o"
+        run(compiler, *language, *WARNINGS, f"-I{place / 'include'}", "-c", path, "-o", file)
+        return path.relative_to(place).as_posix(), file
+
+    with ThreadPoolExecutor(2) as pool:
+        return dict(pool.map(compiled, sources(place)))
+
+
+def program(name: str, *command: str | Path) -> Path:
+    """Compile and link `command` into a program; return its path."""
+    out = folder(name) / name
+    run(*command, "-o", out)
+    return out
+
+
+@cache
+def embedded_only() -> Mapping[str, str]:
+    """An environment in which the OpenCL loader sees the embedded runtime and nothing else."""
+    place = folder("icd")
+    (place / "embedded.icd").write_text(f"{toolchain.embedded_runtime()}\n", encoding="utf-8")
+    return {"OCL_ICD_VENDORS": str(place), "OPENCL_VENDOR_PATH": str(place)}

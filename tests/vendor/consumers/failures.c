@@ -1,0 +1,184 @@
+/* Goes through every call that hs_opencl.c makes and lets it fail with every code: the status must say what happened,
+ * and nothing may be left over.  Linked with fake_opencl.c instead of an OpenCL. */
+#include "fake_opencl.h"
+
+#include "hs/hs_opencl.h"
+#include "hs/hs_targets.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int wrong = 0;
+#define EXPECT(holds)                                                                                                  \
+    ((holds) ? (void)0                                                                                                 \
+             : (void)(wrong++, fprintf(stderr, "line %d: %s (call %u, %s, code %d)\n", __LINE__, #holds, fake.fail_at, \
+                                       fake.failed ? fake.failed : "-", (int)fake.code)))
+
+static const struct {
+    cl_int code;
+    hs_status status;
+} mapped[] = {{CL_OUT_OF_HOST_MEMORY, HS_ERROR_HOST_MEMORY},
+              {CL_OUT_OF_RESOURCES, HS_ERROR_DEVICE_MEMORY},
+              {CL_MEM_OBJECT_ALLOCATION_FAILURE, HS_ERROR_DEVICE_MEMORY},
+              {CL_DEVICE_NOT_AVAILABLE, HS_ERROR_DEVICE_LOST},
+              {CL_BUILD_PROGRAM_FAILURE, HS_ERROR_BUILD},
+              {CL_INVALID_KERNEL_NAME, HS_ERROR_BUILD},
+              {CL_COMPILER_NOT_AVAILABLE, HS_ERROR_BUILD},
+              {CL_INVALID_VALUE, HS_ERROR_API},
+              {-1001, HS_ERROR_API}};
+
+/* Properties that are done without where they cannot be had; then the status may also be that nothing fits. */
+static int optional(const char *function)
+{
+    static const char *const names[] = {"clGetDeviceInfo", "clGetPlatformInfo", "sub_group_info", "fake_calloc",
+                                        "clGetExtensionFunctionAddressForPlatform"};
+    size_t i;
+    for (i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(function, names[i]) == 0) return 1;
+    return 0;
+}
+
+/* All that a program does with a sorter; the first status that is no success. */
+static hs_status all(const hs_sort *sort, hs_opencl_error *error)
+{
+    static const uint64_t counts[] = {5000, 3, 0};
+    hs_opencl *sorter = (hs_opencl *)&wrong;
+    const hs_sort *found = sort;
+    size_t i;
+    hs_status status = hs_opencl_match(hs_targets, hs_targets_count, "u32", fake_device(), &found);
+    if (status == HS_OK) status = hs_opencl_create(sort, fake_context(), fake_device(), &sorter, error);
+    else return status;
+    EXPECT((status == HS_OK) == (sorter != NULL));
+    for (i = 0; i < sizeof counts / sizeof counts[0] && status == HS_OK; i++) {
+        cl_event event = NULL;
+        cl_mem source = fake_buffer(20000), destination = fake_buffer(20000), scratch = fake_buffer(100000);
+        hs_opencl_args args;
+        const unsigned enqueued = fake.enqueued, waited = fake.waited;
+        memset(&args, 0, sizeof args);
+        args.n = counts[i];
+        args.source = source;
+        args.destination = i == 1 ? NULL : destination;
+        args.scratch = scratch;
+        args.event = i == 1 ? NULL : &event;
+        status = hs_opencl_sort(sorter, fake_queue(), &args, error);
+        EXPECT((event != NULL) == (status == HS_OK && i != 1));
+        if (status == HS_OK && counts[i])
+            EXPECT(fake.waited - waited == (fake.properties ? fake.enqueued - enqueued - 1 : 0));
+        if (event) clReleaseEvent(event);
+        clReleaseMemObject(source);
+        clReleaseMemObject(destination);
+        clReleaseMemObject(scratch);
+    }
+    hs_opencl_release(sorter);
+    return status;
+}
+
+static unsigned run(const hs_sort *sort, unsigned fail_at, unsigned last, cl_int code, hs_status expected)
+{
+    hs_opencl_error error;
+    hs_status status;
+    memset(&error, 0, sizeof error);
+    fake.calls = 0;
+    fake.fail_at = fail_at;
+    fake.last = last;
+    fake.code = code;
+    fake.failed = NULL;
+    status = all(sort, &error);
+    EXPECT(fake.alive == 0);
+    if (!fake.failed)
+        EXPECT(status == HS_OK);
+    else if (optional(fake.failed))
+        EXPECT(status == HS_OK || status == expected || status == HS_ERROR_DEVICE || status == HS_ERROR_HOST_MEMORY ||
+               last > fail_at || (status == HS_ERROR_API && strcmp(fake.failed, "clGetDeviceInfo") == 0));
+    else
+        EXPECT(status == expected && error.code == code);
+    return fake.calls;
+}
+
+/* Every call alone, and every call with all after it, as when a device is lost. */
+static unsigned each(const hs_sort *sort)
+{
+    const unsigned calls = run(sort, 0, 0, 0, HS_OK);
+    unsigned fail_at, i;
+    for (i = 0; i < sizeof mapped / sizeof mapped[0]; i++)
+        for (fail_at = 1; fail_at <= calls; fail_at++) {
+            run(sort, fail_at, fail_at, mapped[i].code, mapped[i].status);
+            run(sort, fail_at, (unsigned)-1, mapped[i].code, mapped[i].status);
+        }
+    return calls;
+}
+
+static void log_is_cut(const hs_sort *sort)
+{
+    hs_opencl_error error;
+    hs_opencl *sorter;
+    unsigned i;
+    for (i = 1;; i++) {
+        fake.calls = 0;
+        fake.fail_at = fake.last = i;
+        fake.code = CL_BUILD_PROGRAM_FAILURE;
+        fake.failed = NULL;
+        if (hs_opencl_create(sort, fake_context(), fake_device(), &sorter, &error) == HS_OK) hs_opencl_release(sorter);
+        if (!fake.failed || strcmp(fake.failed, "clBuildProgram") == 0) break;
+    }
+    EXPECT(fake.failed != NULL);
+    EXPECT(error.code == CL_BUILD_PROGRAM_FAILURE && strlen(error.log) == sizeof error.log - 1);
+    fake.calls = 0;
+    EXPECT(hs_opencl_create(sort, fake_context(), fake_device(), &sorter, NULL) == HS_ERROR_BUILD);
+    EXPECT(fake.alive == 0 && sorter == NULL);
+    fake.fail_at = 0;
+}
+
+/* A device that promises lanes in general and then runs fewer, or other subgroups than were asked for. */
+static void kernels_do_not_fit(const hs_sort *plain, const hs_sort *lanes)
+{
+    hs_opencl *sorter;
+    hs_opencl_error error;
+    fake.lanes = 1;
+    EXPECT(hs_opencl_create(plain, fake_context(), fake_device(), &sorter, &error) == HS_ERROR_DEVICE);
+    fake.lanes = 1024;
+    fake.width = 8;
+    EXPECT(hs_opencl_create(lanes, fake_context(), fake_device(), &sorter, &error) == HS_ERROR_DEVICE);
+    fake.width = 16;
+    EXPECT(fake.alive == 0);
+}
+
+int main(void)
+{
+    enum { KERNELS = 32 };
+    static const hs_kernel two[] = {{"there", 64, 1, 0, 2}, {"back", 64, 1, 0, 2}};
+    static const hs_step steps[] = {
+        {0, 0, {{HS_SOURCE, 0, 0}, {HS_SCRATCH, 256, 4}}, 0, 1000000, 63, 64, 1, 1000},
+        {0, 0, {{HS_SCRATCH, 256, 4}, {HS_SCRATCH, 512, 8}}, 0, 1000000, 63, 64, 1, 1000},
+        {1, 0, {{HS_SCRATCH, 0, 0}, {HS_DESTINATION, 0, 0}}, 0, 1000000, 63, 64, 1, 1000},
+    };
+    static const char *const text[] = {"nothing\n"};
+    hs_sort lanes = *hs_targets[0]->sorts[0], scratch = lanes;
+    const hs_sort *plain = hs_targets[0]->sorts[0];
+    hs_kernel kernels[KERNELS];
+    unsigned calls, i;
+
+    if (plain->kernel_count > KERNELS) return 1;
+    memcpy(kernels, plain->kernels, plain->kernel_count * sizeof kernels[0]);
+    for (i = 0; i < plain->kernel_count; i++) kernels[i].subgroup = 16;
+    lanes.kernels = kernels;
+    scratch.kernels = two;
+    scratch.kernel_count = 2;
+    scratch.steps = steps;
+    scratch.step_count = 3;
+    scratch.opencl = text;
+    scratch.opencl_lines = 1;
+    scratch.scratch_plus = 1024;
+    scratch.scratch_per_n = 12;
+
+    fake.lanes = 1024;
+    fake.width = 16;
+    calls = each(plain) + each(&lanes) + each(&scratch);
+    fake.properties = CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
+    calls += each(plain) + each(&lanes) + each(&scratch);
+    log_is_cut(plain);
+    kernels_do_not_fit(plain, &lanes);
+    printf("%u calls failed in every way, %d wrong\n", calls, wrong);
+    return wrong ? 1 : 0;
+}

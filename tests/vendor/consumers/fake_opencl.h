@@ -1,0 +1,26 @@
+/* The controls of fake_opencl.c. */
+#ifndef FAKE_OPENCL_H
+#define FAKE_OPENCL_H
+
+#define CL_TARGET_OPENCL_VERSION 120
+#include <CL/cl.h>
+
+struct fake {
+    unsigned calls;          /* calls so far */
+    unsigned fail_at, last;  /* the first and the last that fail; 0: none does */
+    cl_int code;             /* with which they fail */
+    const char *failed;      /* the function that has failed first */
+    int alive;               /* objects that have been made and not released */
+    unsigned enqueued;       /* kernels */
+    unsigned waited;         /* events that commands waited for */
+    size_t width, lanes;     /* what kernels say of their subgroups and work-groups */
+    cl_command_queue_properties properties;
+};
+extern struct fake fake;
+
+cl_device_id fake_device(void);
+cl_context fake_context(void);
+cl_command_queue fake_queue(void);
+cl_mem fake_buffer(size_t size);
+
+#endif

@@ -1,0 +1,944 @@
+/* What hs_vulkan_sort records, checked without any Vulkan driver: a table of fake functions takes it down.
+ *
+ *     cc -std=c99 -Iinclude [-Dcalloc=fake_calloc] recording.c src/hs.c src/hs_vulkan.c <the bundle's targets>
+ *
+ * The sorts are those of the first target with SPIR-V.  With calloc replaced, the runtime's own allocations fail in
+ * turn as well.  Exit code 0: all is well; 1: something is not; 2: wrong usage.  `drop K` forgets barrier K of each
+ * sort: then 1 says that every sort with so many barriers was found wrong for it, and 0 that one was not. */
+#include "hs/hs_targets.h"
+#include "hs/hs_vulkan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OBJECTS = 4096, EVENTS = 4096, SOURCE_BUFFER = 7001, OTHER_BUFFER = 7002, SCRATCH_BUFFER = 7003, POOL = 7100 };
+enum kind { NOTHING, MODULE, SET_LAYOUT, LAYOUT, PIPELINE, SET };
+enum event_kind { BARRIER, BIND_PIPELINE, BIND_SET, PUSH, DISPATCH };
+
+typedef struct object {
+    enum kind kind;
+    const uint32_t *words;                      /* of a module or pipeline */
+    uint32_t bindings, push, sets, layout, width; /* layout: an object's number; width: the one required, or 0 */
+    VkDescriptorBufferInfo ranges[HS_BINDINGS]; /* of a set */
+} object;
+
+typedef struct event {
+    enum event_kind kind;
+    uint32_t object, layout, size, grid[3];
+    VkPipelineStageFlags from, to;
+    VkAccessFlags wrote, next;
+    unsigned char push[64];
+} event;
+
+static object objects[OBJECTS];
+static event events[EVENTS];
+static uint32_t object_count, live, event_count, barrier_count, drop;
+static uint32_t calls, fail_call; /* calls that can fail, and the one that does */
+static VkResult fail_code;
+static const char *missing;
+static int errors, checks;
+static const char *context = "";
+static uint64_t context_n;
+
+/* The fake device. */
+static VkPhysicalDeviceProperties properties;
+static VkPhysicalDeviceSubgroupProperties subgroup;
+static VkPhysicalDeviceSubgroupSizeControlProperties control;
+static VkBool32 has_int64, has_control, has_address;
+
+static int check(int good, const char *what)
+{
+    checks++;
+    if (good) return 1;
+    if (errors++ < 10 && !drop) fprintf(stderr, "%s, n = %llu: %s\n", context, (unsigned long long)context_n, what);
+    return 0;
+}
+
+static int fails(void) { return ++calls == fail_call; }
+
+#ifdef calloc
+void *calloc(size_t count, size_t size)
+{
+    void *memory = fails() && fail_code == VK_ERROR_OUT_OF_HOST_MEMORY ? NULL : malloc(count * size);
+    return memory ? memset(memory, 0, count * size) : NULL;
+}
+#endif
+
+static uint32_t number(const void *handle) { return (uint32_t)(uintptr_t)handle; }
+
+static object *known(uint32_t handle, enum kind kind)
+{
+    check(handle > 0 && handle <= object_count && objects[handle].kind == kind, "a handle that is not alive");
+    return &objects[handle <= object_count ? handle : 0];
+}
+
+static object *make(enum kind kind)
+{
+    object *made = &objects[++object_count];
+    memset(made, 0, sizeof *made);
+    made->kind = kind;
+    if (kind != SET) live++;
+    return made;
+}
+
+static void destroy(uint32_t handle, enum kind kind)
+{
+    known(handle, kind)->kind = NOTHING;
+    live--;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL create_module(VkDevice device, const VkShaderModuleCreateInfo *info,
+                                                    const VkAllocationCallbacks *allocator, VkShaderModule *result)
+{
+    (void)device, (void)allocator;
+    if (fails()) return fail_code;
+    make(MODULE)->words = info->pCode;
+    check(info->codeSize > 20 && info->codeSize % 4 == 0 && info->pCode[0] == 0x07230203, "no SPIR-V");
+    *result = (VkShaderModule)(uintptr_t)object_count;
+    return VK_SUCCESS;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL create_set_layout(VkDevice device, const VkDescriptorSetLayoutCreateInfo *info,
+                                                        const VkAllocationCallbacks *allocator,
+                                                        VkDescriptorSetLayout *result)
+{
+    (void)device, (void)allocator;
+    if (fails()) return fail_code;
+    make(SET_LAYOUT)->bindings = info->bindingCount;
+    *result = (VkDescriptorSetLayout)(uintptr_t)object_count;
+    return VK_SUCCESS;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL create_layout(VkDevice device, const VkPipelineLayoutCreateInfo *info,
+                                                    const VkAllocationCallbacks *allocator, VkPipelineLayout *result)
+{
+    uint32_t bindings = 0;
+    object *made;
+    (void)device, (void)allocator;
+    if (fails()) return fail_code;
+    if (info->setLayoutCount) bindings = known(number(info->pSetLayouts[0]), SET_LAYOUT)->bindings;
+    made = make(LAYOUT);
+    made->bindings = bindings;
+    made->sets = info->setLayoutCount;
+    check(info->pushConstantRangeCount == 1 && info->pPushConstantRanges[0].offset == 0, "push constants");
+    made->push = info->pPushConstantRanges[0].size;
+    *result = (VkPipelineLayout)(uintptr_t)object_count;
+    return VK_SUCCESS;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL create_pipelines(VkDevice device, VkPipelineCache cache, uint32_t count,
+                                                       const VkComputePipelineCreateInfo *info,
+                                                       const VkAllocationCallbacks *allocator, VkPipeline *result)
+{
+    const VkPipelineShaderStageRequiredSubgroupSizeCreateInfo *width;
+    const uint32_t *words;
+    object *made;
+    (void)device, (void)cache, (void)allocator;
+    check(count == 1 && strcmp(info->stage.pName, "main") == 0, "one pipeline of main at a time");
+    words = known(number(info->stage.module), MODULE)->words;
+    known(number(info->layout), LAYOUT);
+    if (fails()) return fail_code;
+    width = (const VkPipelineShaderStageRequiredSubgroupSizeCreateInfo *)info->stage.pNext;
+    made = make(PIPELINE);
+    made->words = words;
+    made->layout = number(info->layout);
+    made->width = width ? width->requiredSubgroupSize : 0;
+    check((width != NULL) == (info->stage.flags == VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT),
+          "a required width goes with full subgroups");
+    *result = (VkPipeline)(uintptr_t)object_count;
+    return VK_SUCCESS;
+}
+
+#define DESTROY(name, type, kind)                                                                                     \
+    static VKAPI_ATTR void VKAPI_CALL name(VkDevice device, type handle, const VkAllocationCallbacks *allocator)      \
+    {                                                                                                                 \
+        (void)device, (void)allocator;                                                                                \
+        destroy(number(handle), kind);                                                                                \
+    }
+DESTROY(destroy_module, VkShaderModule, MODULE)
+DESTROY(destroy_set_layout, VkDescriptorSetLayout, SET_LAYOUT)
+DESTROY(destroy_layout, VkPipelineLayout, LAYOUT)
+DESTROY(destroy_pipeline, VkPipeline, PIPELINE)
+
+static VKAPI_ATTR VkResult VKAPI_CALL allocate_sets(VkDevice device, const VkDescriptorSetAllocateInfo *info,
+                                                    VkDescriptorSet *result)
+{
+    uint32_t i;
+    (void)device;
+    check(number(info->descriptorPool) == POOL && event_count == 0, "sets are allocated before anything is recorded");
+    if (fails()) return fail_code;
+    for (i = 0; i < info->descriptorSetCount; i++) {
+        const uint32_t bindings = known(number(info->pSetLayouts[i]), SET_LAYOUT)->bindings;
+        make(SET)->bindings = bindings;
+        result[i] = (VkDescriptorSet)(uintptr_t)object_count;
+    }
+    return VK_SUCCESS;
+}
+
+static VKAPI_ATTR void VKAPI_CALL update_sets(VkDevice device, uint32_t count, const VkWriteDescriptorSet *writes,
+                                              uint32_t copies, const VkCopyDescriptorSet *copy)
+{
+    uint32_t i;
+    (void)device, (void)copies, (void)copy;
+    for (i = 0; i < count; i++) {
+        object *set = known(number(writes[i].dstSet), SET);
+        check(writes[i].descriptorType == VK_DESCRIPTOR_TYPE_STORAGE_BUFFER && writes[i].descriptorCount == 1 &&
+                  writes[i].dstBinding < set->bindings,
+              "a descriptor");
+        set->ranges[writes[i].dstBinding % HS_BINDINGS] = *writes[i].pBufferInfo;
+    }
+}
+
+static event *record(enum event_kind kind)
+{
+    static event beyond;
+    event *one = event_count < EVENTS ? &events[event_count++] : &beyond;
+    memset(one, 0, sizeof *one);
+    one->kind = kind;
+    return one;
+}
+
+static VKAPI_ATTR void VKAPI_CALL bind_pipeline(VkCommandBuffer commands, VkPipelineBindPoint point,
+                                                VkPipeline pipeline)
+{
+    (void)commands;
+    check(point == VK_PIPELINE_BIND_POINT_COMPUTE, "the bind point");
+    record(BIND_PIPELINE)->object = number(pipeline);
+}
+
+static VKAPI_ATTR void VKAPI_CALL bind_sets(VkCommandBuffer commands, VkPipelineBindPoint point,
+                                            VkPipelineLayout layout, uint32_t first, uint32_t count,
+                                            const VkDescriptorSet *sets, uint32_t dynamic, const uint32_t *offsets)
+{
+    event *one = record(BIND_SET);
+    (void)commands, (void)offsets;
+    check(point == VK_PIPELINE_BIND_POINT_COMPUTE && first == 0 && count == 1 && dynamic == 0, "set 0 is bound");
+    one->object = number(sets[0]);
+    one->layout = number(layout);
+}
+
+static VKAPI_ATTR void VKAPI_CALL push_constants(VkCommandBuffer commands, VkPipelineLayout layout,
+                                                 VkShaderStageFlags stages, uint32_t offset, uint32_t size,
+                                                 const void *values)
+{
+    event *one = record(PUSH);
+    (void)commands;
+    check(stages == VK_SHADER_STAGE_COMPUTE_BIT && offset == 0 && size <= sizeof one->push, "push constants");
+    one->layout = number(layout);
+    one->size = size;
+    memcpy(one->push, values, size <= sizeof one->push ? size : 0);
+}
+
+static VKAPI_ATTR void VKAPI_CALL barriers(VkCommandBuffer commands, VkPipelineStageFlags from, VkPipelineStageFlags to,
+                                           VkDependencyFlags flags, uint32_t memory_count,
+                                           const VkMemoryBarrier *memory, uint32_t buffer_count,
+                                           const VkBufferMemoryBarrier *buffers, uint32_t image_count,
+                                           const VkImageMemoryBarrier *images)
+{
+    event *one;
+    (void)commands, (void)flags, (void)buffers, (void)images;
+    if (++barrier_count == drop) return;
+    check(from != 0 && memory_count == 1 && buffer_count == 0 && image_count == 0, "one memory barrier");
+    one = record(BARRIER);
+    one->from = from;
+    one->to = to;
+    one->wrote = memory->srcAccessMask;
+    one->next = memory->dstAccessMask;
+}
+
+static VKAPI_ATTR void VKAPI_CALL dispatch(VkCommandBuffer commands, uint32_t x, uint32_t y, uint32_t z)
+{
+    event *one = record(DISPATCH);
+    (void)commands;
+    one->grid[0] = x;
+    one->grid[1] = y;
+    one->grid[2] = z;
+}
+
+static VKAPI_ATTR void VKAPI_CALL get_base(VkPhysicalDevice device, VkPhysicalDeviceProperties *result)
+{
+    (void)device;
+    *result = properties;
+}
+
+/* Copy a structure of the device's over one of a chain, but for its head. */
+#define FILL(type, from)                                                                                              \
+    {                                                                                                                 \
+        type *to = (type *)link;                                                                                      \
+        void *next = to->pNext;                                                                                       \
+        const VkStructureType s = to->sType;                                                                          \
+        *to = from;                                                                                                   \
+        to->sType = s;                                                                                                \
+        to->pNext = next;                                                                                             \
+    }
+
+static VKAPI_ATTR void VKAPI_CALL get_properties(VkPhysicalDevice device, VkPhysicalDeviceProperties2 *result)
+{
+    VkBaseOutStructure *link = (VkBaseOutStructure *)result->pNext;
+    (void)device;
+    result->properties = properties;
+    for (; link; link = link->pNext) {
+        if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES)
+            FILL(VkPhysicalDeviceSubgroupProperties, subgroup)
+        if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES)
+            FILL(VkPhysicalDeviceSubgroupSizeControlProperties, control)
+    }
+}
+
+static VKAPI_ATTR void VKAPI_CALL get_features(VkPhysicalDevice device, VkPhysicalDeviceFeatures2 *result)
+{
+    VkBaseOutStructure *link = (VkBaseOutStructure *)result->pNext;
+    (void)device;
+    result->features.shaderInt64 = has_int64;
+    for (; link; link = link->pNext) {
+        if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES) {
+            ((VkPhysicalDeviceSubgroupSizeControlFeatures *)link)->subgroupSizeControl = has_control;
+            ((VkPhysicalDeviceSubgroupSizeControlFeatures *)link)->computeFullSubgroups = has_control;
+        }
+        if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES)
+            ((VkPhysicalDeviceBufferDeviceAddressFeatures *)link)->bufferDeviceAddress = has_address;
+    }
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL enumerate(VkPhysicalDevice device, const char *layer, uint32_t *count,
+                                                VkExtensionProperties *list)
+{
+    (void)device, (void)layer;
+    if (fails()) return fail_code;
+    if (list) strcpy(list[0].extensionName, VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
+    *count = 1;
+    return VK_SUCCESS;
+}
+
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device_proc(VkDevice device, const char *name);
+
+static PFN_vkVoidFunction find(const char *name)
+{
+#define IS(text, function) \
+    if (strcmp(name, text) == 0) return (PFN_vkVoidFunction)function;
+    if (missing && strcmp(name, missing) == 0) return NULL;
+    IS("vkGetPhysicalDeviceProperties", get_base)
+    IS("vkGetPhysicalDeviceProperties2", get_properties)
+    IS("vkGetPhysicalDeviceFeatures2", get_features)
+    IS("vkEnumerateDeviceExtensionProperties", enumerate)
+    IS("vkGetDeviceProcAddr", get_device_proc)
+    IS("vkCreateShaderModule", create_module)
+    IS("vkDestroyShaderModule", destroy_module)
+    IS("vkCreateDescriptorSetLayout", create_set_layout)
+    IS("vkDestroyDescriptorSetLayout", destroy_set_layout)
+    IS("vkCreatePipelineLayout", create_layout)
+    IS("vkDestroyPipelineLayout", destroy_layout)
+    IS("vkCreateComputePipelines", create_pipelines)
+    IS("vkDestroyPipeline", destroy_pipeline)
+    IS("vkAllocateDescriptorSets", allocate_sets)
+    IS("vkUpdateDescriptorSets", update_sets)
+    IS("vkCmdBindPipeline", bind_pipeline)
+    IS("vkCmdBindDescriptorSets", bind_sets)
+    IS("vkCmdPushConstants", push_constants)
+    IS("vkCmdPipelineBarrier", barriers)
+    IS("vkCmdDispatch", dispatch)
+    return NULL;
+}
+
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device_proc(VkDevice device, const char *name)
+{
+    (void)device;
+    return find(name);
+}
+
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_proc(VkInstance instance, const char *name)
+{
+    (void)instance;
+    return find(name);
+}
+
+/* A device on which everything runs. */
+static hs_vulkan_device fresh(uint32_t width)
+{
+    hs_vulkan_device device;
+    memset(&device, 0, sizeof device);
+    memset(&properties, 0, sizeof properties);
+    memset(&subgroup, 0, sizeof subgroup);
+    memset(&control, 0, sizeof control);
+    memset(objects, 0, sizeof objects);
+    object_count = live = event_count = barrier_count = calls = fail_call = 0;
+    missing = NULL;
+    properties.apiVersion = VK_API_VERSION_1_3;
+    properties.deviceType = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
+    strcpy(properties.deviceName, "fake");
+    properties.limits.maxComputeWorkGroupInvocations = properties.limits.maxComputeWorkGroupSize[0] = 1024;
+    properties.limits.maxComputeWorkGroupCount[0] = properties.limits.maxComputeWorkGroupCount[1] = 65535;
+    properties.limits.maxComputeSharedMemorySize = 65536;
+    properties.limits.maxPerStageDescriptorStorageBuffers = 4;
+    properties.limits.maxPushConstantsSize = 128;
+    properties.limits.maxStorageBufferRange = UINT32_MAX;
+    properties.limits.minStorageBufferOffsetAlignment = 64;
+    subgroup.supportedStages = VK_SHADER_STAGE_COMPUTE_BIT;
+    subgroup.supportedOperations = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_SHUFFLE_BIT;
+    subgroup.subgroupSize = 2 * width;
+    control.minSubgroupSize = 1;
+    control.maxSubgroupSize = 128;
+    control.maxComputeWorkgroupSubgroups = 1024;
+    control.requiredSubgroupSizeStages = VK_SHADER_STAGE_COMPUTE_BIT;
+    has_int64 = has_control = has_address = VK_TRUE;
+    device.instance = (VkInstance)(uintptr_t)1;
+    device.physical = (VkPhysicalDevice)(uintptr_t)2;
+    device.device = (VkDevice)(uintptr_t)3;
+    device.get_proc = get_proc;
+    device.features = HS_VULKAN_INT64 | HS_VULKAN_SUBGROUP_SIZE | HS_VULKAN_ADDRESS;
+    return device;
+}
+
+static VkCommandBuffer commands(void) { return (VkCommandBuffer)(uintptr_t)4; }
+
+static hs_vulkan_args arguments(const hs_sort *sort, uint64_t n, int in_place)
+{
+    hs_vulkan_args args;
+    memset(&args, 0, sizeof args);
+    args.n = n;
+    args.source.buffer = (VkBuffer)(uintptr_t)SOURCE_BUFFER;
+    args.source.offset = sort->key_bytes * (n % 67);
+    args.source.size = n * sort->key_bytes;
+    args.source.address = (uint64_t)1 << 40;
+    if (!in_place) {
+        args.destination = args.source;
+        args.destination.buffer = (VkBuffer)(uintptr_t)OTHER_BUFFER;
+        args.destination.offset = sort->key_bytes * (n % 13);
+        args.destination.address = (uint64_t)3 << 40;
+    }
+    args.scratch.buffer = (VkBuffer)(uintptr_t)SCRATCH_BUFFER;
+    args.scratch.size = sort->scratch_plus + sort->scratch_per_n * n;
+    args.scratch.offset = 512;
+    args.scratch.address = (uint64_t)5 << 40;
+    args.pool = (VkDescriptorPool)(uintptr_t)POOL;
+    return args;
+}
+
+/* What one dispatch touches: bytes from begin to end of a buffer, by its number. */
+typedef struct touch {
+    uint32_t buffer;
+    int writes;
+    uint64_t begin, end;
+} touch;
+
+static int conflict(const touch *a, const touch *b, uint32_t a_count, uint32_t b_count)
+{
+    uint32_t i, j;
+    for (i = 0; i < a_count; i++)
+        for (j = 0; j < b_count; j++)
+            if (a[i].buffer == b[j].buffer && a[i].begin < b[j].end && b[j].begin < a[i].end &&
+                (a[i].writes || b[j].writes))
+                return 1;
+    return 0;
+}
+
+/* Compare what was recorded with the plan, dispatch by dispatch. */
+static void compare(const hs_sort *sort, const hs_vulkan_args *args, uint64_t binding_limit, uint32_t max_groups)
+{
+    enum { MOST = 256 };
+    static touch touches[MOST][HS_BINDINGS];
+    static uint32_t touch_count[MOST], fences[MOST]; /* full barriers before a dispatch */
+    const hs_vulkan_buffer *roles[HS_ROLES] = {&args->source, &args->source, &args->scratch};
+    const uint64_t bytes[HS_ROLES] = {args->n * sort->key_bytes, args->n * sort->key_bytes,
+                                      sort->scratch_plus + sort->scratch_per_n * args->n};
+    const uint64_t alignment = properties.limits.minStorageBufferOffsetAlignment;
+    uint32_t i, k, e = 0, done = 0, fence = 0, pipeline = 0, set = 0, set_layout = 0, grid[2];
+    const event *push = NULL;
+    const int in_place = !args->destination.buffer || (args->destination.buffer == args->source.buffer);
+    if (!in_place) roles[HS_DESTINATION] = &args->destination;
+    if (args->stages && event_count)
+        check(events[0].kind == BARRIER && events[0].from == args->stages && events[0].wrote == args->accesses &&
+                  events[0].to == VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT &&
+                  events[0].next == (VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT),
+              "the caller's barrier comes first");
+    for (i = 0; i < sort->step_count; i++) {
+        const hs_step *step = &sort->steps[i];
+        const hs_kernel *kernel = &sort->kernels[step->kernel];
+        const uint64_t groups = hs_groups(step, args->n);
+        const object *what, *layout;
+        int32_t numbers[2];
+        int by_address = 0;
+        if (!groups) continue;
+        for (; e < event_count && events[e].kind != DISPATCH; e++) {
+            const event *one = &events[e];
+            if (one->kind == BIND_PIPELINE) pipeline = one->object;
+            if (one->kind == BIND_SET) set = one->object;
+            if (one->kind == BIND_SET) set_layout = one->layout;
+            if (one->kind == PUSH) push = one;
+            if (one->kind == BARRIER && (one->from & VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT) &&
+                (one->wrote & VK_ACCESS_SHADER_WRITE_BIT) && one->to == VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT &&
+                one->next == (VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT))
+                fence++;
+        }
+        if (!check(e < event_count && done < MOST && push, "a dispatch is missing")) return;
+        check(hs_grid(groups, max_groups, grid) && events[e].grid[0] == grid[0] && events[e].grid[1] == grid[1] &&
+                  events[e].grid[2] == 1 && (uint64_t)grid[0] * grid[1] >= groups && grid[0] <= max_groups,
+              "the grid");
+        what = known(pipeline, PIPELINE);
+        for (k = 0; k < kernel->bindings; k++) {
+            const hs_binding *binding = &step->bindings[k];
+            const uint64_t at = roles[binding->role]->offset + hs_offset(binding, args->n);
+            by_address |= bytes[binding->role] - hs_offset(binding, args->n) + at % alignment > binding_limit;
+        }
+        if (!sort->spirv_address || !sort->spirv_address[step->kernel].words) by_address = 0;
+        check(what->words == (by_address ? sort->spirv_address : sort->spirv)[step->kernel].words, "the kernel");
+        layout = known(what->layout, LAYOUT);
+        check(push->layout == what->layout && push->size == layout->push && push->size == 8 * kernel->bindings + 8 &&
+                  layout->sets == (by_address ? 0u : 1u) && (by_address || layout->bindings == kernel->bindings),
+              "layouts fit");
+        memcpy(numbers, push->push + 8 * kernel->bindings, 8);
+        check((uint64_t)numbers[0] == args->n && numbers[1] == step->argument, "n and the argument");
+        for (k = 0; k < kernel->bindings; k++) {
+            const hs_binding *binding = &step->bindings[k];
+            const hs_vulkan_buffer *buffer = roles[binding->role];
+            const uint64_t at = buffer->offset + hs_offset(binding, args->n);
+            touch *t = &touches[done][k];
+            t->buffer = number(buffer->buffer);
+            t->begin = at;
+            t->end = buffer->offset + bytes[binding->role];
+            t->writes = binding->role != HS_SOURCE || in_place;
+            if (by_address) {
+                uint64_t address;
+                memcpy(&address, push->push + 8 * k, 8);
+                check(address == buffer->address + at, "an address");
+            } else {
+                const VkDescriptorBufferInfo *range = &known(set, SET)->ranges[k];
+                uint32_t first[2];
+                memcpy(first, push->push + 8 * k, 8);
+                check(set_layout == what->layout, "the set is bound with the pipeline's layout");
+                check(number(range->buffer) == t->buffer && first[1] == 0 &&
+                          range->offset + (uint64_t)first[0] * sort->key_bytes == at &&
+                          range->offset + range->range == t->end,
+                      "a binding is what the step touches");
+                check(range->offset % alignment == 0 && range->range <= properties.limits.maxStorageBufferRange,
+                      "a binding suits the device");
+            }
+        }
+        touch_count[done] = kernel->bindings;
+        fences[done++] = fence;
+        e++;
+    }
+    check(e == event_count, "nothing comes after the last dispatch");
+    for (i = 0; i < done; i++)
+        for (k = i + 1; k < done; k++)
+            check(fences[i] < fences[k] || !conflict(touches[i], touches[k], touch_count[i], touch_count[k]),
+                  "no barrier between dispatches of which one writes what the other touches");
+}
+
+/* Sort many counts on the device as it is set up. */
+static uint32_t found_dropped, had_dropped, most_barriers;
+static unsigned sorts_done;
+
+static void one_sort(const hs_sort *sort, const hs_vulkan *sorter, const hs_vulkan_device *device, uint64_t n,
+                     int variant)
+{
+    hs_vulkan_args args = arguments(sort, n, variant & 1);
+    const VkPhysicalDeviceLimits *limits = &properties.limits;
+    uint64_t binding_limit = limits->maxStorageBufferRange;
+    uint32_t max_groups = sort->max_groups;
+    const uint32_t objects_before = object_count;
+    const int errors_before = errors;
+    context_n = n;
+    event_count = barrier_count = 0;
+    if (variant & 2) {
+        args.stages = VK_PIPELINE_STAGE_TRANSFER_BIT;
+        args.accesses = VK_ACCESS_TRANSFER_WRITE_BIT;
+    }
+    if (device->binding_limit && device->binding_limit < binding_limit) binding_limit = device->binding_limit;
+    if (limits->maxComputeWorkGroupCount[0] < max_groups) max_groups = limits->maxComputeWorkGroupCount[0];
+    if (limits->maxComputeWorkGroupCount[1] < max_groups) max_groups = limits->maxComputeWorkGroupCount[1];
+    check(hs_vulkan_sort(sorter, commands(), &args, NULL) == HS_OK, "a sort succeeds");
+    compare(sort, &args, binding_limit, max_groups);
+    object_count = objects_before; /* the pool is reset */
+    sorts_done++;
+    if (barrier_count > most_barriers) most_barriers = barrier_count;
+    if (drop && barrier_count >= drop) {
+        had_dropped++;
+        found_dropped += errors > errors_before;
+    }
+}
+
+static void many_sorts(const hs_sort *sort, const hs_vulkan_device *device, const char *name)
+{
+    hs_vulkan *sorter = NULL;
+    uint32_t i, sets, storage_buffers;
+    uint64_t n;
+    int variant, d;
+    context = name;
+    context_n = 0;
+    if (!check(hs_vulkan_create(sort, device, &sorter, NULL) == HS_OK, "a sorter is made")) return;
+    check(hs_vulkan_sort_of(sorter) == sort, "the sort of a sorter");
+    hs_vulkan_descriptors(sorter, &sets, &storage_buffers);
+    check(sets > 0 && storage_buffers >= sets, "descriptors");
+    for (i = 1; i <= object_count; i++) check(objects[i].kind != MODULE, "no module is kept");
+    for (variant = 0; variant < 4; variant++) {
+        for (n = 0; n < 150; n++) one_sort(sort, sorter, device, n, variant);
+        for (i = 0; i < sort->step_count; i++)
+            for (d = -1; d <= 1; d++) {
+                n = sort->steps[i].min_n + (uint64_t)(int64_t)d;
+                if (n <= sort->max_n) one_sort(sort, sorter, device, n, variant);
+                n = sort->steps[i].min_n * 3 / 2 + 7 + i;
+                if (n <= sort->max_n) one_sort(sort, sorter, device, n, variant);
+            }
+        one_sort(sort, sorter, device, sort->max_n, variant);
+    }
+    context_n = 0;
+    hs_vulkan_release(sorter);
+    check(live == 0, "all is destroyed");
+}
+
+static hs_status status_of(VkResult code, int pipeline)
+{
+    switch ((int)code) {
+    case VK_ERROR_OUT_OF_HOST_MEMORY: return HS_ERROR_HOST_MEMORY;
+    case VK_ERROR_OUT_OF_DEVICE_MEMORY:
+    case VK_ERROR_OUT_OF_POOL_MEMORY:
+    case VK_ERROR_FRAGMENTED_POOL: return HS_ERROR_DEVICE_MEMORY;
+    case VK_ERROR_DEVICE_LOST: return HS_ERROR_DEVICE_LOST;
+    case VK_ERROR_INVALID_SHADER_NV: return HS_ERROR_BUILD;
+    default: return pipeline ? HS_ERROR_BUILD : HS_ERROR_API;
+    }
+}
+
+/* Let every call that can fail do so in turn, with every code. */
+static void failures(const hs_sort *sort, uint32_t width)
+{
+    static const VkResult codes[] = {VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY, VK_ERROR_DEVICE_LOST,
+                                     VK_ERROR_OUT_OF_POOL_MEMORY, VK_ERROR_FRAGMENTED_POOL, VK_ERROR_INVALID_SHADER_NV,
+                                     VK_ERROR_UNKNOWN};
+    hs_vulkan_args args = arguments(sort, 1000, 0);
+    hs_vulkan *sorter;
+    VkResult result;
+    hs_status status;
+    size_t c;
+    uint32_t k, total;
+    context = "failing calls";
+    context_n = args.n;
+    for (c = 0; c < sizeof codes / sizeof codes[0]; c++) {
+        fail_code = codes[c];
+        for (k = 1;; k++) {
+            hs_vulkan_device device = fresh(width);
+            int by_calloc;
+            fail_call = k;
+            result = VK_SUCCESS;
+            status = hs_vulkan_create(sort, &device, &sorter, &result);
+            if (calls < k) break; /* none is left that fails */
+            by_calloc = result == VK_SUCCESS;
+            if (by_calloc && status == HS_OK) { /* a calloc that only fails with VK_ERROR_OUT_OF_HOST_MEMORY */
+                hs_vulkan_release(sorter);
+                continue;
+            }
+            check(by_calloc ? status == HS_ERROR_HOST_MEMORY
+                            : result == fail_code &&
+                                  (status == status_of(fail_code, 0) || status == status_of(fail_code, 1)),
+                  "create gives the status of what failed");
+            check(sorter == NULL && live == 0, "a failed create leaves nothing");
+        }
+        check(status == HS_OK && sorter, "create without a failure");
+        total = calls;
+        for (k = 1;; k++) {
+            fail_call = total + k;
+            calls = total;
+            event_count = 0;
+            result = VK_SUCCESS;
+            status = hs_vulkan_sort(sorter, commands(), &args, &result);
+            if (calls < fail_call) break;
+            if (result == VK_SUCCESS && status == HS_OK) continue;
+            check(result == VK_SUCCESS ? status == HS_ERROR_HOST_MEMORY
+                                       : result == fail_code && status == status_of(fail_code, 0),
+                  "sort gives the status of what failed");
+            check(event_count == 0, "a failed sort records nothing");
+        }
+        hs_vulkan_release(sorter);
+        check(live == 0, "all is destroyed");
+    }
+}
+
+static void absent_functions(const hs_sort *sort, uint32_t width)
+{
+    static const char *const names[] = {
+        "vkGetPhysicalDeviceProperties", "vkGetPhysicalDeviceProperties2", "vkGetPhysicalDeviceFeatures2",
+        "vkEnumerateDeviceExtensionProperties", "vkGetDeviceProcAddr", "vkCreateShaderModule", "vkDestroyShaderModule",
+        "vkCreateDescriptorSetLayout", "vkDestroyDescriptorSetLayout", "vkCreatePipelineLayout",
+        "vkDestroyPipelineLayout", "vkCreateComputePipelines", "vkDestroyPipeline", "vkAllocateDescriptorSets",
+        "vkUpdateDescriptorSets", "vkCmdBindPipeline", "vkCmdBindDescriptorSets", "vkCmdPushConstants",
+        "vkCmdPipelineBarrier", "vkCmdDispatch"};
+    size_t i;
+    for (i = 0; i < sizeof names / sizeof names[0]; i++) {
+        hs_vulkan_device device = fresh(width);
+        hs_vulkan *sorter = NULL;
+        context = names[i];
+        missing = names[i];
+        check(hs_vulkan_create(sort, &device, &sorter, NULL) == HS_ERROR_API && !sorter && live == 0, "is missed");
+    }
+}
+
+/* Devices that lack one thing each. */
+static void poor_devices(const hs_sort *original, uint32_t width)
+{
+    hs_kernel kernels[64];
+    hs_sort sort = *original;
+    uint32_t i, trial, needed, useful;
+    if (!check(sort.kernel_count <= 64, "at most 64 kernels")) return;
+    for (i = 0; i < sort.kernel_count; i++) { /* as if subgroups were used, should they not be */
+        kernels[i] = sort.kernels[i];
+        kernels[i].subgroup = width;
+    }
+    sort.kernels = kernels;
+    context = "a device that lacks something";
+    for (trial = 0;; trial++) {
+        hs_vulkan_device device = fresh(width);
+        hs_vulkan *sorter = NULL;
+        hs_status expected = HS_ERROR_DEVICE;
+        const int wide = sort.key_bytes == 8 && !sort.pair;
+        uint32_t required = width;
+        context_n = trial;
+        switch (trial) {
+        case 0: properties.apiVersion = VK_API_VERSION_1_0; break;
+        case 1: properties.limits.maxComputeWorkGroupInvocations = 2; break;
+        case 2: properties.limits.maxComputeWorkGroupSize[0] = 2; break;
+        case 3: properties.limits.maxComputeSharedMemorySize = 16; break;
+        case 4: properties.limits.maxPerStageDescriptorStorageBuffers = 1; break;
+        case 5: properties.limits.maxPushConstantsSize = 16; break;
+        case 6: subgroup.supportedStages = VK_SHADER_STAGE_FRAGMENT_BIT; break;
+        case 7: subgroup.supportedOperations = VK_SUBGROUP_FEATURE_BASIC_BIT; break;
+        case 8: has_control = VK_FALSE; break;
+        case 9: device.features &= ~(uint32_t)HS_VULKAN_SUBGROUP_SIZE; break;
+        case 10: control.minSubgroupSize = width * 2; break;
+        case 11: control.maxSubgroupSize = width / 2; break;
+        case 12: control.requiredSubgroupSizeStages = VK_SHADER_STAGE_FRAGMENT_BIT; break;
+        case 13: control.maxComputeWorkgroupSubgroups = 0; break;
+        case 14:
+            device.features &= ~(uint32_t)HS_VULKAN_INT64;
+            expected = wide ? HS_ERROR_DEVICE : HS_OK;
+            break;
+        case 15:
+            has_int64 = VK_FALSE;
+            expected = wide ? HS_ERROR_DEVICE : HS_OK;
+            break;
+        case 16: /* no control, but the one width that there is suits */
+            has_control = VK_FALSE;
+            subgroup.subgroupSize = width;
+            expected = HS_OK;
+            required = 0;
+            break;
+        case 17: /* a range that lies beside the width that drivers take if they are not asked */
+            control.minSubgroupSize = control.maxSubgroupSize = 2 * width;
+            subgroup.subgroupSize = width;
+            expected = HS_OK;
+            required = 0;
+            break;
+        case 18: /* Vulkan 1.1 with the extension */
+            properties.apiVersion = VK_API_VERSION_1_1;
+            expected = HS_OK;
+            break;
+        case 19: expected = HS_OK; break;
+        default: return;
+        }
+        check(hs_vulkan_create(&sort, &device, &sorter, NULL) == expected && !sorter == (expected != HS_OK),
+              "create knows what the device can do");
+        for (i = 1; i <= object_count; i++)
+            check(objects[i].kind != PIPELINE || objects[i].width == required, "the width that is required");
+        hs_vulkan_release(sorter);
+        check(live == 0, "all is destroyed");
+        /* asked beforehand, only what the physical device lacks counts */
+        if (trial == 9 || trial == 14) continue;
+        device.device = NULL;
+        check(hs_vulkan_features(&sort, &device, &needed, &useful) == expected, "features agrees with create");
+        if (expected) continue;
+        check(!(needed & HS_VULKAN_INT64) == !wide, "64-bit integers are needed for such keys");
+        check(!(needed & HS_VULKAN_SUBGROUP_SIZE) == !required, "a width that is not the usual one is needed");
+        check(!(needed & HS_VULKAN_ADDRESS) && (needed & ~useful) == 0, "what is needed is useful");
+        check(!(useful & HS_VULKAN_ADDRESS) == (!sort.spirv_address || trial == 18), "addresses are useful");
+    }
+}
+
+static void wrong_arguments(const hs_sort *sort, uint32_t width)
+{
+    const uint64_t n = 1000, keys = n * sort->key_bytes;
+    hs_vulkan_device device = fresh(width);
+    hs_vulkan *sorter = NULL;
+    uint32_t trial;
+    context = "wrong arguments";
+    device.binding_limit = 1 << 20;
+    if (!check(hs_vulkan_create(sort, &device, &sorter, NULL) == HS_OK, "a sorter is made")) return;
+    for (trial = 0;; trial++) {
+        hs_vulkan_args args = arguments(sort, n, 0);
+        const hs_vulkan *s = sorter;
+        const hs_vulkan_args *a = &args;
+        VkCommandBuffer c = commands();
+        hs_status expected = HS_ERROR_ARGUMENT, status;
+        context_n = trial;
+        event_count = 0;
+        switch (trial) {
+        case 0: s = NULL; break;
+        case 1: c = NULL; break;
+        case 2: a = NULL; break;
+        case 3: args.source.buffer = VK_NULL_HANDLE; break;
+        case 4: args.pool = VK_NULL_HANDLE; break;
+        case 5: args.accesses = VK_ACCESS_SHADER_WRITE_BIT; break;
+        case 6: args.n = sort->max_n + 1; expected = HS_ERROR_COUNT; break;
+        case 7: args.n = UINT64_MAX; expected = HS_ERROR_COUNT; break;
+        case 8: args.source.size = keys - 1; expected = HS_ERROR_COUNT; break;
+        case 9: args.destination.size = keys - 1; expected = HS_ERROR_COUNT; break;
+        case 10: args.source.size = VK_WHOLE_SIZE; expected = HS_ERROR_COUNT; break;
+        case 11: args.source.offset = UINT64_MAX - sort->key_bytes + 1; expected = HS_ERROR_COUNT; break;
+        case 12: args.destination.offset = UINT64_MAX - keys / 2 / 8 * 8 + 1; expected = HS_ERROR_COUNT; break;
+        case 13: args.source.offset = 1; expected = HS_ERROR_ALIGNMENT; break;
+        case 14: args.destination.offset = sort->key_bytes + 2; expected = HS_ERROR_ALIGNMENT; break;
+        case 15: args.destination.address += 2; expected = HS_ERROR_ALIGNMENT; break;
+        case 16: /* the destination begins within the source */
+            args.destination.buffer = args.source.buffer;
+            args.destination.offset = args.source.offset + keys - sort->key_bytes;
+            expected = HS_ERROR_OVERLAP;
+            break;
+        case 17: /* the source begins within the destination */
+            args.destination.buffer = args.source.buffer;
+            args.source.offset = args.destination.offset + sort->key_bytes;
+            expected = HS_ERROR_OVERLAP;
+            break;
+        case 18: /* side by side in one buffer */
+            args.destination.buffer = args.source.buffer;
+            args.destination.offset = args.source.offset + keys;
+            expected = HS_OK;
+            break;
+        case 19: /* the same part: in place */
+            args.destination = args.source;
+            expected = HS_OK;
+            break;
+        case 20: /* beyond the binding limit, without addresses */
+            args.n = args.source.size = args.destination.size = 1 << 21;
+            args.source.size = args.destination.size *= sort->key_bytes;
+            args.destination.address = 0;
+            expected = HS_ERROR_DEVICE;
+            break;
+        case 21: args.n = 0; args.source.buffer = VK_NULL_HANDLE; expected = HS_OK; break;
+        default: hs_vulkan_release(sorter); return;
+        }
+        status = hs_vulkan_sort(s, c, a, NULL);
+        check(status == expected, "the status of wrong arguments");
+        check((event_count == 0) == (expected != HS_OK || args.n == 0), "only a good sort is recorded");
+    }
+}
+
+/* Sorts too large for the device. */
+static void too_large(const hs_sort *sort, uint32_t width)
+{
+    hs_vulkan_device device = fresh(width);
+    hs_vulkan *sorter = NULL;
+    hs_vulkan_args args = arguments(sort, sort->max_n, 1);
+    context = "a grid beyond the device";
+    context_n = args.n;
+    properties.limits.maxComputeWorkGroupCount[1] = 3;
+    check(hs_vulkan_create(sort, &device, &sorter, NULL) == HS_OK, "a sorter is made");
+    check(hs_vulkan_sort(sorter, commands(), &args, NULL) == HS_ERROR_DEVICE && event_count == 0, "is refused");
+    hs_vulkan_release(sorter);
+    context = "a buffer beyond the binding limit, without addresses";
+    device = fresh(width);
+    device.features &= ~(uint32_t)HS_VULKAN_ADDRESS;
+    properties.limits.maxStorageBufferRange = 1 << 27;
+    check(hs_vulkan_create(sort, &device, &sorter, NULL) == HS_OK, "a sorter is made");
+    check(hs_vulkan_sort(sorter, commands(), &args, NULL) == HS_ERROR_DEVICE && event_count == 0, "is refused");
+    hs_vulkan_release(sorter);
+    check(live == 0, "all is destroyed");
+}
+
+static void matching(const hs_target *first, uint32_t width)
+{
+    static const char *const name[] = {"fake"}, *const other[] = {"real"};
+    hs_match yes, no;
+    hs_target ours, theirs, any;
+    const hs_target *targets[4];
+    const hs_sort *sort = NULL;
+    hs_sort bare;
+    const hs_sort *bare_sorts[1];
+    hs_vulkan_device device = fresh(width);
+    context = "matching";
+    memset(&yes, 0, sizeof yes);
+    memset(&no, 0, sizeof no);
+    yes.types = HS_GPU;
+    yes.name_count = no.name_count = 1;
+    yes.names = name;
+    no.names = other;
+    bare = *first->sorts[0];
+    bare.spirv = NULL;
+    bare_sorts[0] = &bare;
+    any = ours = theirs = *first;
+    any.match = NULL;
+    ours.match = &yes;
+    ours.sorts = bare_sorts; /* suits best, but has no kernels for Vulkan */
+    ours.sort_count = 1;
+    theirs.match = &no;
+    targets[0] = &theirs;
+    targets[1] = &any;
+    targets[2] = &ours;
+    device.features = UINT32_MAX;
+    check(hs_vulkan_match(targets, 3, bare.key, &device, &sort) == HS_OK && sort == first->sorts[0], "one that runs");
+    check(hs_vulkan_match(targets, 1, bare.key, &device, &sort) == HS_OK && !sort, "none suits");
+    check(hs_vulkan_match(targets, 3, "u7", &device, &sort) == HS_OK && !sort, "none has such keys");
+    ours.sorts = first->sorts;
+    check(hs_vulkan_match(targets, 3, bare.key, &device, &sort) == HS_OK && sort == first->sorts[0], "the best");
+    properties.limits.maxComputeSharedMemorySize = 1;
+    check(hs_vulkan_match(targets, 3, bare.key, &device, &sort) == HS_OK && !sort, "none runs");
+}
+
+static void sweeps(const hs_sort *sort, uint32_t width)
+{
+    hs_vulkan_device device = fresh(width);
+    many_sorts(sort, &device, "sorts");
+    device = fresh(width);
+    device.features &= ~(uint32_t)HS_VULKAN_ADDRESS;
+    properties.limits.minStorageBufferOffsetAlignment = 4;
+    properties.limits.maxStorageBufferRange = UINT32_MAX;
+    properties.limits.maxComputeWorkGroupCount[0] = 1u << 31;
+    properties.limits.maxComputeWorkGroupCount[1] = 1u << 31;
+    if (sort->max_n * sort->key_bytes <= UINT32_MAX) many_sorts(sort, &device, "sorts with descriptors alone");
+    if (!sort->spirv_address) return;
+    device = fresh(width);
+    device.binding_limit = 1;
+    many_sorts(sort, &device, "sorts with addresses alone");
+    device = fresh(width);
+    properties.limits.minStorageBufferOffsetAlignment = 256;
+    properties.limits.maxStorageBufferRange = 1 << 27; /* the least that there is */
+    many_sorts(sort, &device, "sorts with either");
+    device.binding_limit = 4096;
+    many_sorts(sort, &device, "sorts with addresses from 4096 bytes");
+}
+
+int main(int argc, char **argv)
+{
+    const hs_target *target = NULL;
+    size_t i;
+    uint32_t k;
+    if (argc == 3 && strcmp(argv[1], "drop") == 0) drop = (uint32_t)strtoul(argv[2], NULL, 10);
+    if (argc != 1 && !drop) return 2;
+    for (i = 0; !target && i < hs_targets_count; i++)
+        if (hs_targets[i]->sort_count && hs_targets[i]->sorts[0]->spirv) target = hs_targets[i];
+    if (!target) {
+        fprintf(stderr, "no target has SPIR-V\n");
+        return 2;
+    }
+    for (i = 0; i < target->sort_count; i++) {
+        const hs_sort *sort = target->sorts[i];
+        uint32_t width = 1;
+        for (k = 0; k < sort->kernel_count; k++)
+            if (sort->kernels[k].subgroup > width) width = sort->kernels[k].subgroup;
+        sweeps(sort, width);
+        if (drop) continue;
+        failures(sort, width);
+        absent_functions(sort, width);
+        poor_devices(sort, width > 1 ? width : 8);
+        wrong_arguments(sort, width);
+        too_large(sort, width);
+    }
+    if (!drop) matching(target, 16);
+    if (drop) {
+        printf("target %s: barrier %u forgotten in %u sorts, missed in %u of them\n", target->name, (unsigned)drop,
+               (unsigned)had_dropped, (unsigned)(had_dropped - found_dropped));
+        return had_dropped > 0 && found_dropped == had_dropped;
+    }
+    printf("target %s: %u sorts, at most %u barriers, %d checks, %d errors\n", target->name, sorts_done,
+           (unsigned)most_barriers, checks, errors);
+    return errors ? 1 : 0;
+}

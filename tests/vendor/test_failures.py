@@ -1,0 +1,58 @@
+"""Wrong calls, and an OpenCL that fails at any moment: the right status each, under the sanitizers."""
+
+from __future__ import annotations
+
+import subprocess
+from functools import cache
+from pathlib import Path
+
+import pytest
+from building import COMPILERS, CONSUMERS, SMALL, WARNINGS, bundle, embedded_only, folder, need, opencl, program, run
+from conftest import missing
+
+from hsgen.backends.hosts import Host
+
+SANITIZERS = ("-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+DRIVER = "leak:libintelocl\n"
+"""The driver keeps some memory of its own; what the runtime might leave over is looked for with the fake driver."""
+
+
+@cache
+def sanitizes(compiler: str) -> bool:
+    """Whether programs can be built with the sanitizers."""
+    need(compiler)
+    command = [compiler, *SANITIZERS, "-xc", "-", "-o", str(folder("probe") / "probe")]
+    return (
+        subprocess.run(command, input="int main(void) { return 0; }\n", text=True, capture_output=True).returncode == 0
+    )
+
+
+def sanitized(name: str, compiler: str, *files: str | Path, runtime: tuple[str, ...] = ()) -> Path:
+    """A consumer with all of the small bundle, built with the sanitizers; `runtime` are options for hs_opencl.c."""
+    opencl()
+    if not sanitizes(compiler):
+        missing(f"{compiler} has no sanitizers (apt-get install libclang-rt-dev)")
+    place = bundle(SMALL)
+    command = [compiler, "-std=c99", *WARNINGS, *SANITIZERS, f"-I{place / 'include'}", f"-I{CONSUMERS}"]
+    own = folder("own") / "hs_opencl.o"
+    run(*command, *runtime, "-c", place / "src/hs_opencl.c", "-o", own)
+    rest = [place / "src/hs.c", place / "src/hs_targets.c", place / "targets/small/small.c"]
+    return program(name, *command, CONSUMERS / f"{name}.c", own, *rest, *files)
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_every_call_may_fail(compiler: str) -> None:
+    path = sanitized("failures", compiler, CONSUMERS / "fake_opencl.c", runtime=("-Dcalloc=fake_calloc",))
+    out = run(path, env={"ASAN_OPTIONS": "detect_leaks=1"})
+    assert out.endswith("calls failed in every way, 0 wrong\n")
+    assert int(out.split()[0]) > 500
+
+
+@pytest.mark.device
+def test_wrong_calls_get_their_status(embedded: Host) -> None:
+    path = sanitized("errors", "gcc", "-lOpenCL")
+    suppressed = path.with_name("suppressed")
+    suppressed.write_text(DRIVER, encoding="utf-8")
+    options = {"ASAN_OPTIONS": "detect_leaks=1", "LSAN_OPTIONS": f"suppressions={suppressed}"}
+    out = run(path, env={**embedded_only(), **options})
+    assert " statuses and results asked for, 0 wrong\n" in out
