@@ -76,15 +76,15 @@ class Modules:
     """SPIR-V for the targets of a bundle: taken over from the bundle in `folder` or compiled.
 
     `checking` compiles again what the manifest says came from the compiler at hand, and takes over only what
-    cannot be compiled here; otherwise words whose GLSL is the same are taken over.  `missing` collects what a
-    user must know: sorts left without SPIR-V, or with SPIR-V that could not be checked.
+    cannot be compiled here; otherwise words whose GLSL is the same are taken over.  `missing` collects paths of
+    SPIR-V that could not be made or, while `checking`, not be compared, each with the compiler that it needs.
     """
 
     folder: Path
     old: Manifest | None
     prefix: str
     checking: bool = False
-    missing: list[str] = field(default_factory=list)
+    missing: dict[str, str] = field(default_factory=dict)
 
     def __call__(self, sort: Sort, source: Source) -> tuple[bytes, Compiled] | None:
         """Return the C file of a sort's modules and where they come from.
@@ -95,17 +95,15 @@ class Modules:
         entry = self.old.targets.get(sort.target) if self.old else None
         record = entry.spirv.get(vendor.file_of(sort)) if entry else None
         using = spirv.compiler()
-        if self.checking and record is None:
-            return None
         if record and (kept := self._kept(sort, source, record)) is not None:
             if not self.checking:
                 return kept, record
             if using is None or using.identity != record.compiler:
-                self.missing.append(f"{spirv_path(sort)}: was compiled by {record.compiler}, which is not here")
+                self.missing[spirv_path(sort)] = record.compiler
                 return kept, record
         if using is None:
             if not self.checking:
-                self.missing.append(f"{sort.name}: no GLSL compiler here, so GLSL alone; install glslang or shaderc")
+                self.missing[spirv_path(sort)] = "glslang or shaderc"
             return (b"", record) if self.checking and record else None
         made = vendor.spirv_c(sort, spirv.compile_all(sort, source, using), using.identity, self.prefix)
         return made, Compiled(glsl_hash(source), using.identity)

@@ -88,7 +88,7 @@ def _tools() -> list[Finding]:
         Finding(
             what="GLSL compiler",
             found=glsl.identity if glsl else None,
-            costs="SPIR-V in new bundles, and checking it; apt-get install glslang-tools",
+            costs="SPIR-V in new bundles, checking it, and --api vulkan; apt-get install glslang-tools",
         ),
         Finding(what="CUDA compiler", found=toolkit, costs="--api cuda; install NVIDIA's CUDA toolkit"),
         Finding(what="NVRTC", found=nvrtcs, costs=f"the compile tests of CUDA kernels; {nvrtc.INSTALL}"),

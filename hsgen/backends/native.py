@@ -84,7 +84,10 @@ def library(
     parts = {t.name: (t, choose(t, [key], [api], [])) for t in targets}
     files, _ = bundle.build(parts, words, "hs")
     if words.missing:
-        raise Unavailable(words.missing[0])
+        raise Unavailable(
+            f"no GLSL compiler for {next(iter(words.missing))}; install glslang or shaderc, or name a bundle that "
+            "holds it with --bundle"
+        )
     for file in sorted(HARNESS.iterdir()):
         files[f"harness/{file.name}"] = file.read_bytes()
     command = _nvcc() if api == "cuda" else [*compiler(), "-std=c99", "-O1", "-fPIC"]
@@ -237,7 +240,7 @@ class Native:
     def peer(self, name: str, size: int, n: int) -> None:
         """See `Engine`."""
         if not self._harness.has("hn_peer"):
-            raise Unavailable(f"peer {name}: is no sort of {self.api}")
+            raise Unavailable(f"peer {name}: runs beside CUDA only; add --api cuda")
         self._timed("hn_peer", name.encode(), ctypes.c_int(size), ctypes.c_uint64(n))
 
     def _timed(self, name: str, *arguments: Any) -> float:

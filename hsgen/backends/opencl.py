@@ -195,7 +195,7 @@ class Direct:
 
     def peer(self, name: str, size: int, n: int) -> None:
         """See `Engine`: none is built in."""
-        raise Unavailable(f"peer {name}: is no sort of OpenCL")
+        raise Unavailable(f"peer {name}: runs beside CUDA only; add --api cuda")
 
     def messages(self) -> str:
         """See `Engine`: there are no layers."""

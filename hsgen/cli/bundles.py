@@ -80,8 +80,8 @@ def generate(
         parts = {**_recorded(folder, kept, names), **parts}  # all C files change
     words = Modules(folder, old, begin)
     files, manifest = build(parts, words, begin, kept)
-    for line in words.missing:
-        click.echo(f"hsgen: {line}", err=True)
+    for path, compiler in words.missing.items():
+        click.echo(f"hsgen: {path}: not made, GLSL alone: no GLSL compiler here; install {compiler}", err=True)
     changed, gone = changes(folder, files, manifest, old)
     if not dry_run:
         write(folder, changed, gone)
@@ -166,7 +166,8 @@ def _check(folder: Path, names: tuple[str, ...], diff: bool, as_json: bool) -> N
     if manifest.bytes() != (folder / MANIFEST).read_bytes():
         found = replace(found, stale=(*found.stale, MANIFEST))
     if as_json:
-        emit_json([{"path": p, "state": s} for s, p in (x.split(" ", 1) for x in found.lines())])
+        unchecked = [] if found else [f"unchecked {p}" for p in words.missing]
+        emit_json([{"path": p, "state": s} for s, p in (x.split(" ", 1) for x in [*found.lines(), *unchecked])])
     elif diff:
         files[MANIFEST] = manifest.bytes()
         click.echo(unified(folder, files, (*found.stale, *found.missing)))
@@ -179,7 +180,8 @@ def _check(folder: Path, names: tuple[str, ...], diff: bool, as_json: bool) -> N
         )
     if words.missing:
         raise Unavailable(
-            *(f"{folder}: {line}" for line in words.missing), f"{folder}: all but this SPIR-V is up to date"
+            *(f"{folder}: {p}: was compiled by {c}, which is not here" for p, c in words.missing.items()),
+            f"{folder}: all but this SPIR-V is up to date",
         )
     if not as_json:
         click.echo(f"{folder} is up to date ({len(manifest.hashes)} files)")

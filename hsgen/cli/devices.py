@@ -44,7 +44,7 @@ def validate(
     name: str | None,
     device: str | None,
     keys: tuple[str, ...],
-    api: str,
+    api: str | None,
     runtime: str | None,
     options: tuple[str, ...],
     bundle: Path | None,
@@ -56,7 +56,8 @@ def validate(
     """Compile the kernels of a target and compare many sorts on a device with numpy; exit with 1 on a failure."""
     rows = []
     with required(require):
-        place = places.find(name, device, keys, places.Drive(api=api, runtime=runtime, options=options, bundle=bundle))
+        drive = places.Drive(target=name, asked=api, runtime=runtime, options=options, bundle=bundle)
+        place = places.find(device, keys, drive)
         for sort in place.sorts:
             rows.append(_validate(place, sort, full, seed))
     if as_json:
@@ -138,7 +139,7 @@ def bench(
     sizes: str,
     against: str,
     rounds: int,
-    api: str,
+    api: str | None,
     runtime: str | None,
     options: tuple[str, ...],
     bundle: Path | None,
@@ -158,9 +159,8 @@ def bench(
             raise Usage(f"peer {peer}: unknown; known are {', '.join(PEERS)}")
     rows: list[benchmarks.Row] = []
     with required(require):
-        place = places.find(
-            name, device, keys, places.Drive(api=api, runtime=runtime, options=options, bundle=bundle), peers
-        )
+        drive = places.Drive(target=name, asked=api, runtime=runtime, options=options, bundle=bundle)
+        place = places.find(device, keys, drive, peers)
         for sort in place.sorts:
             if max(counts) > sort.plan.max_n:
                 raise Usage(f"sizes {sizes}: {sort.name} sorts up to {sort.plan.max_n} keys")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,10 @@ from hsgen.spec import APIS, Sort
 from hsgen.store import read_manifest
 
 target_option = click.option("-t", "--target", "name", help="A target; the one that matches the device if not given.")
-api_option = click.option("--api", type=click.Choice(list(APIS)), default="opencl", show_default=True, help="The API.")
+api_option = click.option(
+    "--api", type=click.Choice(list(APIS)), help="The API; opencl, or the first of a target without it."
+)
+WORDS = {"opencl": ("out_of_order",), "vulkan": ("validation", "binding_limit", "size_control"), "cuda": ("graph",)}
 runtime_option = click.option(
     "--runtime",
     type=click.Choice(["python", "c"]),
@@ -42,14 +46,26 @@ bundle_option = click.option(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Drive:
     """How a device is to be driven, as the command line says."""
 
-    api: str
+    target: str | None
+    asked: str | None
     runtime: str | None
     options: tuple[str, ...]
     bundle: Path | None
+
+    @cached_property
+    def found(self) -> target_files.Target | None:
+        """The target that was named."""
+        return target_files.find(self.target) if self.target else None
+
+    @property
+    def api(self) -> str:
+        """The API that was asked for, or else OpenCL where the target has it."""
+        apis = self.found.apis if self.found else ("opencl",)
+        return self.asked or ("opencl" if "opencl" in apis else apis[0])
 
     @property
     def native(self) -> bool:
@@ -58,10 +74,16 @@ class Drive:
 
     def check(self) -> None:
         """Refuse what does not go together."""
+        if self.found and self.api not in self.found.apis:
+            raise Usage(f"target {self.found.name}: has no kernels for {self.api}; it has {', '.join(self.found.apis)}")
         if self.api != "opencl" and self.runtime == "python":
             raise Usage(f"runtime python: drives opencl only; leave --runtime away for {self.api}")
-        if self.options and not self.native:
-            raise Usage(f"option {self.options[0]}: is for the C runtime; add --runtime c")
+        for word in self.options:
+            if not self.native:
+                raise Usage(f"option {word}: is for the C runtime; add --runtime c")
+            if word.partition("=")[0] not in WORDS[self.api] or not word.partition("=")[2].isdecimal():
+                known = ", ".join(f"{w}=N" for w in WORDS[self.api])
+                raise Usage(f"option {word}: unknown for {self.api}; it knows {known}")
 
     def library(self, found: target_files.Target, key: str, peers: Sequence[str] = ()) -> Path:
         """Build the C runtime with a target's sort of one key type."""
@@ -100,7 +122,6 @@ class Place:
 
 
 def find(
-    name: str | None,
     device: str | None,
     keys: tuple[str, ...],
     drive: Drive,
@@ -109,9 +130,7 @@ def find(
     """The device to use and the sorts of the target on it."""
     drive.check()
     api, native = drive.api, drive.native
-    found = target_files.find(name) if name else None
-    if found and api not in found.apis:
-        raise Usage(f"target {found.name}: has no kernels for {api}; it has {', '.join(found.apis)}")
+    name, found = drive.target, drive.found
     shown = _shown(drive, found or target_files.find("generic"), keys) if native else None
     if found is None:
         host = hosts.pick(device, (), shown)

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from conftest import missing
 
 from hsgen import toolchain
 from hsgen.backends.hosts import Host
@@ -110,6 +111,46 @@ def test_adding_a_target_as_the_document_says(tree: Path, embedded: Host) -> Non
     mine = next(t for t in records(tree, "targets") if t["name"] == "my-gpu")
     assert [e["level"] for e in mine["evidence"]] == ["cpu"]
     assert records(tree, "check") == [], "evidence changed what is generated"
+
+
+def test_the_readme_vendors_a_bundle(tree: Path) -> None:
+    """Its commands about bundles run, and its lines of C are calls that the headers declare."""
+    ran = ""
+    for text in only(tree / "README.md", "sh"):
+        if "third_party" in text:
+            done = shell(text, tree)
+            assert done.returncode == 0, f"{text}\n{done.stdout}"
+            ran += done.stdout
+    assert "third_party/sorts is up to date" in ran and "third_party/sorts is as it was generated" in ran
+    if (compiler := shutil.which("cc")) is None:
+        missing("a C compiler is not installed (apt-get install gcc)")
+    types = (
+        "hs_vulkan_device where, const hs_sort *sort, hs_vulkan *sorter, VkCommandBuffer commands, hs_vulkan_args args"
+    )
+    head = '#include "hs/hs_vulkan.h"\n#include "hs/hs_targets.h"\n'
+    body = f"{head}void lines({types}, VkResult code);\nvoid lines({types}, VkResult code)\n{{\n"
+    (tree / "lines.c").write_text(f"{body}{only(tree / 'README.md', 'c')[0]}}}\n", encoding="utf-8")
+    flags = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only", "-Ithird_party/sorts/include"]
+    done = subprocess.run([compiler, *flags, "lines.c"], cwd=tree, capture_output=True, text=True, check=False)
+    if "vulkan/vulkan_core.h: No such file" in done.stderr:
+        missing("Vulkan's headers are not installed (apt-get install libvulkan-dev)")
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_layers_are_those_that_the_test_holds() -> None:
+    """docs/architecture.md shows the modules line by line as tests/unit/test_architecture.py does, from the top."""
+    text = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    shown = re.search(r"^## Imports go one way\n\n((?: {4}.*\n)+)", text, re.M)
+    assert shown, "docs/architecture.md shows no layers"
+    source = ast.parse((ROOT / "tests/unit/test_architecture.py").read_text(encoding="utf-8"))
+    held = next(
+        ast.literal_eval(node.value)
+        for node in source.body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "LAYERS"
+    )
+    there = {p.stem for p in (ROOT / "hsgen").iterdir()}
+    expected = [sorted(set(names) & there) for names in reversed(held)]
+    assert [sorted(line.split()) for line in shown[1].splitlines()] == expected
 
 
 def test_the_three_lines_of_python_sort(embedded: Host) -> None:

@@ -3593,16 +3593,16 @@ HS_KERNEL void __launch_bounds__(512) block_sort_16(const hs_key *source, hs_key
 }
 
 // flip merge, 1 stage
-HS_KERNEL void __launch_bounds__(64) flip_1(hs_key *destination, int n, int argument)
+HS_KERNEL void __launch_bounds__(256) flip_1(hs_key *destination, int n, int argument)
 {
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8;
     int run = 8192 << level;
-    int lg_groups = lg_stride - 6; // groups a span
+    int lg_groups = lg_stride - 8; // groups a span
     int span = (hs_group() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 64;
+    int first = (hs_group() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
     int lane = hs_lane();
     int x = first + hs_subgroup() * 32;
@@ -3630,17 +3630,17 @@ HS_KERNEL void __launch_bounds__(64) flip_1(hs_key *destination, int n, int argu
 }
 
 // flip merge, 2 stages
-HS_KERNEL void __launch_bounds__(64) flip_2(hs_key *destination, int n, int argument)
+HS_KERNEL void __launch_bounds__(256) flip_2(hs_key *destination, int n, int argument)
 {
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8;
     int stride = 1 << lg_stride;
     int run = 8192 << level;
-    int lg_groups = lg_stride - 6; // groups a span
+    int lg_groups = lg_stride - 8; // groups a span
     int span = (hs_group() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 64;
+    int first = (hs_group() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
     int lane = hs_lane();
     int x = first + hs_subgroup() * 32;
@@ -3683,17 +3683,17 @@ HS_KERNEL void __launch_bounds__(64) flip_2(hs_key *destination, int n, int argu
 }
 
 // flip merge, 3 stages
-HS_KERNEL void __launch_bounds__(64) flip_3(hs_key *destination, int n, int argument)
+HS_KERNEL void __launch_bounds__(256) flip_3(hs_key *destination, int n, int argument)
 {
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8;
     int stride = 1 << lg_stride;
     int run = 8192 << level;
-    int lg_groups = lg_stride - 6; // groups a span
+    int lg_groups = lg_stride - 8; // groups a span
     int span = (hs_group() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 64;
+    int first = (hs_group() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
     int lane = hs_lane();
     int x = first + hs_subgroup() * 32;
@@ -3768,17 +3768,17 @@ HS_KERNEL void __launch_bounds__(64) flip_3(hs_key *destination, int n, int argu
 }
 
 // flip merge, 4 stages
-HS_KERNEL void __launch_bounds__(64) flip_4(hs_key *destination, int n, int argument)
+HS_KERNEL void __launch_bounds__(256) flip_4(hs_key *destination, int n, int argument)
 {
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8;
     int stride = 1 << lg_stride;
     int run = 8192 << level;
-    int lg_groups = lg_stride - 6; // groups a span
+    int lg_groups = lg_stride - 8; // groups a span
     int span = (hs_group() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 64;
+    int first = (hs_group() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
     int lane = hs_lane();
     int x = first + hs_subgroup() * 32;
@@ -3921,19 +3921,19 @@ HS_KERNEL void __launch_bounds__(64) flip_4(hs_key *destination, int n, int argu
 }
 
 // half merge, 1 stage
-HS_KERNEL void __launch_bounds__(64) half_1(hs_key *destination, int n, int argument)
+HS_KERNEL void __launch_bounds__(256) half_1(hs_key *destination, int n, int argument)
 {
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8;
     int stride = 1 << lg_stride;
     int run = 8192 << level;
-    int lg_groups = level + 7; // groups a span
+    int lg_groups = level + 5; // groups a span
     int span = (hs_group() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 64;
+    int first = (hs_group() & ((1 << lg_groups) - 1)) * 256;
     first = (first >> lg_stride << (lg_stride + 1)) + (first & (stride - 1));
-    bool whole = first + 64 + 1 * stride <= keys;
+    bool whole = first + 256 + 1 * stride <= keys;
     int lane = hs_lane();
     int x = first + hs_subgroup() * 32;
     int i0 = x + lane;
@@ -3957,19 +3957,19 @@ HS_KERNEL void __launch_bounds__(64) half_1(hs_key *destination, int n, int argu
 }
 
 // half merge, 2 stages
-HS_KERNEL void __launch_bounds__(64) half_2(hs_key *destination, int n, int argument)
+HS_KERNEL void __launch_bounds__(256) half_2(hs_key *destination, int n, int argument)
 {
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8;
     int stride = 1 << lg_stride;
     int run = 8192 << level;
-    int lg_groups = level + 6; // groups a span
+    int lg_groups = level + 4; // groups a span
     int span = (hs_group() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 64;
+    int first = (hs_group() & ((1 << lg_groups) - 1)) * 256;
     first = (first >> lg_stride << (lg_stride + 2)) + (first & (stride - 1));
-    bool whole = first + 64 + 3 * stride <= keys;
+    bool whole = first + 256 + 3 * stride <= keys;
     int lane = hs_lane();
     int x = first + hs_subgroup() * 32;
     int i0 = x + lane;
@@ -4006,19 +4006,19 @@ HS_KERNEL void __launch_bounds__(64) half_2(hs_key *destination, int n, int argu
 }
 
 // half merge, 3 stages
-HS_KERNEL void __launch_bounds__(64) half_3(hs_key *destination, int n, int argument)
+HS_KERNEL void __launch_bounds__(256) half_3(hs_key *destination, int n, int argument)
 {
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8;
     int stride = 1 << lg_stride;
     int run = 8192 << level;
-    int lg_groups = level + 5; // groups a span
+    int lg_groups = level + 3; // groups a span
     int span = (hs_group() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 64;
+    int first = (hs_group() & ((1 << lg_groups) - 1)) * 256;
     first = (first >> lg_stride << (lg_stride + 3)) + (first & (stride - 1));
-    bool whole = first + 64 + 7 * stride <= keys;
+    bool whole = first + 256 + 7 * stride <= keys;
     int lane = hs_lane();
     int x = first + hs_subgroup() * 32;
     int i0 = x + lane;
@@ -4083,19 +4083,19 @@ HS_KERNEL void __launch_bounds__(64) half_3(hs_key *destination, int n, int argu
 }
 
 // half merge, 4 stages
-HS_KERNEL void __launch_bounds__(64) half_4(hs_key *destination, int n, int argument)
+HS_KERNEL void __launch_bounds__(256) half_4(hs_key *destination, int n, int argument)
 {
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8;
     int stride = 1 << lg_stride;
     int run = 8192 << level;
-    int lg_groups = level + 4; // groups a span
+    int lg_groups = level + 2; // groups a span
     int span = (hs_group() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 64;
+    int first = (hs_group() & ((1 << lg_groups) - 1)) * 256;
     first = (first >> lg_stride << (lg_stride + 4)) + (first & (stride - 1));
-    bool whole = first + 64 + 15 * stride <= keys;
+    bool whole = first + 256 + 15 * stride <= keys;
     int lane = hs_lane();
     int x = first + hs_subgroup() * 32;
     int i0 = x + lane;

@@ -3649,7 +3649,7 @@ void main()
 
 // flip merge, 1 stage
 #ifdef HS_KERNEL_flip_1
-layout(local_size_x = 64) in;
+layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_key key[]; };
 layout(push_constant) uniform hs_constants { hs_keys destination_at; int n; int argument; } hs_push;
@@ -3666,11 +3666,11 @@ void main()
 {
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8;
     int run = 8192 << level;
-    int lg_groups = lg_stride - 6; // groups a span
+    int lg_groups = lg_stride - 8; // groups a span
     int span = (hs_group() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 64;
+    int first = (hs_group() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
     int lane = hs_lane();
     int x = first + hs_subgroup() * 32;
@@ -3700,7 +3700,7 @@ void main()
 
 // flip merge, 2 stages
 #ifdef HS_KERNEL_flip_2
-layout(local_size_x = 64) in;
+layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_key key[]; };
 layout(push_constant) uniform hs_constants { hs_keys destination_at; int n; int argument; } hs_push;
@@ -3718,11 +3718,11 @@ void main()
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8;
     int stride = 1 << lg_stride;
     int run = 8192 << level;
-    int lg_groups = lg_stride - 6; // groups a span
+    int lg_groups = lg_stride - 8; // groups a span
     int span = (hs_group() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 64;
+    int first = (hs_group() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
     int lane = hs_lane();
     int x = first + hs_subgroup() * 32;
@@ -3767,7 +3767,7 @@ void main()
 
 // flip merge, 3 stages
 #ifdef HS_KERNEL_flip_3
-layout(local_size_x = 64) in;
+layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_key key[]; };
 layout(push_constant) uniform hs_constants { hs_keys destination_at; int n; int argument; } hs_push;
@@ -3785,11 +3785,11 @@ void main()
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8;
     int stride = 1 << lg_stride;
     int run = 8192 << level;
-    int lg_groups = lg_stride - 6; // groups a span
+    int lg_groups = lg_stride - 8; // groups a span
     int span = (hs_group() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 64;
+    int first = (hs_group() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
     int lane = hs_lane();
     int x = first + hs_subgroup() * 32;
@@ -3866,7 +3866,7 @@ void main()
 
 // flip merge, 4 stages
 #ifdef HS_KERNEL_flip_4
-layout(local_size_x = 64) in;
+layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_key key[]; };
 layout(push_constant) uniform hs_constants { hs_keys destination_at; int n; int argument; } hs_push;
@@ -3884,11 +3884,11 @@ void main()
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8;
     int stride = 1 << lg_stride;
     int run = 8192 << level;
-    int lg_groups = lg_stride - 6; // groups a span
+    int lg_groups = lg_stride - 8; // groups a span
     int span = (hs_group() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 64;
+    int first = (hs_group() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
     int lane = hs_lane();
     int x = first + hs_subgroup() * 32;
@@ -4033,7 +4033,7 @@ void main()
 
 // half merge, 1 stage
 #ifdef HS_KERNEL_half_1
-layout(local_size_x = 64) in;
+layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_key key[]; };
 layout(push_constant) uniform hs_constants { hs_keys destination_at; int n; int argument; } hs_push;
@@ -4051,13 +4051,13 @@ void main()
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8;
     int stride = 1 << lg_stride;
     int run = 8192 << level;
-    int lg_groups = level + 7; // groups a span
+    int lg_groups = level + 5; // groups a span
     int span = (hs_group() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 64;
+    int first = (hs_group() & ((1 << lg_groups) - 1)) * 256;
     first = (first >> lg_stride << (lg_stride + 1)) + (first & (stride - 1));
-    bool whole = first + 64 + 1 * stride <= keys;
+    bool whole = first + 256 + 1 * stride <= keys;
     int lane = hs_lane();
     int x = first + hs_subgroup() * 32;
     int i0 = x + lane;
@@ -4083,7 +4083,7 @@ void main()
 
 // half merge, 2 stages
 #ifdef HS_KERNEL_half_2
-layout(local_size_x = 64) in;
+layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_key key[]; };
 layout(push_constant) uniform hs_constants { hs_keys destination_at; int n; int argument; } hs_push;
@@ -4101,13 +4101,13 @@ void main()
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8;
     int stride = 1 << lg_stride;
     int run = 8192 << level;
-    int lg_groups = level + 6; // groups a span
+    int lg_groups = level + 4; // groups a span
     int span = (hs_group() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 64;
+    int first = (hs_group() & ((1 << lg_groups) - 1)) * 256;
     first = (first >> lg_stride << (lg_stride + 2)) + (first & (stride - 1));
-    bool whole = first + 64 + 3 * stride <= keys;
+    bool whole = first + 256 + 3 * stride <= keys;
     int lane = hs_lane();
     int x = first + hs_subgroup() * 32;
     int i0 = x + lane;
@@ -4146,7 +4146,7 @@ void main()
 
 // half merge, 3 stages
 #ifdef HS_KERNEL_half_3
-layout(local_size_x = 64) in;
+layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_key key[]; };
 layout(push_constant) uniform hs_constants { hs_keys destination_at; int n; int argument; } hs_push;
@@ -4164,13 +4164,13 @@ void main()
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8;
     int stride = 1 << lg_stride;
     int run = 8192 << level;
-    int lg_groups = level + 5; // groups a span
+    int lg_groups = level + 3; // groups a span
     int span = (hs_group() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 64;
+    int first = (hs_group() & ((1 << lg_groups) - 1)) * 256;
     first = (first >> lg_stride << (lg_stride + 3)) + (first & (stride - 1));
-    bool whole = first + 64 + 7 * stride <= keys;
+    bool whole = first + 256 + 7 * stride <= keys;
     int lane = hs_lane();
     int x = first + hs_subgroup() * 32;
     int i0 = x + lane;
@@ -4237,7 +4237,7 @@ void main()
 
 // half merge, 4 stages
 #ifdef HS_KERNEL_half_4
-layout(local_size_x = 64) in;
+layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_key key[]; };
 layout(push_constant) uniform hs_constants { hs_keys destination_at; int n; int argument; } hs_push;
@@ -4255,13 +4255,13 @@ void main()
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8;
     int stride = 1 << lg_stride;
     int run = 8192 << level;
-    int lg_groups = level + 4; // groups a span
+    int lg_groups = level + 2; // groups a span
     int span = (hs_group() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 64;
+    int first = (hs_group() & ((1 << lg_groups) - 1)) * 256;
     first = (first >> lg_stride << (lg_stride + 4)) + (first & (stride - 1));
-    bool whole = first + 64 + 15 * stride <= keys;
+    bool whole = first + 256 + 15 * stride <= keys;
     int lane = hs_lane();
     int x = first + hs_subgroup() * 32;
     int i0 = x + lane;

@@ -3607,17 +3607,17 @@ __kernel void block_sort_16(__global const hs_key *source, __global hs_key *dest
 #if defined(cl_intel_required_subgroup_size)
 __attribute__((intel_reqd_sub_group_size(32)))
 #endif
-__attribute__((reqd_work_group_size(64, 1, 1)))
+__attribute__((reqd_work_group_size(256, 1, 1)))
 __kernel void flip_1(__global hs_key *destination, int n, int argument)
 {
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8;
     int run = 8192 << level;
-    int lg_groups = lg_stride - 6; // groups a span
+    int lg_groups = lg_stride - 8; // groups a span
     int span = (hs_group() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 64;
+    int first = (hs_group() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
     int lane = hs_lane();
     int x = first + hs_subgroup() * 32;
@@ -3648,18 +3648,18 @@ __kernel void flip_1(__global hs_key *destination, int n, int argument)
 #if defined(cl_intel_required_subgroup_size)
 __attribute__((intel_reqd_sub_group_size(32)))
 #endif
-__attribute__((reqd_work_group_size(64, 1, 1)))
+__attribute__((reqd_work_group_size(256, 1, 1)))
 __kernel void flip_2(__global hs_key *destination, int n, int argument)
 {
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8;
     int stride = 1 << lg_stride;
     int run = 8192 << level;
-    int lg_groups = lg_stride - 6; // groups a span
+    int lg_groups = lg_stride - 8; // groups a span
     int span = (hs_group() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 64;
+    int first = (hs_group() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
     int lane = hs_lane();
     int x = first + hs_subgroup() * 32;
@@ -3705,18 +3705,18 @@ __kernel void flip_2(__global hs_key *destination, int n, int argument)
 #if defined(cl_intel_required_subgroup_size)
 __attribute__((intel_reqd_sub_group_size(32)))
 #endif
-__attribute__((reqd_work_group_size(64, 1, 1)))
+__attribute__((reqd_work_group_size(256, 1, 1)))
 __kernel void flip_3(__global hs_key *destination, int n, int argument)
 {
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8;
     int stride = 1 << lg_stride;
     int run = 8192 << level;
-    int lg_groups = lg_stride - 6; // groups a span
+    int lg_groups = lg_stride - 8; // groups a span
     int span = (hs_group() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 64;
+    int first = (hs_group() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
     int lane = hs_lane();
     int x = first + hs_subgroup() * 32;
@@ -3794,18 +3794,18 @@ __kernel void flip_3(__global hs_key *destination, int n, int argument)
 #if defined(cl_intel_required_subgroup_size)
 __attribute__((intel_reqd_sub_group_size(32)))
 #endif
-__attribute__((reqd_work_group_size(64, 1, 1)))
+__attribute__((reqd_work_group_size(256, 1, 1)))
 __kernel void flip_4(__global hs_key *destination, int n, int argument)
 {
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8;
     int stride = 1 << lg_stride;
     int run = 8192 << level;
-    int lg_groups = lg_stride - 6; // groups a span
+    int lg_groups = lg_stride - 8; // groups a span
     int span = (hs_group() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 64;
+    int first = (hs_group() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
     int lane = hs_lane();
     int x = first + hs_subgroup() * 32;
@@ -3951,20 +3951,20 @@ __kernel void flip_4(__global hs_key *destination, int n, int argument)
 #if defined(cl_intel_required_subgroup_size)
 __attribute__((intel_reqd_sub_group_size(32)))
 #endif
-__attribute__((reqd_work_group_size(64, 1, 1)))
+__attribute__((reqd_work_group_size(256, 1, 1)))
 __kernel void half_1(__global hs_key *destination, int n, int argument)
 {
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8;
     int stride = 1 << lg_stride;
     int run = 8192 << level;
-    int lg_groups = level + 7; // groups a span
+    int lg_groups = level + 5; // groups a span
     int span = (hs_group() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 64;
+    int first = (hs_group() & ((1 << lg_groups) - 1)) * 256;
     first = (first >> lg_stride << (lg_stride + 1)) + (first & (stride - 1));
-    bool whole = first + 64 + 1 * stride <= keys;
+    bool whole = first + 256 + 1 * stride <= keys;
     int lane = hs_lane();
     int x = first + hs_subgroup() * 32;
     int i0 = x + lane;
@@ -3991,20 +3991,20 @@ __kernel void half_1(__global hs_key *destination, int n, int argument)
 #if defined(cl_intel_required_subgroup_size)
 __attribute__((intel_reqd_sub_group_size(32)))
 #endif
-__attribute__((reqd_work_group_size(64, 1, 1)))
+__attribute__((reqd_work_group_size(256, 1, 1)))
 __kernel void half_2(__global hs_key *destination, int n, int argument)
 {
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8;
     int stride = 1 << lg_stride;
     int run = 8192 << level;
-    int lg_groups = level + 6; // groups a span
+    int lg_groups = level + 4; // groups a span
     int span = (hs_group() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 64;
+    int first = (hs_group() & ((1 << lg_groups) - 1)) * 256;
     first = (first >> lg_stride << (lg_stride + 2)) + (first & (stride - 1));
-    bool whole = first + 64 + 3 * stride <= keys;
+    bool whole = first + 256 + 3 * stride <= keys;
     int lane = hs_lane();
     int x = first + hs_subgroup() * 32;
     int i0 = x + lane;
@@ -4044,20 +4044,20 @@ __kernel void half_2(__global hs_key *destination, int n, int argument)
 #if defined(cl_intel_required_subgroup_size)
 __attribute__((intel_reqd_sub_group_size(32)))
 #endif
-__attribute__((reqd_work_group_size(64, 1, 1)))
+__attribute__((reqd_work_group_size(256, 1, 1)))
 __kernel void half_3(__global hs_key *destination, int n, int argument)
 {
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8;
     int stride = 1 << lg_stride;
     int run = 8192 << level;
-    int lg_groups = level + 5; // groups a span
+    int lg_groups = level + 3; // groups a span
     int span = (hs_group() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 64;
+    int first = (hs_group() & ((1 << lg_groups) - 1)) * 256;
     first = (first >> lg_stride << (lg_stride + 3)) + (first & (stride - 1));
-    bool whole = first + 64 + 7 * stride <= keys;
+    bool whole = first + 256 + 7 * stride <= keys;
     int lane = hs_lane();
     int x = first + hs_subgroup() * 32;
     int i0 = x + lane;
@@ -4125,20 +4125,20 @@ __kernel void half_3(__global hs_key *destination, int n, int argument)
 #if defined(cl_intel_required_subgroup_size)
 __attribute__((intel_reqd_sub_group_size(32)))
 #endif
-__attribute__((reqd_work_group_size(64, 1, 1)))
+__attribute__((reqd_work_group_size(256, 1, 1)))
 __kernel void half_4(__global hs_key *destination, int n, int argument)
 {
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8;
     int stride = 1 << lg_stride;
     int run = 8192 << level;
-    int lg_groups = level + 4; // groups a span
+    int lg_groups = level + 2; // groups a span
     int span = (hs_group() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 64;
+    int first = (hs_group() & ((1 << lg_groups) - 1)) * 256;
     first = (first >> lg_stride << (lg_stride + 4)) + (first & (stride - 1));
-    bool whole = first + 64 + 15 * stride <= keys;
+    bool whole = first + 256 + 15 * stride <= keys;
     int lane = hs_lane();
     int x = first + hs_subgroup() * 32;
     int i0 = x + lane;

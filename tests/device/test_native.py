@@ -1,0 +1,160 @@
+"""The C runtime driven from Python: what a bad driver does to the tool, and the same sorts as through pyopencl."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import missing
+
+from hsgen import target, validate, worker
+from hsgen.backends import native
+from hsgen.backends.hosts import Host
+from hsgen.cli import main
+from hsgen.errors import Unavailable, Wrong
+
+DRIVER = """
+#include <stdlib.h>
+#include <string.h>
+#include <stdint.h>
+#include <unistd.h>
+#include "harness.h"
+static unsigned char *memory[2];
+static int sorts;
+const char *hn_count(int *count) { *count = 1; return NULL; }
+const char *hn_describe(int index, char *text, size_t size)
+{
+    (void)index;
+    strncpy(text, "{\\"name\\": \\"bad\\", \\"platform\\": \\"p\\", \\"driver\\": \\"1\\", \\"type\\": \\"gpu\\", "
+            "\\"vendor\\": 1, \\"compute\\": 0, \\"work_group\\": 256, \\"local_bytes\\": 65536, \\"subgroups\\": [1], "
+            "\\"shuffle\\": false, \\"int64\\": true}", size);
+    return NULL;
+}
+const char *hn_open(int index, const char *options) { (void)index; (void)options; return NULL; }
+const char *hn_sorter(const char *t, const char *a, const char *k) { (void)t; (void)a; (void)k; return NULL; }
+const char *hn_buffer(int slot, uint64_t bytes) { free(memory[slot]); memory[slot] = malloc(bytes); return NULL; }
+const char *hn_write(int s, uint64_t o, const void *d, uint64_t n) { memcpy(memory[s] + o, d, n); return NULL; }
+const char *hn_read(int s, uint64_t o, void *d, uint64_t n) { memcpy(d, memory[s] + o, n); return NULL; }
+const char *hn_sort(uint64_t n, uint64_t from, int slot, uint64_t to, double *seconds)
+{
+    (void)n; (void)from; (void)slot; (void)to;
+    *seconds = -1;
+    write(1, "noise\\n", 6);
+    if (++sorts < 30) return NULL;
+    FAULT;
+}
+const char *hn_copy(uint64_t bytes, double *seconds) { (void)bytes; *seconds = -1; return NULL; }
+const char *hn_messages(void) { return ""; }
+void hn_close(void) {}
+"""
+
+
+def driver(folder: Path, fault: str) -> Path:
+    """A harness whose 30th sort goes wrong."""
+    try:
+        cc = native.compiler()
+    except Unavailable as e:
+        missing(str(e))
+    (folder / "bad.c").write_text(DRIVER.replace("FAULT", fault))
+    place = folder / "bad.so"
+    subprocess.run([*cc, "-shared", "-fPIC", f"-I{native.HARNESS}", folder / "bad.c", "-o", place], check=True)
+    return place
+
+
+def request(library: Path) -> dict[str, object]:
+    chosen = {"target": "generic", "algorithm": "merge", "key": "u32", "index": 0, "options": ""}
+    return {"task": "validate", "api": "opencl", "library": str(library), "full": False, "seed": 1, **chosen}
+
+
+@pytest.mark.parametrize(
+    ("fault", "line"),
+    [
+        ("for (;;) sleep(1)", "sort: the driver hangs: no answer for 3 seconds after step"),
+        ("abort()", "sort: the driver crashed with signal 6 after step"),
+        ("*(volatile int *)0 = 1; return NULL", "sort: the driver crashed with signal 11 after step"),
+        ("exit(7)", "sort: the driver crashed with code 7 after step"),
+        ('return "device lost"', "device lost"),
+    ],
+)
+def test_a_bad_driver_ends_in_one_line(tmp_path: Path, fault: str, line: str) -> None:
+    with pytest.raises(Wrong, match=line) as caught:
+        list(worker.call(request(driver(tmp_path, fault)), "sort", seconds=3))
+    assert len(caught.value.lines) == 1
+
+
+def test_a_driver_that_does_nothing_is_wrong(tmp_path: Path) -> None:
+    *_, last = worker.call(request(driver(tmp_path, "return NULL")), "sort")
+    assert last["result"]["failed"] > 1000
+    assert worker.hosts("opencl", driver(tmp_path, "return NULL"))[0].label == "bad (p, 1)"
+
+
+def test_a_library_that_is_none(tmp_path: Path) -> None:
+    (tmp_path / "x.so").write_text("nothing")
+    with pytest.raises(Wrong, match="crashed with code 1"):
+        list(worker.call(request(tmp_path / "x.so"), "sort"))
+
+
+@pytest.mark.device
+@pytest.mark.parametrize(("name", "option"), [("cpu", ()), ("intel-gen8", ("--option", "out_of_order=1"))])
+def test_the_c_runtime_sorts_what_pyopencl_sorts(
+    embedded: Host, name: str, option: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = main(["validate", "-t", name, "--runtime", "c", "--device", "Intel", "--json", *option])
+    out, err = capsys.readouterr()
+    if code == 3:
+        missing(err)
+    assert code == 0, err
+    pairs = {k: validate.plan_cases(target.find(name).sort("merge", k), full=False, seed=1) for k in ("u32", "u64")}
+    assert {r["key"]: r["cases"] for r in json.loads(out)} == {k: 2 * len(p) for k, p in pairs.items()}
+
+
+@pytest.mark.device
+def test_the_c_runtime_is_timed(embedded: Host, capsys: pytest.CaptureFixture[str]) -> None:
+    sizes = ["--sizes", "1000,2^14", "--rounds", "2"]
+    code = main(["bench", "-t", "cpu", "--key", "u32", "--runtime", "c", "--device", "Intel", "--json", *sizes])
+    out, err = capsys.readouterr()
+    if code == 3:
+        missing(err)
+    assert code == 0, err
+    rows = json.loads(out)
+    assert [(r["n"], r["peer"]) for r in rows] == [(n, p) for n in (1000, 1 << 14) for p in (None, "numpy", "copy")]
+    assert all(np.isfinite(r["mkeys_per_s"]) and r["mkeys_per_s"] > 0 for r in rows)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["--api", "vulkan", "-t", "cpu"], "target cpu: has no kernels for vulkan; it has opencl"),
+        (["--api", "cuda", "--runtime", "python"], "runtime python: drives opencl only"),
+        (["--option", "graph=1", "-t", "cpu"], "option graph=1: is for the C runtime; add --runtime c"),
+        (["--api", "vulkan", "--bundle", "nowhere"], "nowhere: no bundle there"),
+        (["-t", "lavapipe", "--option", "graph=1"], "option graph=1: unknown for vulkan; it knows validation=N"),
+        (["-t", "lavapipe", "--option", "validation=yes"], "option validation=yes: unknown for vulkan"),
+    ],
+)
+def test_what_does_not_go_together_exits_with_2(
+    arguments: list[str], line: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["validate", *arguments]) == 2
+    assert line in capsys.readouterr().err
+
+
+def test_without_a_compiler_the_answer_is_3(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CC", "no-such-compiler")
+    monkeypatch.setattr(native.toolchain, "has_module", lambda _: False)
+    assert main(["validate", "-t", "cpu", "--runtime", "c"]) == 3
+    assert "no C compiler; install gcc or clang" in capsys.readouterr().err
+    assert main(["validate", "-t", "cpu", "--runtime", "c", "--require"]) == 1
+
+
+def test_the_worker_is_started_by_its_name() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "hsgen.worker"], input="{}", capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1 and "KeyError" in done.stderr and not done.stdout
