@@ -62,9 +62,9 @@ def spirv_path(sort: Sort) -> str:
     return f"targets/{sort.target}/spirv/{vendor.file_of(sort)}.c"
 
 
-def glsl_hash(source: Source) -> str:
-    """Return the hash of a GLSL text as far as it means something to a compiler."""
-    return digest(re.sub(r"\A(?://.*\n)+", "", source.text).encode())
+def glsl_hash(sort: Sort, source: Source) -> str:
+    """Return the hash of a GLSL text as far as it means something to a compiler, and of the version of Vulkan."""
+    return digest((sort.vulkan + re.sub(r"\A(?://.*\n)+", "", source.text)).encode())
 
 
 Words = Callable[[Sort, Source], tuple[bytes, Compiled] | None]
@@ -106,12 +106,12 @@ class Modules:
                 self.missing[spirv_path(sort)] = "glslang or shaderc"
             return (b"", record) if self.checking and record else None
         made = vendor.spirv_c(sort, spirv.compile_all(sort, source, using), using.identity, self.prefix)
-        return made, Compiled(glsl_hash(source), using.identity)
+        return made, Compiled(glsl_hash(sort, source), using.identity)
 
     def _kept(self, sort: Sort, source: Source, record: Compiled) -> bytes | None:
         """The file that the bundle has, if it is what the manifest records and its GLSL is still the same."""
         assert self.old is not None
-        if record.glsl != glsl_hash(source) or self.old.prefix != self.prefix:
+        if record.glsl != glsl_hash(sort, source) or self.old.prefix != self.prefix:
             return None
         path = spirv_path(sort)
         try:

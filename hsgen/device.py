@@ -19,3 +19,4 @@ class Device:
     storage16: bool
     binding_bytes: int
     progress: str
+    vulkan: str = "1.1"

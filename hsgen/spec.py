@@ -92,7 +92,8 @@ class Sort:
     """Everything that one sort consists of.
 
     `params` is the algorithm's own parameter object, `groups` the greatest grid of the target in one dimension.
-    `pair` says that the device lacks 64-bit integers: 64-bit keys are then two 32-bit words.
+    `pair` says that the device lacks 64-bit integers: 64-bit keys are then two 32-bit words.  `vulkan` is the
+    least version of that API, which decides the version of SPIR-V.
     """
 
     target: str
@@ -103,6 +104,7 @@ class Sort:
     params: object
     groups: int = 2**31 - 1
     pair: bool = False
+    vulkan: str = "1.1"
 
     @property
     def name(self) -> str:

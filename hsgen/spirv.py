@@ -25,11 +25,10 @@ from hsgen.spec import Sort
 ADDRESS_FROM = 1 << 20
 """Keys up to which a kernel has no form that takes device addresses: every device binds that much."""
 
-_ENVIRONMENT = "vulkan1.1"  # SPIR-V 1.3, which every Vulkan that has subgroups takes
 _OPTIONS = {
-    "glslangValidator": ("-V", "--quiet", "-Os", "-g0", "--target-env", _ENVIRONMENT, "-S", "comp"),
-    "glslang": ("-V", "--quiet", "-Os", "-g0", "--target-env", _ENVIRONMENT, "-S", "comp"),
-    "glslc": ("-Os", f"--target-env={_ENVIRONMENT}", "-fshader-stage=comp"),
+    "glslangValidator": ("-V", "--quiet", "-Os", "-g0", "-S", "comp", "--target-env"),
+    "glslang": ("-V", "--quiet", "-Os", "-g0", "-S", "comp", "--target-env"),
+    "glslc": ("-Os", "-fshader-stage=comp", "--target-env"),
 }
 
 
@@ -85,17 +84,19 @@ def compile_all(sort: Sort, source: Source, using: Compiler) -> Mapping[Module, 
     """
     wanted = modules(sort)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        made = pool.map(lambda m: compile_one(source.text, source.path, m, using), wanted)
+        made = pool.map(lambda m: compile_one(source.text, source.path, m, using, sort.vulkan), wanted)
         return dict(zip(wanted, made, strict=True))
 
 
-def compile_one(text: str, path: str, module: Module, using: Compiler) -> bytes:
-    """Return the SPIR-V of one module of `text`.
+def compile_one(text: str, path: str, module: Module, using: Compiler, vulkan: str = "1.1") -> bytes:
+    """Return the SPIR-V of one module of `text` for a version of Vulkan.
 
     Raises:
         Wrong: the compiler refuses it.
     """
-    options = [*_OPTIONS[using.name], *(f"-D{d}" for d in defines(module))]
+    *options, environment = _OPTIONS[using.name]
+    target = [f"{environment}=vulkan{vulkan}"] if using.name == "glslc" else [environment, f"vulkan{vulkan}"]
+    options += [*target, *(f"-D{d}" for d in defines(module))]
     body = re.sub(r"\A(?://.*\n)+", "", text)  # the header says nothing to a compiler
     kept = _place(hashlib.sha256("\0".join([using.identity, *options, body]).encode()).hexdigest())
     try:

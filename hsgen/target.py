@@ -20,6 +20,7 @@ from hsgen.spec import APIS, KEYS, Sort
 from hsgen.tables import Field, Reader
 
 SCHEMA = 1
+VULKANS = ("1.1", "1.2", "1.3")  # whose SPIR-V is of version 1.3, 1.5 and 1.6
 LEVELS = ("compiled", "cpu", "device")  # evidence: for the ISA, run on a CPU runtime, run on the device
 
 _TOP = {
@@ -39,6 +40,7 @@ _DEVICE = {
     "storage16": Field("bool", "whether buffers of 16-bit elements exist"),
     "binding_bytes": Field("int", "the largest buffer binding, in bytes", least=1),
     "progress": Field("str", '"none" or "started"', choices=("none", "started")),
+    "vulkan": Field("str", 'the least version of Vulkan, "1.1" if not given', required=False, choices=VULKANS),
 }
 _MATCH = {
     "types": Field("strs", 'OpenCL device types, for example ["gpu"]', required=False, choices=("cpu", "gpu", "other")),
@@ -112,6 +114,7 @@ class Target:
             params=params,
             groups=self.device.groups,
             pair=not self.device.int64,
+            vulkan=self.device.vulkan,
         )
 
 
@@ -160,7 +163,8 @@ def parse(text: str, stem: str, where: str) -> Target:
         r.error("name", f'"{top["name"]}" is not the file\'s name', f'write "{stem}" or rename the file')
     device_table = r.table(data, "device")
     facts = r.fields(device_table, "device", _DEVICE) if device_table is not None else {}
-    device = Device(**_tuples(facts)) if len(facts) == len(_DEVICE) else None
+    whole = all(name in facts for name, field in _DEVICE.items() if field.required)
+    device = Device(**_tuples(facts)) if whole else None
     match = r.fields(r.table(data, "match", required=False) or {}, "match", _MATCH)
     for part in (*match.get("names", []), *match.get("platforms", [])):
         if not part or not part.isascii() or not part.isprintable() or set(part) & set('"\\'):

@@ -121,6 +121,7 @@ def _sort(sort: Sort, opencl: Source | None, *, spirv: bool) -> dict[str, Any]:
         "opencl": _token(sort) if opencl else "",
         "opencl_lines": len(opencl.text.splitlines()) if opencl else 0,
         "spirv": spirv,
+        "vulkan": sort.vulkan.replace(".", ""),
     }
 
 

@@ -147,6 +147,7 @@ static hs_status hs_vulkan_ask(const hs_vulkan_device *device, hs_vulkan_facts *
     if (features.features.shaderInt64) facts->features |= HS_VULKAN_INT64;
     if (control.subgroupSizeControl && control.computeFullSubgroups) facts->features |= HS_VULKAN_SUBGROUP_SIZE;
     if (address.bufferDeviceAddress) facts->features |= HS_VULKAN_ADDRESS;
+    if (api >= VK_MAKE_VERSION(1, 3, 0)) facts->features |= HS_VULKAN_MAINTENANCE4; /* every such device has it */
     return HS_OK;
 }
 
@@ -169,6 +170,8 @@ static hs_status hs_vulkan_check(const hs_sort *sort, const hs_vulkan_facts *fac
     const VkSubgroupFeatureFlags operations = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_SHUFFLE_BIT;
     uint32_t i;
     if (!sort->spirv) return HS_ERROR_KERNELS;
+    if (sort->vulkan >= 13 && !(features & HS_VULKAN_MAINTENANCE4)) return HS_ERROR_DEVICE;
+    if (facts->base.apiVersion < VK_MAKE_VERSION(sort->vulkan / 10, sort->vulkan % 10, 0)) return HS_ERROR_DEVICE;
     for (i = 0; i < sort->step_count; i++) {
         const uint32_t k = sort->steps[i].kernel;
         if (k >= sort->kernel_count) return HS_ERROR_KERNELS;
@@ -187,7 +190,9 @@ static hs_status hs_vulkan_check(const hs_sort *sort, const hs_vulkan_facts *fac
         if (!(facts->subgroup.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT) ||
             (facts->subgroup.supportedOperations & operations) != operations)
             return HS_ERROR_DEVICE;
-        if (!hs_vulkan_can_require(kernel, facts, features) && facts->subgroup.subgroupSize != kernel->subgroup)
+        /* without a required size, that of the device; but modules of SPIR-V 1.6 leave it to the driver then */
+        if (!hs_vulkan_can_require(kernel, facts, features) &&
+            (facts->subgroup.subgroupSize != kernel->subgroup || sort->vulkan >= 13))
             return HS_ERROR_DEVICE;
     }
     return sort->key_bytes == 8 && !sort->pair && !(features & HS_VULKAN_INT64) ? HS_ERROR_DEVICE : HS_OK;
@@ -204,7 +209,7 @@ hs_status hs_vulkan_features(const hs_sort *sort, const hs_vulkan_device *device
     if (!status) status = hs_vulkan_check(sort, &facts, facts.features);
     if (status) return status;
     /* needed is what the sort does not run without */
-    for (bit = 1; bit <= HS_VULKAN_ADDRESS; bit *= 2)
+    for (bit = 1; bit <= HS_VULKAN_MAINTENANCE4; bit *= 2)
         if (hs_vulkan_check(sort, &facts, facts.features & ~bit)) need |= bit;
     for (i = 0; i < sort->kernel_count; i++)
         if (hs_vulkan_can_require(&sort->kernels[i], &facts, facts.features)) use |= HS_VULKAN_SUBGROUP_SIZE;

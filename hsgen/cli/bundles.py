@@ -75,7 +75,7 @@ def generate(
         if old is None:
             raise Usage(f"{folder}: no bundle there; name targets with -t, `hsgen targets` lists them")
         parts = _recorded(folder, old)
-    begin = check_prefix(prefix or (old.prefix if old else PREFIX))
+    begin = check_prefix(prefix if prefix is not None else old.prefix if old else PREFIX)
     if kept and (begin != kept.prefix or not all(e.sorts for e in kept.targets.values())):
         parts = {**_recorded(folder, kept, names), **parts}  # all C files change
     words = Modules(folder, old, begin)

@@ -88,6 +88,7 @@ typedef struct hs_sort {
     size_t opencl_lines;
     const hs_spirv *spirv;         /* for each kernel, taking descriptors; null if not generated */
     const hs_spirv *spirv_address; /* for each kernel, taking device addresses; null if not generated */
+    uint32_t vulkan; /* the version of Vulkan that its SPIR-V needs, instance and device, as 10 * major + minor */
 } hs_sort;
 
 /* How a device of a target is recognised; an empty list says nothing about that property. */

@@ -19,7 +19,8 @@ typedef struct hs_vulkan hs_vulkan;
 enum {
     HS_VULKAN_INT64 = 1,         /* VkPhysicalDeviceFeatures::shaderInt64 */
     HS_VULKAN_SUBGROUP_SIZE = 2, /* subgroupSizeControl and computeFullSubgroups (VK_EXT_subgroup_size_control) */
-    HS_VULKAN_ADDRESS = 4        /* bufferDeviceAddress (VK_KHR_buffer_device_address); shaderInt64 is not needed */
+    HS_VULKAN_ADDRESS = 4,       /* bufferDeviceAddress (VK_KHR_buffer_device_address); shaderInt64 is not needed */
+    HS_VULKAN_MAINTENANCE4 = 8   /* maintenance4, which SPIR-V 1.6 asks for: sorts that need Vulkan 1.3 */
 };
 
 /* No Vulkan function is linked: all are looked up through `get_proc`. */

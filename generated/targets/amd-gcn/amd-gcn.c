@@ -5292,7 +5292,8 @@ const hs_sort hs_amd_gcn_merge_u32 = {
     0u, 0u, /* bytes of scratch: fixed, for each key */
     hs_amd_gcn_merge_u32_opencl, 5201u, /* OpenCL C */
     hs_amd_gcn_merge_u32_spirv, /* SPIR-V: buffers by descriptor, */
-    hs_amd_gcn_merge_u32_spirv_address /* and by address */
+    hs_amd_gcn_merge_u32_spirv_address, /* and by address */
+    11u /* the version of Vulkan that it needs */
 };
 
 /* merge sort of u64 keys */
@@ -8450,7 +8451,8 @@ const hs_sort hs_amd_gcn_merge_u64 = {
     0u, 0u, /* bytes of scratch: fixed, for each key */
     hs_amd_gcn_merge_u64_opencl, 3052u, /* OpenCL C */
     hs_amd_gcn_merge_u64_spirv, /* SPIR-V: buffers by descriptor, */
-    hs_amd_gcn_merge_u64_spirv_address /* and by address */
+    hs_amd_gcn_merge_u64_spirv_address, /* and by address */
+    11u /* the version of Vulkan that it needs */
 };
 
 static const hs_sort *const hs_amd_gcn_sorts[] = {&hs_amd_gcn_merge_u32, &hs_amd_gcn_merge_u64};

@@ -4631,7 +4631,8 @@ const hs_sort hs_cpu_merge_u32 = {
     0u, 0u, /* bytes of scratch: fixed, for each key */
     hs_cpu_merge_u32_opencl, 4536u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
-    0 /* and by address */
+    0, /* and by address */
+    11u /* the version of Vulkan that it needs */
 };
 
 /* merge sort of u64 keys */
@@ -8669,7 +8670,8 @@ const hs_sort hs_cpu_merge_u64 = {
     0u, 0u, /* bytes of scratch: fixed, for each key */
     hs_cpu_merge_u64_opencl, 3936u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
-    0 /* and by address */
+    0, /* and by address */
+    11u /* the version of Vulkan that it needs */
 };
 
 static const hs_sort *const hs_cpu_sorts[] = {&hs_cpu_merge_u32, &hs_cpu_merge_u64};

@@ -2510,7 +2510,8 @@ const hs_sort hs_generic_merge_u32 = {
     0u, 0u, /* bytes of scratch: fixed, for each key */
     hs_generic_merge_u32_opencl, 2391u, /* OpenCL C */
     hs_generic_merge_u32_spirv, /* SPIR-V: buffers by descriptor, */
-    hs_generic_merge_u32_spirv_address /* and by address */
+    hs_generic_merge_u32_spirv_address, /* and by address */
+    11u /* the version of Vulkan that it needs */
 };
 
 /* merge sort of u64 keys */
@@ -5021,7 +5022,8 @@ const hs_sort hs_generic_merge_u64 = {
     0u, 0u, /* bytes of scratch: fixed, for each key */
     hs_generic_merge_u64_opencl, 2391u, /* OpenCL C */
     hs_generic_merge_u64_spirv, /* SPIR-V: buffers by descriptor, */
-    hs_generic_merge_u64_spirv_address /* and by address */
+    hs_generic_merge_u64_spirv_address, /* and by address */
+    11u /* the version of Vulkan that it needs */
 };
 
 static const hs_sort *const hs_generic_sorts[] = {&hs_generic_merge_u32, &hs_generic_merge_u64};

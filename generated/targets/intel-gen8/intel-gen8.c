@@ -3416,7 +3416,8 @@ const hs_sort hs_intel_gen8_merge_u32 = {
     0u, 0u, /* bytes of scratch: fixed, for each key */
     hs_intel_gen8_merge_u32_opencl, 3308u, /* OpenCL C */
     hs_intel_gen8_merge_u32_spirv, /* SPIR-V: buffers by descriptor, */
-    hs_intel_gen8_merge_u32_spirv_address /* and by address */
+    hs_intel_gen8_merge_u32_spirv_address, /* and by address */
+    11u /* the version of Vulkan that it needs */
 };
 
 /* merge sort of u64 keys */
@@ -6995,7 +6996,8 @@ const hs_sort hs_intel_gen8_merge_u64 = {
     0u, 0u, /* bytes of scratch: fixed, for each key */
     hs_intel_gen8_merge_u64_opencl, 3470u, /* OpenCL C */
     hs_intel_gen8_merge_u64_spirv, /* SPIR-V: buffers by descriptor, */
-    hs_intel_gen8_merge_u64_spirv_address /* and by address */
+    hs_intel_gen8_merge_u64_spirv_address, /* and by address */
+    11u /* the version of Vulkan that it needs */
 };
 
 static const hs_sort *const hs_intel_gen8_sorts[] = {&hs_intel_gen8_merge_u32, &hs_intel_gen8_merge_u64};

@@ -100,7 +100,8 @@ const hs_sort hs_lavapipe_merge_u32 = {
     0u, 0u, /* bytes of scratch: fixed, for each key */
     0, 0u, /* OpenCL C */
     hs_lavapipe_merge_u32_spirv, /* SPIR-V: buffers by descriptor, */
-    hs_lavapipe_merge_u32_spirv_address /* and by address */
+    hs_lavapipe_merge_u32_spirv_address, /* and by address */
+    11u /* the version of Vulkan that it needs */
 };
 
 /* merge sort of u64 keys */
@@ -207,7 +208,8 @@ const hs_sort hs_lavapipe_merge_u64 = {
     0u, 0u, /* bytes of scratch: fixed, for each key */
     0, 0u, /* OpenCL C */
     hs_lavapipe_merge_u64_spirv, /* SPIR-V: buffers by descriptor, */
-    hs_lavapipe_merge_u64_spirv_address /* and by address */
+    hs_lavapipe_merge_u64_spirv_address, /* and by address */
+    11u /* the version of Vulkan that it needs */
 };
 
 static const hs_sort *const hs_lavapipe_sorts[] = {&hs_lavapipe_merge_u32, &hs_lavapipe_merge_u64};

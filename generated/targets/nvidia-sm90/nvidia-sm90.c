@@ -4672,7 +4672,8 @@ const hs_sort hs_nvidia_sm90_merge_u32 = {
     0u, 0u, /* bytes of scratch: fixed, for each key */
     hs_nvidia_sm90_merge_u32_opencl, 4576u, /* OpenCL C */
     hs_nvidia_sm90_merge_u32_spirv, /* SPIR-V: buffers by descriptor, */
-    hs_nvidia_sm90_merge_u32_spirv_address /* and by address */
+    hs_nvidia_sm90_merge_u32_spirv_address, /* and by address */
+    11u /* the version of Vulkan that it needs */
 };
 
 /* merge sort of u64 keys */
@@ -7766,7 +7767,8 @@ const hs_sort hs_nvidia_sm90_merge_u64 = {
     0u, 0u, /* bytes of scratch: fixed, for each key */
     hs_nvidia_sm90_merge_u64_opencl, 2991u, /* OpenCL C */
     hs_nvidia_sm90_merge_u64_spirv, /* SPIR-V: buffers by descriptor, */
-    hs_nvidia_sm90_merge_u64_spirv_address /* and by address */
+    hs_nvidia_sm90_merge_u64_spirv_address, /* and by address */
+    11u /* the version of Vulkan that it needs */
 };
 
 static const hs_sort *const hs_nvidia_sm90_sorts[] = {&hs_nvidia_sm90_merge_u32, &hs_nvidia_sm90_merge_u64};

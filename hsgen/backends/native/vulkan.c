@@ -437,6 +437,7 @@ static const char *hn_device(const hn_facts *facts)
     VkPhysicalDeviceSubgroupSizeControlFeatures control = facts->control_feature;
     VkPhysicalDeviceBufferDeviceAddressFeatures address;
     VkPhysicalDeviceFeatures2 features;
+    VkPhysicalDeviceMaintenance4Features maintenance;
     VkQueueFamilyProperties families[64];
     VkDeviceQueueCreateInfo queue;
     VkDeviceCreateInfo info;
@@ -447,6 +448,7 @@ static const char *hn_device(const hn_facts *facts)
     VkResult code;
     uint32_t count = 64, family;
     memset(&address, 0, sizeof address);
+    memset(&maintenance, 0, sizeof maintenance);
     memset(&features, 0, sizeof features);
     memset(&queue, 0, sizeof queue);
     memset(&info, 0, sizeof info);
@@ -471,6 +473,13 @@ static const char *hn_device(const hn_facts *facts)
         address.pNext = features.pNext;
         features.pNext = &address;
         hn.features |= HS_VULKAN_ADDRESS;
+    }
+    if (facts->base.properties.apiVersion >= VK_API_VERSION_1_3) {
+        maintenance.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_FEATURES;
+        maintenance.maintenance4 = VK_TRUE;
+        maintenance.pNext = features.pNext;
+        features.pNext = &maintenance;
+        hn.features |= HS_VULKAN_MAINTENANCE4;
     }
     queue.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO;
     queue.queueFamilyIndex = family;
@@ -742,7 +751,7 @@ static const hs_spirv hn_copy_spirv[] = {{hn_copy_words, sizeof hn_copy_words}};
 static const hs_step hn_copy_steps[] = {
     {0, 0, {{HS_SOURCE, 0, 0}, {HS_DESTINATION, 0, 0}}, 0, 1u << 30, 255, 256, 1, 1u << 30}};
 static const hs_sort hn_copy_sort = {"harness", "copy",          "16 bytes", 16,      0, 256, 0, 65535, 1, 1,
-                                     hn_copy_kernels, hn_copy_steps, 1u << 30,   0, 0, NULL, 0, hn_copy_spirv, NULL};
+                                     hn_copy_kernels, hn_copy_steps, 1u << 30,   0, 0, NULL, 0, hn_copy_spirv, NULL, 11};
 
 const char *hn_copy(uint64_t bytes, double *device_seconds)
 {

@@ -1,0 +1,29 @@
+"""The version of Vulkan that a target names decides the version of its SPIR-V."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from conftest import missing
+
+from hsgen import spirv, target
+from hsgen.bundle import glsl_hash
+from hsgen.render import render
+
+
+@pytest.mark.parametrize(("vulkan", "version"), [("1.1", 0x10300), ("1.2", 0x10500), ("1.3", 0x10600)])
+def test_spirv_is_of_the_version_that_vulkan_takes(vulkan: str, version: int) -> None:
+    using = spirv.compiler()
+    if using is None:
+        missing("a GLSL compiler (apt-get install glslang-tools)")
+    sort = replace(target.find("generic").sort("merge", "u32"), vulkan=vulkan)
+    source = render(sort, "vulkan")
+    module = spirv.compile_one(source.text, source.path, spirv.Module("flip_1", True), using, vulkan)
+    assert [int.from_bytes(module[i : i + 4], "little") for i in (0, 4)] == [0x07230203, version]
+
+
+def test_words_are_not_kept_for_another_version() -> None:
+    sort = target.find("generic").sort("merge", "u32")
+    source = render(sort, "vulkan")
+    assert glsl_hash(sort, source) != glsl_hash(replace(sort, vulkan="1.2"), source)
