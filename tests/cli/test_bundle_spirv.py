@@ -1,0 +1,409 @@
+"""Bundles with SPIR-V: where it comes from, what happens without a compiler, and the prefix of C names."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import stat
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from conftest import missing
+
+import hsgen
+from hsgen import render, resources, spirv, target
+from hsgen.cli import main
+from hsgen.manifest import digest
+
+ROOT = Path(hsgen.__file__).parent.parent
+LANES = ROOT / "tests/device/lanes"
+TINY = str(LANES / "lanes4.toml")
+WORDS = "targets/lanes4/spirv/merge_u32.c"
+ALONE = "not made, GLSL alone: no GLSL compiler here"
+GENERATE = ("generate", "-t", TINY, "--api", "vulkan", "--key", "u32")
+CHECK = ("check", "-t", TINY)
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Run]:
+    """Runs hsgen with the compiler that the machine has, or with the one that `glsl` names ("": none)."""
+
+    def call(*arguments: str | Path, glsl: str | None = None) -> tuple[int, str, str]:
+        if glsl is None:
+            monkeypatch.delenv("HSGEN_GLSL", raising=False)
+        else:
+            monkeypatch.setenv("HSGEN_GLSL", glsl)
+        spirv.compiler.cache_clear()
+        capsys.readouterr()
+        code = main([str(a) for a in arguments])
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    yield call
+    spirv.compiler.cache_clear()
+
+
+@pytest.fixture
+def compiler() -> spirv.Compiler:
+    """The machine's GLSL compiler."""
+    spirv.compiler.cache_clear()
+    found = spirv.compiler()
+    if found is None:
+        missing("no GLSL compiler is installed (apt-get install glslang-tools)")
+    return found
+
+
+@pytest.fixture
+def made(compiler: spirv.Compiler, run: Run, tmp_path: Path) -> Path:
+    """A bundle of one sort with its SPIR-V."""
+    folder = tmp_path / "bundle"
+    code, _, err = run(*GENERATE, "-o", folder)
+    assert code == 0 and not err
+    return folder
+
+
+@pytest.fixture
+def changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
+    """Makes all GLSL of merge sorts differ, in a comment that a compiler sees, from what it was."""
+
+    def change() -> None:
+        shutil.copytree(resources.templates(), tmp_path / "templates")
+        path = tmp_path / "templates/merge/clean.j2"
+        text = path.read_text(encoding="utf-8")
+        assert "int start =" in text
+        path.write_text(text.replace("int start =", "/* else */ int start ="), encoding="utf-8")
+        monkeypatch.setattr(resources, "templates", lambda: tmp_path / "templates")
+        render.environment.cache_clear()
+
+    yield change
+    render.environment.cache_clear()
+
+
+def snapshot(folder: Path) -> dict[str, bytes]:
+    return {p.relative_to(folder).as_posix(): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+
+
+def record(folder: Path) -> dict[str, dict[str, str]]:
+    """What the manifest says of the SPIR-V of the tiny target."""
+    found: dict[str, dict[str, str]] = json.loads((folder / "manifest.json").read_text())["targets"]["lanes4"]["spirv"]
+    return found
+
+
+def pointers(folder: Path) -> list[str]:
+    """Where the C file of the tiny target says that SPIR-V is: by descriptor and by address."""
+    text = (folder / "targets/lanes4/lanes4.c").read_text()
+    return re.findall(r"^ *(\w+),? /\* (?:SPIR-V: buffers by descriptor,|and by address) \*/$", text, re.MULTILINE)
+
+
+def embedded(path: Path) -> list[bytes]:
+    """The modules in a C file of SPIR-V, in its order."""
+    found = re.findall(r"static const uint32_t \w+\[\] = \{\n([^}]*)\};", path.read_text())
+    return [b"".join(int(w.rstrip("u"), 0).to_bytes(4, "little") for w in re.findall(r"\w+", x)) for x in found]
+
+
+def fake(folder: Path, body: str, version: str = "Glslang Version: 99:1.2.3") -> str:
+    """A program called glslang; returns its path."""
+    path = folder / "glslang"
+    path.write_text(f'#!/bin/sh\nif [ "$1" = --version ]; then echo "{version}"; exit 0; fi\n{body}\n')
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return str(path)
+
+
+def test_words_are_those_of_the_compiler_that_the_manifest_names(
+    compiler: spirv.Compiler, made: Path, run: Run
+) -> None:
+    sort = target.find(TINY).sort("merge", "u32")
+    source = render.render(sort, "vulkan")
+    assert record(made)["merge_u32"]["compiler"] == compiler.identity
+    assert f" by {compiler.identity}." in (made / WORDS).read_text()
+    assert embedded(made / WORDS) == list(spirv.compile_all(sort, source, compiler).values())
+    assert pointers(made) == ["hs_lanes4_merge_u32_spirv", "hs_lanes4_merge_u32_spirv_address"]
+    code, out, err = run(*CHECK, "-o", made)
+    assert code == 0 and "is up to date" in out and not err
+
+
+def test_check_without_the_compiler_cannot_answer(
+    compiler: spirv.Compiler, made: Path, run: Run, tmp_path: Path
+) -> None:
+    """No compiler and another one are the same; what is stale besides is said all the same."""
+    for glsl in ("", fake(tmp_path, "exit 1")):
+        for more, expected in (((), 3), (("--require",), 1)):
+            code, out, err = run(*CHECK, "-o", made, *more, glsl=glsl)
+            assert code == expected and not out
+            assert f"{WORDS}: was compiled by {compiler.identity}, which is not here" in err
+            assert "all but this SPIR-V is up to date" in err and "stale" not in err
+    (made / "targets/lanes4/kernels/glsl/merge_u32.comp").write_text("mine")
+    code, _, err = run(*CHECK, "-o", made, glsl="")
+    assert code == 1 and "stale targets/lanes4/kernels/glsl/merge_u32.comp" in err
+
+
+def test_without_a_compiler_words_are_kept(made: Path, run: Run, tmp_path: Path) -> None:
+    before = snapshot(made)
+    for glsl in ("", fake(tmp_path, "exit 1")):
+        code, out, err = run(*GENERATE, "-o", made, glsl=glsl)
+        assert code == 0 and out == f"{made} is up to date\n" and not err
+        assert snapshot(made) == before
+
+
+def test_without_a_compiler_a_new_bundle_holds_glsl_alone(run: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "bundle"
+    code, out, err = run(*GENERATE, "-o", folder, glsl="")
+    assert code == 0 and out.startswith("wrote ")
+    assert err == f"hsgen: {WORDS}: {ALONE}; install glslang or shaderc\n"
+    assert (folder / "targets/lanes4/kernels/glsl/merge_u32.comp").is_file()
+    assert not (folder / WORDS).parent.exists() and record(folder) == {} and pointers(folder) == ["0", "0"]
+    assert not any(b"spirv/" in (folder / name).read_bytes() for name in ("CMakeLists.txt", "meson.build"))
+    assert run(*CHECK, "-o", folder, glsl="")[0] == 0
+    assert run("verify", folder, glsl="")[0] == 0
+
+
+def test_a_compiler_adds_what_is_missing(compiler: spirv.Compiler, made: Path, run: Run, tmp_path: Path) -> None:
+    """A bundle that was made without one becomes the same as one that was made with it."""
+    folder = tmp_path / "later"
+    assert run(*GENERATE, "-o", folder, glsl="")[0] == 0
+    assert run(*GENERATE, "-o", folder)[0] == 0
+    assert snapshot(folder) == snapshot(made)
+
+
+def test_without_a_compiler_words_of_another_text_go(made: Path, run: Run, changed: Callable[[], None]) -> None:
+    changed()
+    code, _, err = run(*CHECK, "-o", made, glsl="")
+    assert code == 1 and f"stale {WORDS}" in err
+    code, out, err = run(*GENERATE, "-o", made, glsl="")
+    assert code == 0 and err.startswith(f"hsgen: {WORDS}: {ALONE}")
+    assert f"removed {made / WORDS}" in out
+    assert not (made / WORDS).parent.exists() and record(made) == {} and pointers(made) == ["0", "0"]
+    assert run(*CHECK, "-o", made, glsl="")[0] == 0
+
+
+def test_with_a_compiler_words_follow_the_text(made: Path, run: Run, changed: Callable[[], None]) -> None:
+    before = record(made)["merge_u32"]
+    changed()
+    code, _, err = run(*CHECK, "-o", made)
+    assert code == 1 and "stale targets/lanes4/kernels/glsl/merge_u32.comp" in err
+    assert run(*GENERATE, "-o", made)[0] == 0
+    after = record(made)["merge_u32"]
+    assert after["glsl"] != before["glsl"] and after["compiler"] == before["compiler"]
+    assert run(*CHECK, "-o", made)[0] == 0
+
+
+def test_changed_words_are_found_and_replaced(made: Path, run: Run) -> None:
+    before = snapshot(made)
+    text = (made / WORDS).read_text()
+    (made / WORDS).write_text(text.replace("0x7230203u", "0x7230204u").replace("119734787u", "119734788u"))
+    assert (made / WORDS).read_text() != text
+    code, _, err = run("verify", made)
+    assert code == 1 and f"stale {WORDS}" in err
+    for glsl in (None, ""):
+        code, _, err = run(*CHECK, "-o", made, glsl=glsl)
+        assert code == 1 and f"stale {WORDS}" in err
+    code, out, err = run(*GENERATE, "-o", made)
+    assert code == 0 and out == f"wrote {made / WORDS}\n" and not err
+    assert snapshot(made) == before
+
+
+def test_words_that_are_not_the_compilers_are_stale(made: Path, run: Run) -> None:
+    """Neither the file nor the manifest alone is believed where the compiler is at hand."""
+    text = (made / WORDS).read_text()
+    (made / WORDS).write_text(text.replace("0x7230203u", "0x7230204u").replace("119734787u", "119734788u"))
+    manifest = (made / "manifest.json").read_text()
+    wrong = digest((made / WORDS).read_bytes())
+    (made / "manifest.json").write_text(manifest.replace(digest(text.encode()), wrong))
+    assert run("verify", made)[0] == 0
+    code, _, err = run(*CHECK, "-o", made)
+    assert code == 1 and f"stale {WORDS}" in err and "stale manifest.json" in err
+    assert run(*CHECK, "-o", made, glsl="")[0] == 3
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("kill -SEGV $$", "no reason given"),
+        ('echo "ERROR: $8:7: no such thing" >&2; exit 2', "no such thing"),
+        ("echo fine", "no reason given"),  # and writes no file
+    ],
+)
+def test_a_compiler_that_fails_ends_in_one_line(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str, said: str
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    folder = tmp_path / "bundle"
+    code, out, err = run(*GENERATE, "-o", folder, glsl=fake(tmp_path, body))
+    assert code == 1 and not out and err.count("\n") == 1
+    assert err.startswith("hsgen: targets/lanes4/kernels/glsl/merge_u32.comp: kernel block_sort_4: glslang refuses it")
+    assert said in err and not folder.exists()
+    assert not (tmp_path / "cache").exists()
+
+
+def test_a_cache_that_cannot_be_written_is_done_without(
+    made: Path, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file/in"))
+    code, _, err = run(*GENERATE, "-o", tmp_path / "other")
+    assert code == 0 and not err
+    assert snapshot(tmp_path / "other") == snapshot(made)
+
+
+EVERY = sorted(n for n in target.names() if "vulkan" in target.find(n).apis)
+SOME = EVERY if os.environ.get("HSGEN_NIGHTLY") == "1" else ["intel-gen8"]
+
+
+def valid(found: target.Target, compiler: spirv.Compiler, folder: Path) -> None:
+    """Ask spirv-val about every module of a target."""
+    validator = shutil.which("spirv-val")
+    if validator is None:
+        missing("spirv-val is not installed (apt-get install spirv-tools)")
+    for algorithm, key in found.choices:
+        sort = found.sort(algorithm, key)
+        made = spirv.compile_all(sort, render.render(sort, "vulkan"), compiler)
+        assert {m.address for m in made} == {False, True}
+        for module, data in made.items():
+            file = folder / "module.spv"
+            file.write_bytes(data)
+            command = [validator, "--target-env", f"vulkan{sort.vulkan}", file]
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            assert done.returncode == 0, (module, done.stdout + done.stderr)
+            version = {"1.1": 3, "1.2": 5, "1.3": 6}[sort.vulkan]
+            assert data[4:8] == bytes([0, version, 1, 0]), module
+
+
+@pytest.mark.parametrize("name", SOME)
+def test_modules_are_valid(compiler: spirv.Compiler, tmp_path: Path, name: str) -> None:
+    valid(target.find(name), compiler, tmp_path)
+
+
+@pytest.mark.parametrize("version", ["1.1", "1.2", "1.3"])
+def test_modules_are_of_the_version_that_the_target_names(
+    compiler: spirv.Compiler, tmp_path: Path, version: str
+) -> None:
+    text = Path(TINY).read_text().replace("[device]", f'[device]\nvulkan = "{version}"')
+    valid(target.parse(text, "lanes4", "lanes4.toml"), compiler, tmp_path)
+
+
+# The prefix
+
+
+def c_files(folder: Path) -> list[Path]:
+    """What a project compiles of a bundle."""
+    return [p for pattern in ("src/*.c", "targets/*/*.c", "targets/*/spirv/*.c") for p in sorted(folder.glob(pattern))]
+
+
+def compiles(folder: Path) -> None:
+    """Check the syntax of the bundle's C files, as C and as C++."""
+    for command in (["gcc", "-std=c99"], ["g++", "-std=c++11", "-xc++"]):
+        if shutil.which(command[0]) is None:
+            missing(f"{command[0]} is not installed")
+        warnings = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror", f"-I{folder / 'include'}"]
+        command += [*warnings, "-fsyntax-only", *map(str, c_files(folder))]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+
+
+def test_a_bundle_keeps_its_prefix(made: Path, run: Run, tmp_path: Path) -> None:
+    """Also its words, and a target that comes later changes no file of the one that is there."""
+    folder = tmp_path / "named"
+    assert run(*GENERATE, "-o", folder, "--prefix", "acme")[0] == 0
+    before = snapshot(folder)
+    assert run("generate", "-t", LANES / "pairs4.toml", "-o", folder)[0] == 0
+    after = snapshot(folder)
+    assert json.loads(after["manifest.json"])["prefix"] == "acme"
+    assert {p: d for p, d in after.items() if p.startswith("targets/lanes4/")} == {
+        p: d for p, d in before.items() if p.startswith("targets/lanes4/")
+    }
+    assert "include/acme/acme_vulkan.h" in after and not any(p.startswith("include/hs/") for p in after)
+    for path in c_files(folder):
+        assert not re.search(r"\b(hs_|HS_)", path.read_text()), path
+    compiles(folder)
+    assert embedded(folder / WORDS) == embedded(made / WORDS)
+
+
+def test_another_prefix_changes_all_targets(made: Path, run: Run) -> None:
+    """Words are compiled again for it; without a compiler a bundle is left with GLSL, and says so."""
+    both = ("-t", TINY, "-t", LANES / "pairs4.toml", "-o", made)
+    assert run("generate", *both, "--api", "vulkan")[0] == 0
+    before = snapshot(made)
+    code, _, err = run("generate", *both, "--api", "vulkan", "--prefix", "acme")
+    assert code == 0 and not err
+    for path in c_files(made):
+        assert not re.search(r"\b(hs_|HS_)", path.read_text()), path
+    assert not (made / "include/hs").exists() and not (made / "src/hs.c").exists()
+    assert run("check", *both)[0] == 0
+    compiles(made)
+    code, _, err = run("generate", *both, "--api", "vulkan", "--prefix", "hs", glsl="")
+    assert code == 0 and err.count(ALONE) == err.count("\n") == 3
+    assert not list(made.glob("targets/*/spirv"))
+    assert run("generate", *both, "--api", "vulkan")[0] == 0
+    assert snapshot(made) == before
+
+
+def test_another_prefix_reaches_targets_that_are_not_named(run: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "bundle"
+    assert run("generate", "-t", "cpu", "-t", "intel-gen8", "--api", "opencl", "--key", "u32", "-o", folder)[0] == 0
+    assert run("generate", "-t", "cpu", "-o", folder, "--prefix", "acme")[0] == 0
+    for path in c_files(folder):
+        outside = re.sub(r'^ +"(?:\\.|[^"\\])*",$', "", path.read_text(), flags=re.MULTILINE)  # but OpenCL text
+        assert not re.search(r"\b(hs_|HS_)", outside), path
+    assert run("check", "-o", folder)[0] == 0
+
+
+def test_a_target_from_a_file_must_be_named_for_another_prefix(made: Path, run: Run) -> None:
+    """Its C names change with it, and only its file says what they are."""
+    before = snapshot(made)
+    code, out, err = run("generate", "-t", "cpu", "-o", made, "--prefix", "acme")
+    assert code == 2 and not out and err.count("\n") == 1
+    assert "target lanes4 does not come with hsgen; give its file with -t" in err
+    assert snapshot(made) == before
+
+
+@pytest.mark.parametrize("prefix", ["", "Acme", "9sort", "a-b", "a b", "_a", "a__b", "a_", "ä", "hs\n"])
+def test_a_bad_prefix_is_refused(run: Run, tmp_path: Path, prefix: str) -> None:
+    code, out, err = run(*GENERATE, "-o", tmp_path / "bundle", "--prefix", prefix)
+    assert code == 2 and not out and err.count("\n") == 1
+    assert "cannot begin C names; use lower-case letters" in err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_bundle_without_targets_still_compiles(made: Path, run: Run) -> None:
+    code, _, err = run("generate", "--remove", "lanes4", "-o", made)
+    assert code == 0 and not err
+    assert not (made / "targets").exists()
+    assert [p.name for p in c_files(made)] == ["hs.c", "hs_targets.c"]
+    compiles(made)
+    assert run("check", "-o", made)[0] == 0
+
+
+# Bundles of version 0.1.0
+
+
+def test_a_bundle_of_the_first_schema_is_read_and_refreshed(run: Run, tmp_path: Path) -> None:
+    """Version 0.1.0 wrote kernels and plans, no C files."""
+    folder, kernels = tmp_path / "bundle", "targets/cpu/kernels/opencl/merge_u32.cl"
+    old = {"LICENSE": b"free\n", "README.md": b"read\n", kernels: b"// sort\n", "targets/cpu/gone.txt": b"old\n"}
+    for path, data in old.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(data)
+    entry = {"keys": ["u32"], "apis": ["opencl"], "algorithms": ["merge"]}
+    manifest = {
+        "schema": 1,
+        "hsgen": "0.1.0",
+        "files": {p: digest(d) for p, d in old.items() if "/" not in p},
+        "targets": {"cpu": {**entry, "files": {p: digest(d) for p, d in old.items() if "/" in p}}},
+    }
+    (folder / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n")
+    assert run("verify", folder)[0] == 0
+    code, _, err = run("check", "-o", folder)
+    assert code == 1 and f"stale {kernels}" in err and "missing include/hs/hs.h" in err
+    assert run("generate", "-t", "intel-gen8", "--api", "opencl", "--key", "u64", "-o", folder)[0] == 0
+    assert run("check", "-o", folder)[0] == 0
+    new = json.loads((folder / "manifest.json").read_text())
+    assert new["schema"] == 2 and new["prefix"] == "hs"
+    assert new["targets"]["cpu"]["keys"] == ["u32"] and new["targets"]["cpu"]["sorts"] == ["merge_u32"]
+    assert not (folder / "targets/cpu/gone.txt").exists()
+    assert (folder / "include/hs/hs_targets.h").read_text().count("extern const hs_sort ") == 2

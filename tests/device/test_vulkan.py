@@ -1,0 +1,209 @@
+"""Vulkan on Mesa's lavapipe: tiny sorts in every subgroup width that it has, under the validation layers."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import missing
+
+from hsgen import render, resources, target, worker
+from hsgen.backends import native
+from hsgen.backends.hosts import Host
+from hsgen.cli import main
+from hsgen.errors import Unavailable
+
+LANES = Path(__file__).with_name("lanes")
+DRIVERS = Path("/usr/share/vulkan/icd.d")
+NEEDED = 25
+"""The Mesa that is needed: lavapipe before it leaves long loops silently."""
+
+nightly = pytest.mark.skipif(os.environ.get("HSGEN_NIGHTLY") != "1", reason="tried with HSGEN_NIGHTLY=1 only")
+Lavapipe = Callable[[int], Host]
+
+
+def lanes(name: str) -> str:
+    """The file of a tiny target."""
+    return str(LANES / f"{name}.toml")
+
+
+@pytest.fixture
+def lavapipe(monkeypatch: pytest.MonkeyPatch) -> Lavapipe:
+    """Makes lavapipe the only Vulkan device, with subgroups of as many lanes as asked for."""
+
+    def ready(width: int) -> Host:
+        drivers = sorted(DRIVERS.glob("lvp_icd*.json"))
+        if not drivers:
+            missing("lavapipe is not installed (apt-get install mesa-vulkan-drivers)")
+        monkeypatch.setenv("VK_DRIVER_FILES", str(drivers[0]))
+        monkeypatch.setenv("LP_NATIVE_VECTOR_WIDTH", str(32 * width))
+        try:
+            found = worker.hosts("vulkan", native.library("vulkan", [target.find(lanes("lanes8"))], "u32"))
+        except Unavailable as e:
+            missing(str(e))
+        if not found:
+            missing("lavapipe is installed but shows no device")
+        version = re.search(r"Mesa (\d+)", found[0].driver)
+        if version is None or int(version[1]) < NEEDED:
+            missing(f"lavapipe of Mesa {NEEDED} or later; here is {found[0].driver}")
+        assert len(found) == 1 and found[0].widths is not None and width in found[0].widths, found
+        return found[0]
+
+    return ready
+
+
+def validated(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, list[dict[str, Any]], str]:
+    """Run a validation: exit code, rows and what was said."""
+    capsys.readouterr()
+    code = main(["validate", "--api", "vulkan", "--json", *arguments])
+    out, err = capsys.readouterr()
+    if "VK_LAYER_KHRONOS_validation is not installed" in err:
+        missing("the validation layers are not installed (apt-get install vulkan-validationlayers)")
+    return code, json.loads(out) if out else [], err
+
+
+def ways() -> Iterator[Any]:
+    """Every width with both key types, and once each whatever else there is to choose; nightly in every combination.
+
+    GPU-assisted validation contains the other kinds, but a driver takes much longer for what it makes of kernels.
+    """
+    some = [
+        (4, "lanes4", "u32", "validation=2"),
+        (4, "lanes4", "u64", "validation=1", "size_control=0"),  # the one width that there is suits anyway
+        (8, "lanes8", "u32", "validation=1"),
+        (8, "lanes8", "u64", "validation=1", "binding_limit=4096"),  # greater ones by device address
+        (16, "lanes16", "u32", "validation=1"),
+        (16, "lanes16", "u64", "validation=1"),
+        (4, "pairs4", "u64", "validation=1"),  # 64-bit keys as pairs of words
+        (8, "lanes1", "u32", "validation=1"),  # no subgroup operations
+    ]
+    for way in some:
+        yield pytest.param(*way[:3], way[3:], id="-".join(map(str, way)))
+    names = {1: "lanes1", 4: "lanes4", 8: "lanes8", 16: "lanes16"}
+    more = (("validation=2",), ("validation=1", "size_control=0"), ("validation=1", "binding_limit=4096"), ())
+    rest = [(max(w, 4), name, key, *x) for w, name in names.items() for key in ("u32", "u64") for x in more]
+    rest += [(4, "pairs4", "u64", *x) for x in more] + [(8, "generic", key) for key in ("u32", "u64")]
+    for way in (r for r in rest if r not in some):
+        yield pytest.param(*way[:3], way[3:], id="-".join(map(str, way)), marks=nightly)
+
+
+@pytest.mark.device
+@pytest.mark.parametrize(("width", "name", "key", "options"), list(ways()))
+def test_sorts(
+    lavapipe: Lavapipe,
+    width: int,
+    name: str,
+    key: str,
+    options: tuple[str, ...],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Nothing is wrong, and the layers stay silent."""
+    lavapipe(width)
+    where = name if name == "generic" else lanes(name)
+    code, (row,), err = validated(capsys, "-t", where, "--key", key, *(f"--option={x}" for x in options))
+    assert code == 0, err
+    assert row["api"] == "vulkan" and row["target"] == name and row["key"] == key and "llvmpipe" in row["device"]
+    assert row["failures"] == 0 and row["cases"] > 500 and row["greatest_n"] >= 1 << 17
+
+
+@pytest.mark.device
+def test_a_width_that_the_device_has_not(lavapipe: Lavapipe, capsys: pytest.CaptureFixture[str]) -> None:
+    lavapipe(8)
+    for more, expected in (((), 3), (("--require",), 1)):
+        code, rows, err = validated(capsys, "-t", lanes("lanes4"), "--key", "u32", *more)
+        assert code == expected and not rows
+        assert err.count("\n") == 1 and "has no subgroups of 4 lanes that lanes4 needs" in err
+
+
+@pytest.fixture
+def templates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str, str, str], None]]:
+    """Changes a text in a copy of the templates, from which all is then made."""
+    place = tmp_path / "templates"
+    shutil.copytree(resources.templates(), place)
+
+    def change(file: str, old: str, new: str) -> None:
+        text = (place / file).read_text(encoding="utf-8")
+        assert old in text
+        (place / file).write_text(text.replace(old, new), encoding="utf-8")
+        monkeypatch.setattr(resources, "templates", lambda: place)
+        render.environment.cache_clear()
+
+    yield change
+    render.environment.cache_clear()
+
+
+@pytest.mark.device
+def test_a_wrong_kernel_is_caught(
+    lavapipe: Lavapipe, templates: Callable[[str, str, str], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A comparator that keeps the greater key twice."""
+    lavapipe(4)
+    templates("dialects/glsl.j2", "#define hs_min(a, b) min(a, b)", "#define hs_min(a, b) max(a, b)")
+    code, rows, err = validated(capsys, "-t", lanes("lanes1"), "--key", "u32")
+    assert code == 1 and rows[0]["failures"] > 500
+    assert "lanes1 u32: 2 keys" in err and "out of place: key 0 is" in err and "repeat with --seed 1" in err
+
+
+@pytest.mark.device
+def test_what_the_layers_say_is_a_failure(
+    lavapipe: Lavapipe, templates: Callable[[str, str, str], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without any barrier keys are sorted all the same, since lavapipe runs one dispatch after the other.
+
+    (The layers keep to themselves that two dispatches write to one binding; tests/vendor/recording.c does not.)
+    """
+    lavapipe(4)
+    barrier = "if (stages) hs_vulkan_barrier(s, commands, stages, accesses);"
+    templates("runtime/hs_vulkan.c", barrier, "(void)hs_vulkan_barrier;")
+    code, rows, err = validated(capsys, "-t", lanes("lanes1"), "--key", "u32", "--option", "validation=1")
+    assert code == 1 and rows[0]["failures"] == 1
+    assert "lanes1 u32: the validation layers said: error: " in err and "SYNC-HAZARD-WRITE-AFTER-READ" in err
+
+
+@pytest.mark.device
+def test_a_kernel_that_does_not_compile(
+    lavapipe: Lavapipe, templates: Callable[[str, str, str], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    lavapipe(4)
+    templates("merge/clean.j2", "int start =", "int start = oops +")
+    code, rows, err = validated(capsys, "-t", lanes("lanes1"), "--key", "u32")
+    assert code == 1 and not rows and err.count("\n") == 1
+    assert "targets/lanes1/kernels/glsl/merge_u32.comp: kernel clean: " in err and "'oops'" in err
+
+
+def sanitizers(folder: Path) -> list[str]:
+    """Options for the sanitizers, where the C compiler has them."""
+    options = ["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+    probe = [*native.compiler(), *options, "-xc", "-", "-o", str(folder / "probe")]
+    text = "int main(void) { return 0; }\n"
+    failed = subprocess.run(probe, input=text, text=True, capture_output=True, check=False).returncode
+    return [] if failed else options
+
+
+@pytest.mark.device
+def test_the_example_picks_the_target_that_matches(lavapipe: Lavapipe, tmp_path: Path) -> None:
+    """It sorts with lavapipe's own target where the width suits, and with the generic one elsewhere."""
+    lavapipe(8)
+    place, program = tmp_path / "bundle", tmp_path / "sort_vulkan"
+    chosen = ["-t", "generic", "-t", "lavapipe", "--api", "vulkan", "--key", "u32"]
+    assert main(["generate", *chosen, "-o", str(place)]) == 0
+    files = [f for pattern in ("src/*.c", "targets/*/*.c", "targets/*/spirv/*.c") for f in sorted(place.glob(pattern))]
+    command = [*native.compiler(), "-std=c99", *sanitizers(tmp_path), f"-I{place / 'include'}"]
+    command += [str(f) for f in (place / "examples/sort_vulkan.c", *files)] + ["-lvulkan", "-o", str(program)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    for width, name in ((4, "generic"), (8, "lavapipe")):
+        lavapipe(width)
+        env = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0"}  # the driver keeps some memory
+        done = subprocess.run([program], capture_output=True, text=True, env=env, check=False)
+        assert done.returncode == 0, done.stderr
+        assert re.fullmatch(rf"sorted 100003 keys on llvmpipe .* with target {name}\n", done.stdout)
+    done = subprocess.run([program, "Voodoo"], capture_output=True, text=True, env=env, check=False)
+    assert done.returncode == 1 and done.stderr.startswith("not sorted: the device lacks what the sort needs")

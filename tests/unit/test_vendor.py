@@ -1,0 +1,136 @@
+"""C text: prefixes, names, how targets match, and kernels as lines of C."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from conftest import missing
+
+from hsgen import target, vendor
+from hsgen.errors import Usage
+from hsgen.render import render
+from hsgen.target import Match, Target, rank
+from hsgen.vendor import Named, check_prefix, prefixed, symbol
+
+
+@pytest.mark.parametrize(
+    ("text", "result"),
+    [
+        ("hs_sort *hs_x(HS_OK);", "ab_c_sort *ab_c_x(AB_C_OK);"),
+        ('#include "hs/hs_vulkan.h"', '#include "ab_c/ab_c_vulkan.h"'),
+        ("include/hs/hs.h", "include/ab_c/ab_c.h"),
+        ("src/hs.c", "src/ab_c.c"),
+        ("#ifndef HS_TARGETS_H", "#ifndef AB_C_TARGETS_H"),
+        ("_hs_x __HS_X -hs_x", "_ab_c_x __AB_C_X -ab_c_x"),
+        ("ohs_x xhs/y 2hs_z PHS_Q", "ohs_x xhs/y 2hs_z PHS_Q"),  # inside of words
+        ("hs HS hsx HSx hsgen hs-x HS/ HS.", "hs HS hsx HSx hsgen hs-x HS/ HS."),  # no name of ours
+    ],
+)
+def test_the_prefix_goes_in_place_of_hs(text: str, result: str) -> None:
+    assert prefixed(text, "ab_c") == result
+    assert prefixed(text, "hs") == text
+
+
+@pytest.mark.parametrize("prefix", ["hs", "a", "acme_sort", "x9_2", "a1b"])
+def test_good_prefixes(prefix: str) -> None:
+    assert check_prefix(prefix) == prefix
+
+
+@pytest.mark.parametrize("prefix", ["", "A", "aB", "1a", "_a", "a_", "a__b", "a-b", "a.b", "é", "a\n", "a b"])
+def test_bad_prefixes(prefix: str) -> None:
+    with pytest.raises(Usage, match="use lower-case letters, digits and single '_' between") as caught:
+        check_prefix(prefix)
+    assert len(caught.value.lines) == 1 and "\n" not in caught.value.lines[0]
+
+
+def test_symbols_are_c_names() -> None:
+    assert symbol("intel-gen8") == "hs_intel_gen8"
+    assert symbol("a.b-c_9", "merge_u32") == "hs_a_b_c_9_merge_u32"
+    for name in target.names():
+        assert re.fullmatch(r"hs_[A-Za-z0-9_]+", symbol(name))
+    assert len({symbol(n) for n in target.names()}) == len(target.names())
+
+
+def test_more_said_is_more_particular() -> None:
+    ranks = [
+        rank(Match()),
+        rank(Match(types=("gpu",))),
+        rank(Match(types=("gpu",), vendors=(1,))),
+        rank(Match(types=("gpu",), vendors=(1,), compute=(35, 90))),
+        rank(Match(types=("gpu",), vendors=(1,), compute=(90, 129))),
+        rank(Match(types=("gpu",), vendors=(1,), names=("x",), platforms=("y",))),
+    ]
+    assert ranks == sorted(set(ranks)) and ranks[0] == 0
+
+
+FULL = Match(types=("cpu", "other"), vendors=(0x8086, 7), names=("it's", "B, C"), platforms=("P?",), compute=(35, 129))
+PRINT = """
+#include "hs/hs_targets.h"
+#include <stdio.h>
+int main(void)
+{
+    const hs_target *t = hs_targets[0];
+    const hs_match *m = t->match;
+    const hs_sort *s = t->sorts[0];
+    uint32_t i;
+    printf("%s|%s|%s|%s", t->name, s->target, s->algorithm, s->key);
+    if (m) {
+        printf("|%u|%u|%u|%u|", m->types, m->compute_least, m->compute_most, m->rank);
+        for (i = 0; i < m->vendor_count; i++) printf("%u;", m->vendors[i]);
+        for (i = 0; i < m->name_count; i++) printf("%s;", m->names[i]);
+        for (i = 0; i < m->platform_count; i++) printf("%s;", m->platforms[i]);
+    }
+    printf("\\n");
+    for (i = 0; i < s->opencl_lines; i++) fputs(s->opencl[i], stdout);
+    return s->spirv || s->spirv_address;
+}
+"""
+
+
+def printed(folder: Path, found: Target, text: str | None, prefix: str) -> str:
+    """What a C program reads of a target's first sort, with its OpenCL text, or with another one."""
+    if shutil.which("cc") is None:
+        missing("cc is not installed")
+    sort = found.sort("merge", "u32")
+    source = render(sort, "opencl")
+    if text is not None:
+        source = replace(source, header=text, prelude="", parts={})
+    named = Named(name=found.name, apis=("opencl",), sorts=("merge_u32",), spirv=())
+    only = replace(found, choices={("merge", "u32"): sort.params})
+    files = {"target.c": vendor.target_c(only, [(sort, source, False)], prefix), **vendor.common([named], prefix)}
+    files["print.c"] = prefixed(PRINT, prefix).encode()
+    for path, data in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(data)
+    command = ["cc", "-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-Iinclude", "print.c", "target.c"]
+    command += [f"src/{prefix}_targets.c", "-o", "print"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return subprocess.run([folder / "print"], capture_output=True, text=True, check=True).stdout
+
+
+@pytest.mark.parametrize("prefix", ["hs", "acme_sort"])
+def test_a_target_in_c_is_the_target(tmp_path: Path, prefix: str) -> None:
+    """Its match and its OpenCL text, which keeps its own words whatever the prefix is."""
+    found = replace(target.find("intel-gen8"), match=FULL)
+    head, _, text = printed(tmp_path, found, None, prefix).partition("\n")
+    start = "intel-gen8|intel-gen8|merge|u32"
+    assert head == f"{start}|5|35|129|{rank(FULL)}|32902;7;it's;B, C;P?;"
+    assert text == render(found.sort("merge", "u32"), "opencl").text
+    assert "\\\n" in text  # something was escaped
+
+
+def test_a_target_for_any_device_has_no_match(tmp_path: Path) -> None:
+    found = replace(target.find("intel-gen8"), match=Match())
+    assert printed(tmp_path, found, "x\n", "hs") == "intel-gen8|intel-gen8|merge|u32\nx\n"
+
+
+def test_any_line_survives_as_c(tmp_path: Path) -> None:
+    text = 'a "b" \\\n\\n %s %% \\" // */ /* \\\\ \n\n  hs_x HS_Y "hs/z" @merge_u32\n\'"\'\n'
+    out = printed(tmp_path, target.find("intel-gen8"), text, "acme")
+    assert out.partition("\n")[2] == text
