@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from hsgen import __version__, spirv, vendor
+from hsgen.errors import Usage
 from hsgen.manifest import Choice, Compiled, Entry, Manifest, digest
 from hsgen.render import Source, render, template_errors
 from hsgen.spec import Sort
@@ -145,6 +146,14 @@ def target_files(target: Target, choice: Choice, words: Words, prefix: str) -> t
     return files, records
 
 
+def _distinct(names: Iterable[str]) -> None:
+    """Refuse targets that C cannot tell apart."""
+    known: dict[str, str] = {}
+    for name in names:
+        if (other := known.setdefault(vendor.symbol(name), name)) != name:
+            raise Usage(f"targets {other} and {name}: have the same name in C, {vendor.symbol(name)}; rename one")
+
+
 def build(
     parts: Mapping[str, tuple[Target, Choice]], words: Words, prefix: str, old: Manifest | None = None
 ) -> tuple[Files, Manifest]:
@@ -163,6 +172,7 @@ def build(
             spirv=records,
             files={path: digest(data) for path, data in made.items()},
         )
+    _distinct(entries)
     with template_errors():
         named = [
             vendor.Named(name=n, apis=e.choice.apis, sorts=e.sorts, spirv=tuple(sorted(e.spirv)))

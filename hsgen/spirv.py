@@ -25,6 +25,8 @@ from hsgen.spec import Sort
 ADDRESS_FROM = 1 << 20
 """Keys up to which a kernel has no form that takes device addresses: every device binds that much."""
 
+_MAGIC = (0x07230203).to_bytes(4, "little")
+_SECONDS = 300
 _OPTIONS = {
     "glslangValidator": ("-V", "--quiet", "-Os", "-g0", "-S", "comp", "--target-env"),
     "glslang": ("-V", "--quiet", "-Os", "-g0", "-S", "comp", "--target-env"),
@@ -106,17 +108,28 @@ def compile_one(text: str, path: str, module: Module, using: Compiler, vulkan: s
     with tempfile.TemporaryDirectory(prefix="hsgen-") as folder:
         file, out = Path(folder) / "kernel.comp", Path(folder) / "kernel.spv"
         file.write_text(text, encoding="utf-8")
-        done = subprocess.run(
-            [using.path, *options, str(file), "-o", str(out)], capture_output=True, text=True, check=False
-        )
-        if done.returncode or not out.is_file():
-            said = next(
-                (x for x in (done.stdout + done.stderr).splitlines() if "error" in x.lower()), "no reason given"
-            )
-            raise Wrong(f"{path}: kernel {module.kernel}: {using.name} refuses it: {said.replace(str(file), '')}")
-        data = out.read_bytes()
+        problem = _compile([using.path, *options, str(file), "-o", str(out)])
+        data = out.read_bytes() if out.is_file() else b""
+        if problem is None and (len(data) % 4 or data[:4] != _MAGIC):
+            problem = "makes no SPIR-V of it"
+        if problem is not None:
+            raise Wrong(f"{path}: kernel {module.kernel}: {using.name} {problem.replace(str(file), '')}")
     _keep(kept, data)
     return data
+
+
+def _compile(command: list[str]) -> str | None:
+    """Run a compiler; say what it did instead, or return None."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_SECONDS)
+    except subprocess.TimeoutExpired:
+        return f"does not end within {_SECONDS} seconds"
+    if done.returncode < 0:
+        return f"crashes with signal {-done.returncode}"
+    if done.returncode:
+        lines = (done.stdout + done.stderr).splitlines()
+        return f"refuses it: {next((x for x in lines if 'error' in x.lower()), 'no reason given')}"
+    return None
 
 
 def _place(key: str) -> Path:

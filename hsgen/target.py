@@ -159,6 +159,8 @@ def parse(text: str, stem: str, where: str) -> Target:
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", top.get("name", "x")):
         hint = "use letters, digits, '.', '_' and '-', a letter or digit first"
         r.error("name", f"{top['name']!r} cannot name files", hint)
+    elif not _plain(top.get("name", "x")):
+        r.error("name", f"{top['name']!r} looks like a name of the C runtime", "let it not begin with hs_ or hs.")
     elif top.get("name", stem) != stem:
         r.error("name", f'"{top["name"]}" is not the file\'s name', f'write "{stem}" or rename the file')
     device_table = r.table(data, "device")
@@ -167,8 +169,10 @@ def parse(text: str, stem: str, where: str) -> Target:
     device = Device(**_tuples(facts)) if whole else None
     match = r.fields(r.table(data, "match", required=False) or {}, "match", _MATCH)
     for part in (*match.get("names", []), *match.get("platforms", [])):
-        if not part or not part.isascii() or not part.isprintable() or set(part) & set('"\\'):
-            r.error("match", f"{part!r} cannot be looked for", "give plain ASCII text without quotes and backslashes")
+        if not part or not _plain(part):
+            r.error("match", f"{part!r} cannot be looked for", _PLAIN)
+    if not _plain(top.get("summary", "")):
+        r.error("summary", "cannot stand in a C file", _PLAIN)
     if (span := match.get("compute")) is not None and (len(span) != 2 or not 0 < span[0] <= span[1]):
         r.error("match.compute", f"{span} is no range", "give two numbers, for example [80, 129]")
     choices = _choices(r, data, device)
@@ -222,6 +226,21 @@ def _evidence(r: Reader, data: Mapping[str, Any]) -> tuple[Mapping[str, str], ..
         r.error("evidence", "is not a list of tables", "write each entry as [[evidence]]")
         return ()
     return tuple(r.fields(x, f"evidence[{i}]", _EVIDENCE) for i, x in enumerate(rows))
+
+
+_PLAIN = "give plain ASCII text without quotes, backslashes, */ and words that begin with hs_"
+
+
+def _plain(text: str) -> bool:
+    """Whether a text can stand in C strings and comments, and holds nothing that a bundle's prefix would replace."""
+    taken = re.search(r"(?<![A-Za-z0-9])(hs|HS)[_/.]", text)
+    return (
+        text.isascii()
+        and (text.isprintable() or not text)
+        and not set(text) & set('"\\')
+        and not taken
+        and "*/" not in text
+    )
 
 
 def _tuples(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -224,9 +224,11 @@ def test_words_that_are_not_the_compilers_are_stale(made: Path, run: Run) -> Non
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        ("kill -SEGV $$", "no reason given"),
-        ('echo "ERROR: $8:7: no such thing" >&2; exit 2', "no such thing"),
-        ("echo fine", "no reason given"),  # and writes no file
+        ("kill -SEGV $$", "crashes with signal 11"),
+        ('echo "ERROR: $8:7: no such thing" >&2; exit 2', "refuses it: ERROR: "),
+        ("exit 2", "refuses it: no reason given"),
+        ("echo fine", "makes no SPIR-V of it"),  # and writes no file
+        ('for o; do last=$o; done; echo nonsense > "$last"', "makes no SPIR-V of it"),
     ],
 )
 def test_a_compiler_that_fails_ends_in_one_line(
@@ -236,8 +238,8 @@ def test_a_compiler_that_fails_ends_in_one_line(
     folder = tmp_path / "bundle"
     code, out, err = run(*GENERATE, "-o", folder, glsl=fake(tmp_path, body))
     assert code == 1 and not out and err.count("\n") == 1
-    assert err.startswith("hsgen: targets/lanes4/kernels/glsl/merge_u32.comp: kernel block_sort_4: glslang refuses it")
-    assert said in err and not folder.exists()
+    where = "hsgen: targets/lanes4/kernels/glsl/merge_u32.comp: kernel block_sort_4: glslang "
+    assert err.startswith(where + said) and not folder.exists()
     assert not (tmp_path / "cache").exists()
 
 
