@@ -78,7 +78,8 @@ class Modules:
 
     `checking` compiles again what the manifest says came from the compiler at hand, and takes over only what
     cannot be compiled here; otherwise words whose GLSL is the same are taken over.  `missing` collects paths of
-    SPIR-V that could not be made or, while `checking`, not be compared, each with the compiler that it needs.
+    SPIR-V that could not be made or, while `checking`, not be compared, each with the compiler that it needs;
+    `lost` those that the bundle has today and that could neither be kept nor made.
     """
 
     folder: Path
@@ -86,6 +87,7 @@ class Modules:
     prefix: str
     checking: bool = False
     missing: dict[str, str] = field(default_factory=dict)
+    lost: dict[str, str] = field(default_factory=dict)
 
     def __call__(self, sort: Sort, source: Source) -> tuple[bytes, Compiled] | None:
         """Return the C file of a sort's modules and where they come from.
@@ -104,7 +106,7 @@ class Modules:
                 return kept, record
         if using is None:
             if not self.checking:
-                self.missing[spirv_path(sort)] = "glslang or shaderc"
+                (self.lost if record else self.missing)[spirv_path(sort)] = "glslang or shaderc"
             return (b"", record) if self.checking and record else None
         made = vendor.spirv_c(sort, spirv.compile_all(sort, source, using), using.identity, self.prefix)
         return made, Compiled(glsl_hash(sort, source), using.identity)
@@ -112,14 +114,16 @@ class Modules:
     def _kept(self, sort: Sort, source: Source, record: Compiled) -> bytes | None:
         """The file that the bundle has, if it is what the manifest records and its GLSL is still the same."""
         assert self.old is not None
-        if record.glsl != glsl_hash(sort, source) or self.old.prefix != self.prefix:
+        if record.glsl != glsl_hash(sort, source):
             return None
         path = spirv_path(sort)
         try:
             data = (self.folder / path).read_bytes()
         except OSError:
             return None
-        return data if self.old.targets[sort.target].files.get(path) == digest(data) else None
+        if self.old.targets[sort.target].files.get(path) != digest(data):
+            return None
+        return vendor.reprefixed(data, self.old.prefix, self.prefix)
 
 
 def target_files(target: Target, choice: Choice, words: Words, prefix: str) -> tuple[Files, dict[str, Compiled]]:
@@ -147,9 +151,12 @@ def target_files(target: Target, choice: Choice, words: Words, prefix: str) -> t
 
 
 def _distinct(names: Iterable[str]) -> None:
-    """Refuse targets that C cannot tell apart."""
+    """Refuse targets that C cannot tell apart, from each other or from the runtime."""
     known: dict[str, str] = {}
+    taken = vendor.taken()
     for name in names:
+        if vendor.symbol(name) in taken:
+            raise Usage(f"target {name}: its name in C, {vendor.symbol(name)}, is one of the runtime's; rename it")
         if (other := known.setdefault(vendor.symbol(name), name)) != name:
             raise Usage(f"targets {other} and {name}: have the same name in C, {vendor.symbol(name)}; rename one")
 

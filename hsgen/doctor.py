@@ -66,6 +66,9 @@ def _native() -> list[Finding]:
             out.append(Finding(what=title, found=None, costs=f"{costs}: {e}"))
             continue
         for host in shown:
+            if problem := devices.unsound(host):
+                out.append(Finding(what=title, found=None, costs=f"{costs}: {problem}"))
+                continue
             found = f"{host.label}: subgroups of {', '.join(map(str, host.widths or ()))}; target "
             known = [targets.find(n) for n in targets.names()]
             out.append(Finding(what=title, found=found + devices.target_for(host, known).name, costs=""))

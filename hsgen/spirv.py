@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 
 from hsgen import toolchain
-from hsgen.errors import Wrong
+from hsgen.errors import Usage, Wrong
 from hsgen.render import Source
 from hsgen.spec import Sort
 
@@ -53,18 +53,36 @@ class Module:
 
 @cache
 def compiler() -> Compiler | None:
-    """Return the first GLSL compiler found, or None.  HSGEN_GLSL names one, or none with an empty value."""
+    """Return the first GLSL compiler found, or None.  HSGEN_GLSL names one, or none with an empty value.
+
+    Raises:
+        Usage: HSGEN_GLSL names what is no GLSL compiler.
+    """
     chosen = os.environ.get("HSGEN_GLSL")
-    for name in [chosen] if chosen is not None else list(_OPTIONS):
-        path = toolchain.tool(name) if name else None
-        kind = Path(path).name if path else ""
-        if path is None or kind not in _OPTIONS:
-            continue
-        said = subprocess.run([path, "--version"], capture_output=True, text=True, check=False).stdout
-        found = re.search(r"(?:Glslang Version|shaderc|glslang)[: ]+v?([\w.:-]+)", said)
-        if found:
-            return Compiler(path, kind, f"{kind} {found[1]} -Os")
-    return None
+    if chosen == "":
+        return None
+    found = next((c for c in map(_known, [chosen] if chosen else list(_OPTIONS)) if c), None)
+    if chosen and found is None:
+        raise Usage(f"HSGEN_GLSL: {chosen} is no GLSL compiler; name {', '.join(_OPTIONS)}, with its folder or without")
+    return found
+
+
+def _known(name: str) -> Compiler | None:
+    """The compiler called `name`, if it is here and says which it is."""
+    path = toolchain.tool(name)
+    kind = Path(path).name if path else ""
+    if path is None or kind not in _OPTIONS:
+        return None
+    try:
+        said = subprocess.run([path, "--version"], capture_output=True, text=True, check=False, timeout=60).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    version = re.search(r"(?:Glslang Version|shaderc|glslang)[: ]+v?([\w.:-]+)", said)
+    if version is None:
+        return None
+    # shaderc's own version says nothing of the glslang and SPIRV-Tools that it was built with; the lines below do
+    parts = f" ({hashlib.sha256(said.encode()).hexdigest()[:8]})" if kind == "glslc" else ""
+    return Compiler(path, kind, f"{kind} {version[1]}{parts} -Os")
 
 
 def modules(sort: Sort) -> list[Module]:

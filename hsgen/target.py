@@ -159,8 +159,8 @@ def parse(text: str, stem: str, where: str) -> Target:
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", top.get("name", "x")):
         hint = "use letters, digits, '.', '_' and '-', a letter or digit first"
         r.error("name", f"{top['name']!r} cannot name files", hint)
-    elif not _plain(top.get("name", "x")):
-        r.error("name", f"{top['name']!r} looks like a name of the C runtime", "let it not begin with hs_ or hs.")
+    elif not _plain(top.get("name", "x") + "/"):
+        r.error("name", f"{top['name']!r} holds what a bundle's prefix replaces", "leave out the word hs")
     elif top.get("name", stem) != stem:
         r.error("name", f'"{top["name"]}" is not the file\'s name', f'write "{stem}" or rename the file')
     device_table = r.table(data, "device")

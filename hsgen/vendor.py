@@ -19,6 +19,7 @@ from hsgen.spirv import Module, words
 from hsgen.target import Match, Target, rank
 
 PREFIX = "hs"
+TAKEN = ("cl", "cu", "cuda", "gl", "int", "pfn", "size", "std", "uint", "vk")
 _TYPES = {"cpu": 1, "gpu": 2, "other": 4}
 _ROLES = {"source": "HS_SOURCE", "destination": "HS_DESTINATION", "scratch": "HS_SCRATCH"}
 _RUNTIME = {
@@ -46,6 +47,8 @@ def check_prefix(prefix: str) -> str:
     Raises:
         Usage: they cannot.
     """
+    if prefix in TAKEN:
+        raise Usage(f"prefix {prefix!r}: belongs to C, C++ or an API; take one of your own")
     if not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", prefix):
         raise Usage(f"prefix {prefix!r}: cannot begin C names; use lower-case letters, digits and single '_' between")
     return prefix
@@ -59,9 +62,23 @@ def prefixed(text: str, prefix: str) -> str:
     return re.sub(r"(?<![A-Za-z0-9])HS(?=_)", prefix.upper(), text)
 
 
+def reprefixed(data: bytes, old: str, new: str) -> bytes:
+    """Return a C file that holds no text of users with another prefix."""
+    if old == new:
+        return data
+    text = re.sub(rf"(?<![A-Za-z0-9]){old}(?=[_/.])", new, data.decode())
+    return re.sub(rf"(?<![A-Za-z0-9]){old.upper()}(?=_)", new.upper(), text).encode()
+
+
 def file_of(sort: Sort) -> str:
     """Return what the files of a sort are called, without suffix."""
     return f"{sort.algorithm}_{sort.key.name}"
+
+
+def taken() -> set[str]:
+    """Return the names that the runtimes use."""
+    texts = (p.read_text(encoding="utf-8") for p in (resources.templates() / "runtime").iterdir())
+    return {name for text in texts for name in re.findall(r"\bhs_\w+", text)}
 
 
 def symbol(target: str, file: str = "") -> str:

@@ -14,13 +14,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
 
 from hsgen import bench, errors, target, validate
+from hsgen.backends.harness import Harness, Native
 from hsgen.backends.hosts import Host
-from hsgen.backends.native import Harness, Native
 from hsgen.backends.opencl import keep_log
 from hsgen.errors import HsgenError, Wrong
 
@@ -38,12 +39,13 @@ def call(request: Event, what: str, seconds: float = SECONDS) -> Iterator[Event]
     """
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as noise:
         process = subprocess.Popen(
-            [sys.executable, "-m", __name__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=noise, text=True
+            [sys.executable, "-m", __name__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=noise
         )
         assert process.stdin and process.stdout
         try:
-            process.stdin.write(json.dumps(request))
-            process.stdin.close()
+            with suppress(BrokenPipeError):  # it has ended already; what follows says how
+                process.stdin.write(json.dumps(request).encode())
+                process.stdin.close()
             yield from _events(process, process.stdout, noise, what, seconds)
         finally:
             process.kill()
@@ -51,23 +53,36 @@ def call(request: Event, what: str, seconds: float = SECONDS) -> Iterator[Event]
             process.wait()
 
 
-def _events(process: subprocess.Popen[str], out: IO[str], noise: IO[str], what: str, seconds: float) -> Iterator[Event]:
-    last = 0
+def _lines(out: int, seconds: float) -> Iterator[bytes | None]:
+    """Yield the lines of a pipe as they come, None after a silence, and end with the pipe."""
+    waiting = b""
     with selectors.DefaultSelector() as selector:
         selector.register(out, selectors.EVENT_READ)
         while True:
             if not selector.select(seconds):
-                raise Wrong(f"{what}: the driver hangs: no answer for {seconds:g} seconds after step {last}")
-            line = out.readline()
-            if not line:
-                break
-            event: Event = json.loads(line)
-            if "error" in event:
-                raise getattr(errors, event["error"])(*event["lines"])
-            last = event.get("done", last)
-            yield event
-            if "result" in event:
+                yield None
+                continue
+            some = os.read(out, 1 << 16)
+            if not some:
                 return
+            *lines, waiting = (waiting + some).split(b"\n")
+            yield from lines
+
+
+def _events(
+    process: subprocess.Popen[bytes], out: IO[bytes], noise: IO[str], what: str, seconds: float
+) -> Iterator[Event]:
+    last = 0
+    for line in _lines(out.fileno(), seconds):
+        if line is None:
+            raise Wrong(f"{what}: the driver hangs: no answer for {seconds:g} seconds after step {last}")
+        event: Event = json.loads(line)
+        if "error" in event:
+            raise getattr(errors, event["error"])(*event["lines"])
+        last = event.get("done", last)
+        yield event
+        if "result" in event:
+            return
     code = process.wait()
     noise.seek(0)
     log = keep_log(noise.read())

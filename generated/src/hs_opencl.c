@@ -217,6 +217,11 @@ static hs_status hs_part_of(cl_mem memory, hs_part *part, hs_opencl_error *error
     return hs_opencl_status(code, error);
 }
 
+static int hs_meet(const hs_part *a, uint64_t a_bytes, const hs_part *b, uint64_t b_bytes)
+{
+    return a->root == b->root && a->offset < b->offset + b_bytes && b->offset < a->offset + a_bytes;
+}
+
 /* Look at the buffers of a sort; parts[role].memory stays null for scratch that is not needed. */
 static hs_status hs_parts(const hs_sort *sort, const hs_opencl_args *args, hs_part parts[HS_ROLES],
                           hs_opencl_error *error)
@@ -228,14 +233,15 @@ static hs_status hs_parts(const hs_sort *sort, const hs_opencl_args *args, hs_pa
     if (status == HS_OK) status = hs_part_of(args->destination ? args->destination : args->source, to, error);
     if (status != HS_OK) return status;
     if (from->size < need || to->size < need) return HS_ERROR_COUNT;
-    if (from->memory != to->memory && from->root == to->root && from->offset < to->offset + need &&
-        to->offset < from->offset + need)
-        return HS_ERROR_OVERLAP;
+    if (from->memory != to->memory && hs_meet(from, need, to, need)) return HS_ERROR_OVERLAP;
     status = hs_scratch(sort, args->n, &bytes);
     if (status != HS_OK || bytes == 0) return status;
     if (!args->scratch) return HS_ERROR_SCRATCH;
     status = hs_part_of(args->scratch, scratch, error);
-    return status == HS_OK && scratch->size < bytes ? HS_ERROR_SCRATCH : status;
+    if (status == HS_OK && scratch->size < bytes) return HS_ERROR_SCRATCH;
+    if (status == HS_OK && (hs_meet(scratch, bytes, from, need) || hs_meet(scratch, bytes, to, need)))
+        return HS_ERROR_OVERLAP;
+    return status;
 }
 
 /* Set one buffer argument; a part of scratch that does not begin at its beginning needs a sub-buffer of its own, which

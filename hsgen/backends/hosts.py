@@ -133,6 +133,14 @@ def _language(device: Any) -> int:
     return max(versions)
 
 
+def unsound(host: Host) -> str | None:
+    """Say why a device cannot be believed, or return None."""
+    mesa = re.search(r"Mesa (\d+)", host.driver) if "llvmpipe" in host.name else None
+    if mesa and int(mesa[1]) < 25:
+        return f"lavapipe of Mesa {mesa[1]} leaves long loops silently; install Mesa 25 or later"
+    return None
+
+
 def matches(target: Target, host: Host) -> bool:
     """Return whether `target` says that it is for this device."""
     m = target.match

@@ -10,7 +10,7 @@ import click
 
 from hsgen import target as target_files
 from hsgen.algorithms import ALGORITHMS
-from hsgen.bundle import Modules, build
+from hsgen.bundle import Files, Modules, build
 from hsgen.cli.common import emit_json, json_option, key_option, require_option, required
 from hsgen.errors import Unavailable, Usage, Wrong
 from hsgen.manifest import MANIFEST, Choice, Manifest, choose, widened
@@ -78,10 +78,7 @@ def generate(
     begin = check_prefix(prefix if prefix is not None else old.prefix if old else PREFIX)
     if kept and (begin != kept.prefix or not all(e.sorts for e in kept.targets.values())):
         parts = {**_recorded(folder, kept, names), **parts}  # all C files change
-    words = Modules(folder, old, begin)
-    files, manifest = build(parts, words, begin, kept)
-    for path, compiler in words.missing.items():
-        click.echo(f"hsgen: {path}: not made, GLSL alone: no GLSL compiler here; install {compiler}", err=True)
+    files, manifest = _built(folder, old, kept, parts, begin)
     changed, gone = changes(folder, files, manifest, old)
     if not dry_run:
         write(folder, changed, gone)
@@ -95,6 +92,24 @@ def generate(
         click.echo(f"{'would remove' if dry_run else 'removed'} {folder / path}")
     if not changed and not gone:
         click.echo(f"{folder} is up to date")
+
+
+def _built(
+    folder: Path, old: Manifest | None, kept: Manifest | None, parts: dict[str, tuple[Target, Choice]], prefix: str
+) -> tuple[Files, Manifest]:
+    """The files and the manifest of a bundle; says on stderr which SPIR-V could not be made.
+
+    Raises:
+        Unavailable: SPIR-V that the bundle has would be lost.
+    """
+    words = Modules(folder, old, prefix)
+    files, manifest = build(parts, words, prefix, kept)
+    if words.lost:
+        reason = "must be made again, and no GLSL compiler is here; install"
+        raise Unavailable(*(f"{folder / path}: {reason} {compiler}" for path, compiler in words.lost.items()))
+    for path, compiler in words.missing.items():
+        click.echo(f"hsgen: {path}: not made, GLSL alone: no GLSL compiler here; install {compiler}", err=True)
+    return files, manifest
 
 
 def _named(

@@ -25,7 +25,12 @@ target_option = click.option("-t", "--target", "name", help="A target; the one t
 api_option = click.option(
     "--api", type=click.Choice(list(APIS)), help="The API; opencl, or the first of a target without it."
 )
-WORDS = {"opencl": ("out_of_order",), "vulkan": ("validation", "binding_limit", "size_control"), "cuda": ("graph",)}
+WORDS = {
+    "opencl": {"out_of_order": 1},
+    "vulkan": {"validation": 2, "binding_limit": 2**62, "size_control": 1},
+    "cuda": {"graph": 1},
+}
+"""The words of --option for each API, with the greatest value of each."""
 runtime_option = click.option(
     "--runtime",
     type=click.Choice(["python", "c"]),
@@ -81,9 +86,17 @@ class Drive:
         for word in self.options:
             if not self.native:
                 raise Usage(f"option {word}: is for the C runtime; add --runtime c")
-            if word.partition("=")[0] not in WORDS[self.api] or not word.partition("=")[2].isdecimal():
-                known = ", ".join(f"{w}=N" for w in WORDS[self.api])
+            name, _, value = word.partition("=")
+            if name not in WORDS[self.api] or not value.isdecimal() or int(value) > WORDS[self.api][name]:
+                known = ", ".join(f"{w}=0 to {most}" for w, most in WORDS[self.api].items())
                 raise Usage(f"option {word}: unknown for {self.api}; it knows {known}")
+        if len({word.partition("=")[0] for word in self.options}) < len(self.options):
+            raise Usage(f"options {' '.join(self.options)}: one of them is given twice; give each once")
+
+    @property
+    def words(self) -> str:
+        """The options as the harness takes them; of OpenCL and CUDA only what is switched on."""
+        return " ".join(o for o in self.options if self.api == "vulkan" or not o.endswith("=0"))
 
     def library(self, found: target_files.Target, key: str, peers: Sequence[str] = ()) -> Path:
         """Build the C runtime with a target's sort of one key type."""
@@ -141,9 +154,7 @@ def find(
         raise Usage(f"target {found.name}: no sort for {', '.join(keys)} keys")
     libraries = {s.key.name: drive.library(found, s.key.name, peers) for s in sorts} if native else {}
     chosen = hosts.pick(device, sorts, shown)
-    return Place(
-        api=api, target=str(name), host=chosen, sorts=sorts, library=libraries, options=" ".join(drive.options)
-    )
+    return Place(api=api, target=str(name), host=chosen, sorts=sorts, library=libraries, options=drive.words)
 
 
 def _shown(drive: Drive, found: target_files.Target, keys: tuple[str, ...]) -> list[hosts.Host]:
@@ -151,9 +162,12 @@ def _shown(drive: Drive, found: target_files.Target, keys: tuple[str, ...]) -> l
     if drive.api == "opencl":
         toolchain.prepare_opencl()
     shown = worker.hosts(drive.api, drive.library(found, key))
+    sound = [h for h in shown if not hosts.unsound(h)]
+    if shown and not sound:
+        raise Unavailable(f"{shown[0].label}: {hosts.unsound(shown[0])}")
     if not shown:
         raise Unavailable(f"no device of {drive.api}; `hsgen doctor` says what was found")
-    return shown
+    return sound
 
 
 def direct(host: hosts.Host, sort: Sort) -> opencl.Direct:

@@ -188,9 +188,10 @@ static hs_status hs_vulkan_check(const hs_sort *sort, const hs_vulkan_facts *fac
         if (!(facts->subgroup.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT) ||
             (facts->subgroup.supportedOperations & operations) != operations)
             return HS_ERROR_DEVICE;
-        /* without a required size, that of the device; but modules of SPIR-V 1.6 leave it to the driver then */
+        /* without a required size, that of the device, if it has one only; modules of SPIR-V 1.6 leave it open then */
         if (!hs_vulkan_can_require(kernel, facts, features) &&
-            (facts->subgroup.subgroupSize != kernel->subgroup || sort->vulkan >= 13))
+            (facts->subgroup.subgroupSize != kernel->subgroup || sort->vulkan >= 13 ||
+             facts->control.minSubgroupSize != facts->control.maxSubgroupSize))
             return HS_ERROR_DEVICE;
     }
     return sort->key_bytes == 8 && !sort->pair && !(features & HS_VULKAN_INT64) ? HS_ERROR_DEVICE : HS_OK;

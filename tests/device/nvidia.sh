@@ -36,7 +36,7 @@ leave() { # name, why
 }
 
 has_vulkan() {
-  echo '#include <vulkan/vulkan_core.h>' | cc -E -x c - >/dev/null 2>&1 && ldconfig -p | grep -q libvulkan.so.1
+  echo '#include <vulkan/vulkan_core.h>' | cc -E -x c - >/dev/null 2>&1 && ldconfig -p | grep libvulkan.so.1 >/dev/null
 }
 
 hsgen() { "$python" -m hsgen "$@"; }
@@ -50,6 +50,11 @@ check() {
   if has_vulkan; then
     step vulkan hsgen validate --api vulkan -t "$target" --full --bundle generated --device NVIDIA
     step vulkan-addresses hsgen validate --api vulkan -t "$target" --option binding_limit=4096 --bundle generated --device NVIDIA
+    if ls /usr/share/vulkan/explicit_layer.d/*alidation*.json >/dev/null 2>&1; then
+      step vulkan-validation hsgen validate --api vulkan -t "$target" --option validation=1 --bundle generated --device NVIDIA
+    else
+      leave vulkan-validation "the validation layers are not installed"
+    fi
     step vulkan-generic hsgen validate --api vulkan -t generic --bundle generated --device NVIDIA
   else
     leave vulkan "no loader libvulkan.so.1, or no header vulkan/vulkan_core.h"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -134,8 +135,10 @@ def test_the_c_runtime_is_timed(embedded: Host, capsys: pytest.CaptureFixture[st
         (["--api", "cuda", "--runtime", "python"], "runtime python: drives opencl only"),
         (["--option", "graph=1", "-t", "cpu"], "option graph=1: is for the C runtime; add --runtime c"),
         (["--api", "vulkan", "--bundle", "nowhere"], "nowhere: no bundle there"),
-        (["-t", "lavapipe", "--option", "graph=1"], "option graph=1: unknown for vulkan; it knows validation=N"),
+        (["-t", "lavapipe", "--option", "graph=1"], "option graph=1: unknown for vulkan; it knows validation=0 to 2"),
         (["-t", "lavapipe", "--option", "validation=yes"], "option validation=yes: unknown for vulkan"),
+        (["-t", "lavapipe", "--option", "validation=3"], "option validation=3: unknown for vulkan"),
+        (["-t", "cpu", "--runtime", "c", "--option=out_of_order=1", "--option=out_of_order=0"], "is given twice"),
     ],
 )
 def test_what_does_not_go_together_exits_with_2(
@@ -151,7 +154,7 @@ def test_without_a_compiler_the_answer_is_3(
     monkeypatch.setenv("CC", "no-such-compiler")
     monkeypatch.setattr(native.toolchain, "has_module", lambda _: False)
     assert main(["validate", "-t", "cpu", "--runtime", "c"]) == 3
-    assert "no C compiler; install gcc or clang" in capsys.readouterr().err
+    assert "no C compiler no-such-compiler, which the variable CC names" in capsys.readouterr().err
     assert main(["validate", "-t", "cpu", "--runtime", "c", "--require"]) == 1
 
 
@@ -160,3 +163,24 @@ def test_the_worker_is_started_by_its_name() -> None:
         [sys.executable, "-m", "hsgen.worker"], input="{}", capture_output=True, text=True, check=False
     )
     assert done.returncode == 1 and "KeyError" in done.stderr and not done.stdout
+
+
+def test_a_driver_tool_that_hangs_ends_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A lost GPU often shows as an nvidia-smi that never ends."""
+    for name, does in (("nvidia-smi", "sleep 60"), ("nvcc", "exit 0")):
+        (tmp_path / name).write_text(f"#!/bin/sh\n{does}\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setattr(native, "PATIENCE", 1)
+    native.architectures.cache_clear()
+    assert main(["validate", "--api", "cuda", "-t", "generic"]) == 1
+    assert capsys.readouterr().err == "hsgen: nvidia-smi hangs: it did not end within 1 seconds\n"
+
+
+def test_a_cache_that_cannot_be_written_is_done_without(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    place = native._cache()
+    assert place.is_dir() and tmp_path not in place.parents

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import random
 import re
 import stat
@@ -13,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from hsgen import spirv, target
-from hsgen.errors import Wrong
+from hsgen.errors import Usage, Wrong
 from hsgen.spirv import Compiler, Module, compile_one, defines, modules, words
 
 
@@ -70,12 +71,15 @@ def fresh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     spirv.compiler.cache_clear()
 
 
+SHADERC = hashlib.sha256(b"shaderc v2023.2 v2023.2\nspirv-tools v2023.1\nglslang 11.1\n").hexdigest()[:8]
+
+
 @pytest.mark.parametrize(
     ("name", "version", "identity"),
     [
         ("glslangValidator", "Glslang Version: 11:12.0.0\\nESSL Version: x\\n", "glslangValidator 11:12.0.0 -Os"),
         ("glslang", "Glslang Version: 11:15.1.0-dev\\n", "glslang 11:15.1.0-dev -Os"),
-        ("glslc", "shaderc v2023.2 v2023.2\\nspirv-tools v2023.1\\nglslang 11.1\\n", "glslc 2023.2 -Os"),
+        ("glslc", "shaderc v2023.2 v2023.2\\nspirv-tools v2023.1\\nglslang 11.1\\n", f"glslc 2023.2 ({SHADERC}) -Os"),
     ],
 )
 def test_compilers_are_known_by_name_and_version(fresh: Path, name: str, version: str, identity: str) -> None:
@@ -87,11 +91,15 @@ def test_the_first_compiler_is_taken_unless_one_is_named(fresh: Path, monkeypatc
     for name, version in (("glslc", "shaderc v2023.2"), ("glslang", "Glslang Version: 1:2.3")):
         script(fresh / name, version)
     assert (found := spirv.compiler()) and found.name == "glslang"
-    for chosen, name in (("glslc", "glslc"), (str(fresh / "glslc"), "glslc"), ("", None), ("cc", None)):
+    for chosen, name in (("glslc", "glslc"), (str(fresh / "glslc"), "glslc"), ("", None)):
         monkeypatch.setenv("HSGEN_GLSL", chosen)
         spirv.compiler.cache_clear()
         found = spirv.compiler()
         assert (found.name if found else None) == name
+    monkeypatch.setenv("HSGEN_GLSL", "cc")
+    spirv.compiler.cache_clear()
+    with pytest.raises(Usage, match="HSGEN_GLSL: cc is no GLSL compiler; name glslangValidator, glslang, glslc"):
+        spirv.compiler()
 
 
 def test_a_program_without_a_version_is_no_compiler(fresh: Path) -> None:

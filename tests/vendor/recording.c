@@ -719,7 +719,7 @@ static void poor_devices(const hs_sort *original, uint32_t width)
             break;
         case 16: /* no control, but the one width that there is suits */
             has_control = VK_FALSE;
-            subgroup.subgroupSize = width;
+            subgroup.subgroupSize = control.minSubgroupSize = control.maxSubgroupSize = width;
             expected = HS_OK;
             required = 0;
             break;
@@ -734,6 +734,10 @@ static void poor_devices(const hs_sort *original, uint32_t width)
             expected = HS_OK;
             break;
         case 19: expected = HS_OK; break;
+        case 20: /* no control, and kernels may get other widths than the usual one */
+            has_control = VK_FALSE;
+            subgroup.subgroupSize = width;
+            break;
         default: return;
         }
         check(hs_vulkan_create(&sort, &device, &sorter, NULL) == expected && !sorter == (expected != HS_OK),

@@ -58,8 +58,12 @@ const char *hn_time(double *device_seconds)
 
 extern "C" const char *hn_count(int *count)
 {
-    *count = 0;
-    return hn_said("looking for devices", cudaGetDeviceCount(count));
+    const cudaError_t code = cudaGetDeviceCount(count);
+    if (code == cudaErrorNoDevice || code == cudaErrorInsufficientDriver) {
+        *count = 0;
+        return NULL;
+    }
+    return hn_said("looking for devices", code);
 }
 
 /* The driver's own version, which CUDA does not tell, or "" where the system does not say it either. */

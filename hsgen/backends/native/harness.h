@@ -2,7 +2,8 @@
  * that Python calls.  One file per API implements it; it is built together with the bundle, loaded in a worker process,
  * and never part of a bundle.  One thread, one open device, one sort at a time.
  *
- * Functions return null, or a text of what went wrong that stays valid until the next call. */
+ * Functions return null, or a text of what went wrong that stays valid until the next call; it begins with
+ * "unavailable: " where this machine lacks something. */
 #ifndef HN_HARNESS_H
 #define HN_HARNESS_H
 

@@ -196,7 +196,7 @@ static const char *hn_instance(int validation)
     info.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO;
     info.pApplicationInfo = &application;
     if (validation) {
-        if (!hn_has_layer(layer)) return "validation was asked for, but VK_LAYER_KHRONOS_validation is not installed";
+        if (!hn_has_layer(layer)) return "unavailable: validation was asked for, but VK_LAYER_KHRONOS_validation is not installed";
         messenger.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT;
         messenger.messageSeverity = VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT |
                                     VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT;

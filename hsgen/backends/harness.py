@@ -1,0 +1,119 @@
+"""The harness of a bundle's C runtime, loaded with ctypes: only ever in a worker process, since drivers crash."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+from pathlib import Path
+from typing import Any
+
+from hsgen.backends.hosts import Host
+from hsgen.errors import Unavailable, Wrong
+from hsgen.spec import Sort
+
+_ABSENT = "unavailable: "
+
+
+class Harness:
+    """The functions of ``native/harness.h`` in a library."""
+
+    def __init__(self, path: Path) -> None:
+        self._library = ctypes.CDLL(str(path))
+
+    def call(self, name: str, *arguments: Any) -> None:
+        """Call a function.
+
+        Raises:
+            Wrong: it reports an error.
+            Unavailable: it says that this machine lacks something.
+        """
+        function = getattr(self._library, name)
+        function.restype = ctypes.c_char_p
+        if said := function(*arguments):
+            text = " ".join(said.decode(errors="replace").split())[:500]
+            raise Unavailable(text.removeprefix(_ABSENT)) if text.startswith(_ABSENT) else Wrong(text)
+
+    def has(self, name: str) -> bool:
+        """Whether the library holds a function."""
+        return hasattr(self._library, name)
+
+    def text(self, name: str) -> str:
+        """Return what a function that only tells something says."""
+        function = getattr(self._library, name)
+        function.restype = ctypes.c_char_p
+        return (function() or b"").decode(errors="replace")
+
+    def close(self) -> None:
+        """Release what is open."""
+        function = self._library.hn_close
+        function.restype = None
+        function()
+
+    def hosts(self, api: str) -> list[Host]:
+        """Return the devices that the API shows."""
+        count = ctypes.c_int()
+        self.call("hn_count", ctypes.byref(count))
+        out = []
+        for index in range(count.value):
+            text = ctypes.create_string_buffer(4096)
+            self.call("hn_describe", ctypes.c_int(index), text, ctypes.c_size_t(len(text)))
+            facts = json.loads(text.value.decode(errors="replace"))
+            widths = tuple(facts.pop("subgroups"))
+            out.append(Host(api=api, version="", handle=index, widths=widths, **facts))
+        return out
+
+
+class Native:
+    """An `Engine` through the C runtime of a bundle."""
+
+    def __init__(self, harness: Harness, api: str, sort: Sort, index: int, options: str) -> None:
+        self._harness = harness
+        self.api, self.sort = api, sort
+        self.align = 1024 if api == "opencl" else sort.key.bytes  # OpenCL: sub-buffers
+        harness.call("hn_open", ctypes.c_int(index), options.encode())
+        names = (sort.target, sort.algorithm, sort.key.name)
+        harness.call("hn_sorter", *(x.encode() for x in names))
+
+    def allocate(self, slot: int, size: int) -> None:
+        """See `Engine`."""
+        self._harness.call("hn_buffer", ctypes.c_int(slot), ctypes.c_uint64(max(size, 1)))
+
+    def write(self, slot: int, image: Any) -> None:
+        """See `Engine`."""
+        self._move("hn_write", slot, image)
+
+    def read(self, slot: int, image: Any) -> None:
+        """See `Engine`."""
+        self._move("hn_read", slot, image)
+
+    def _move(self, name: str, slot: int, image: Any) -> None:
+        place = image.ctypes.data_as(ctypes.c_void_p)
+        self._harness.call(name, ctypes.c_int(slot), ctypes.c_uint64(0), place, ctypes.c_uint64(image.nbytes))
+
+    def run(self, n: int, source: int, slot: int, destination: int) -> None:
+        """See `Engine`."""
+        u64 = ctypes.c_uint64
+        self._timed("hn_sort", u64(n), u64(source), ctypes.c_int(slot), u64(destination))
+
+    def copy(self, size: int) -> None:
+        """See `Engine`."""
+        self._timed("hn_copy", ctypes.c_uint64(size))
+
+    def peer(self, name: str, size: int, n: int) -> None:
+        """See `Engine`."""
+        if not self._harness.has("hn_peer"):
+            raise Unavailable(f"peer {name}: runs beside CUDA only; add --api cuda")
+        self._timed("hn_peer", name.encode(), ctypes.c_int(size), ctypes.c_uint64(n))
+
+    def _timed(self, name: str, *arguments: Any) -> float:
+        seconds = ctypes.c_double()
+        self._harness.call(name, *arguments, ctypes.byref(seconds))
+        return seconds.value
+
+    def messages(self) -> str:
+        """See `Engine`."""
+        return self._harness.text("hn_messages")
+
+    def close(self) -> None:
+        """Release everything."""
+        self._harness.close()
