@@ -30,6 +30,8 @@ def said(capsys: pytest.CaptureFixture[str]) -> str:
             "hsgen: target gen9: unknown; known are amd-gcn, cpu, generic, intel-gen8",
         ),
         (["show", "gen9"], "target gen9: unknown"),
+        (["generate", "-t", "cpu", "--prefix", "cl"], "prefix 'cl': belongs to C, C++ or an API"),
+        (["generate", "-t", "cpu", "--prefix", "My"], "prefix 'My': cannot begin C names"),
         (["generate", "-t", "cpu", "--api", "metal"], "target cpu: has no api metal; it has opencl"),
         (["generate"], "no bundle there; name targets with -t"),
         (["check", "-o", "nowhere"], "nowhere: no bundle there"),
@@ -238,3 +240,17 @@ def test_a_compiler_that_hangs_or_crashes(
 
 def test_host_selection_by_name(embedded: Host) -> None:
     assert hosts.pick(embedded.platform).label == embedded.label
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("opencl", "target opencl: its name in C, hs_opencl, is one of the runtime's; rename it"),
+        ("my-hs", "name: 'my-hs' holds what a bundle's prefix replaces; leave out the word hs"),
+    ],
+)
+def test_names_that_c_cannot_take(name: str, line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = (resources.targets() / "cpu.toml").read_text().replace('name = "cpu"', f'name = "{name}"')
+    (tmp_path / f"{name}.toml").write_text(text)
+    assert main(["generate", "-t", str(tmp_path / f"{name}.toml"), "-o", str(tmp_path / "out")]) == 2
+    assert line in said(capsys) and not (tmp_path / "out").exists()
