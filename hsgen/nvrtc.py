@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import importlib.metadata
+import locale
 import re
 import subprocess
 import tempfile
@@ -150,6 +151,7 @@ def _by_nvrtc(compiler: Compiler, text: str, arch: int) -> str:
     library, program, size = _load(compiler.path), ctypes.c_void_p(), ctypes.c_size_t()
     options = [f"--gpu-architecture=sm_{arch}".encode(), b"--ptxas-options=-v"]
     _done(library, library.nvrtcCreateProgram(ctypes.byref(program), text.encode(), b"kernels.cu", 0, None, None))
+    before = locale.setlocale(locale.LC_ALL)  # NVRTC leaves the process with another
     try:
         result = library.nvrtcCompileProgram(program, len(options), (ctypes.c_char_p * len(options))(*options))
         _done(library, library.nvrtcGetProgramLogSize(program, ctypes.byref(size)))
@@ -157,6 +159,7 @@ def _by_nvrtc(compiler: Compiler, text: str, arch: int) -> str:
         _done(library, library.nvrtcGetProgramLog(program, log))
     finally:
         library.nvrtcDestroyProgram(ctypes.byref(program))
+        locale.setlocale(locale.LC_ALL, before)
     said = log.value.decode(errors="replace")
     if result:
         raise Wrong(*_errors(compiler, arch, said))
@@ -187,7 +190,7 @@ def _by_nvcc(compiler: Compiler, text: str, arch: int) -> str:
 
 
 def _run(command: list[str]) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    return subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace", timeout=600, check=False)
 
 
 def _errors(compiler: Compiler, arch: int, log: str) -> list[str]:

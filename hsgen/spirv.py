@@ -74,7 +74,7 @@ def _known(name: str) -> Compiler | None:
     if path is None or kind not in _OPTIONS:
         return None
     try:
-        said = subprocess.run([path, "--version"], capture_output=True, text=True, check=False, timeout=60).stdout
+        said = _run([path, "--version"], 60).stdout
     except (OSError, subprocess.TimeoutExpired):
         return None
     version = re.search(r"(?:Glslang Version|shaderc|glslang)[: ]+v?([\w.:-]+)", said)
@@ -136,10 +136,16 @@ def compile_one(text: str, path: str, module: Module, using: Compiler, vulkan: s
     return data
 
 
+def _run(command: list[str], seconds: float) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command, capture_output=True, encoding="utf-8", errors="replace", check=False, timeout=seconds
+    )
+
+
 def _compile(command: list[str]) -> str | None:
     """Run a compiler; say what it did instead, or return None."""
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_SECONDS)
+        done = _run(command, _SECONDS)
     except subprocess.TimeoutExpired:
         return f"does not end within {_SECONDS} seconds"
     if done.returncode < 0:

@@ -1,7 +1,7 @@
 """Tasks that run a bundle's C runtime, in a process of their own: a driver that crashes or hangs costs a line.
 
 The caller sends one request as JSON on stdin and gets events, one JSON object a line: {"done": steps so far},
-{"row": a benchmark's rows}, and at the end {"result": …} or {"error": kind, "lines": […]}.
+{"row": a benchmark's rows}, and at the end {"result": ...} or {"error": kind, "lines": [...]}.
 """
 
 from __future__ import annotations

@@ -80,7 +80,9 @@ def run(command: Sequence[str], seconds: float, **more: Any) -> subprocess.Compl
         Wrong: it does not end in time.
     """
     try:
-        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=seconds, **more)
+        return subprocess.run(
+            command, capture_output=True, encoding="utf-8", errors="replace", check=False, timeout=seconds, **more
+        )
     except subprocess.TimeoutExpired:
         raise Wrong(f"{Path(command[0]).name} hangs: it did not end within {seconds:g} seconds") from None
 

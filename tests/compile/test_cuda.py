@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import locale
 import os
 import re
 import subprocess
@@ -174,3 +175,14 @@ def test_the_harness_compiles(bundle: Path, tmp_path: Path) -> None:
     run(nvcc(), "-std=c++14", *options, "-c", where / "cuda.cu", "-o", tmp_path / "cuda.o")
     if NIGHTLY:
         run(nvcc(), "-std=c++17", *options, "-c", where / "cub.cu", "-o", tmp_path / "cub.o")
+
+
+def test_a_compilation_leaves_the_locale_as_it_was() -> None:
+    """NVRTC by itself leaves the process in another, in which Python then reads files as ASCII."""
+    found = [c for c in nvrtc.compilers() if c.name.startswith("NVRTC")]
+    if not found:
+        missing(f"NVRTC ({nvrtc.INSTALL})")
+    before = locale.setlocale(locale.LC_ALL), locale.nl_langinfo(locale.CODESET)
+    for compiler in found:
+        compiler.compile('extern "C" __global__ void one(int *out) { out[0] = 1; }', 90)
+        assert (locale.setlocale(locale.LC_ALL), locale.nl_langinfo(locale.CODESET)) == before

@@ -61,7 +61,7 @@ def test_imports_go_one_way(path: Path) -> None:
     own = path.relative_to(PACKAGE).with_suffix("").parts[0]
     if own == "__init__":
         return
-    used = {part(m) for m in imports(ast.parse(path.read_text())) if m.startswith("hsgen.")} - {""}
+    used = {part(m) for m in imports(ast.parse(path.read_text(encoding="utf-8"))) if m.startswith("hsgen.")} - {""}
     assert {u for u in used if layer(u) > layer(own)} == set()
 
 
@@ -69,13 +69,13 @@ def test_imports_go_one_way(path: Path) -> None:
 def test_only_the_command_line_touches_the_process(path: Path) -> None:
     if path.relative_to(PACKAGE).parts[0] in ("cli", "__main__.py") or path.name in ("trial.py", "worker.py"):
         return  # these are the main of a process of their own
-    text = path.read_text()
+    text = path.read_text(encoding="utf-8")
     assert not re.search(r"\bprint\(|sys\.(argv|exit|stdout)|\bclick\b", text)
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda p: p.relative_to(PACKAGE).as_posix())
 def test_modules_and_functions_stay_small(path: Path) -> None:
-    text = path.read_text()
+    text = path.read_text(encoding="utf-8")
     assert len(text.splitlines()) <= 280
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef):
@@ -84,7 +84,7 @@ def test_modules_and_functions_stay_small(path: Path) -> None:
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda p: p.relative_to(PACKAGE).as_posix())
 def test_public_names_have_docstrings(path: Path) -> None:
-    tree = ast.parse(path.read_text())
+    tree = ast.parse(path.read_text(encoding="utf-8"))
     assert ast.get_docstring(tree) or not tree.body
     classes = [n for n in tree.body if isinstance(n, ast.ClassDef)]
     for node in [*tree.body, *(m for c in classes for m in c.body)]:
@@ -95,14 +95,14 @@ def test_public_names_have_docstrings(path: Path) -> None:
 def test_templates_stay_small() -> None:
     for path in resources.templates().rglob("*.j2"):
         budget = 100 if path.parent.name == "dialects" else 120
-        assert len(path.read_text().splitlines()) <= budget, path.name
+        assert len(path.read_text(encoding="utf-8").splitlines()) <= budget, path.name
 
 
 def test_bodies_hold_no_word_of_a_dialect_or_vendor() -> None:
     vendors = r"opencl|glsl|cuda|vulkan|metal|intel|nvidia|amd"
     words = rf"__kernel|__global|__local|__shared__|{vendors}|gl_|get_\w+_id|barrier\(CLK"
     for path in sorted((resources.templates() / "merge").glob("*.j2")):
-        text = re.sub(r"\{#.*?#\}", "", path.read_text(), flags=re.DOTALL)
+        text = re.sub(r"\{#.*?#\}", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
         assert not re.search(words, text, re.IGNORECASE), path.name
 
 
