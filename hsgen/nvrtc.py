@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ctypes
 import importlib.metadata
-import locale
 import re
 import subprocess
 import tempfile
@@ -17,6 +16,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import cast
 
 from hsgen import toolchain
 from hsgen.errors import Unavailable, Wrong
@@ -147,11 +147,20 @@ def _done(library: ctypes.CDLL, result: int) -> None:
         raise Wrong(f"NVRTC: {library.nvrtcGetErrorString(result).decode()}")
 
 
+def _thread_locale(new: int | None) -> int | None:
+    """Set the thread's locale, which decides how Python reads text, unless `new` is None; return the one before."""
+    function = getattr(ctypes.CDLL(None), "uselocale", None)
+    if function is None:
+        return None
+    function.restype, function.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
+    return cast(int, function(new))
+
+
 def _by_nvrtc(compiler: Compiler, text: str, arch: int) -> str:
     library, program, size = _load(compiler.path), ctypes.c_void_p(), ctypes.c_size_t()
     options = [f"--gpu-architecture=sm_{arch}".encode(), b"--ptxas-options=-v"]
     _done(library, library.nvrtcCreateProgram(ctypes.byref(program), text.encode(), b"kernels.cu", 0, None, None))
-    before = locale.setlocale(locale.LC_ALL)  # NVRTC leaves the process with another
+    before = _thread_locale(None)  # NVRTC leaves the thread with another
     try:
         result = library.nvrtcCompileProgram(program, len(options), (ctypes.c_char_p * len(options))(*options))
         _done(library, library.nvrtcGetProgramLogSize(program, ctypes.byref(size)))
@@ -159,7 +168,7 @@ def _by_nvrtc(compiler: Compiler, text: str, arch: int) -> str:
         _done(library, library.nvrtcGetProgramLog(program, log))
     finally:
         library.nvrtcDestroyProgram(ctypes.byref(program))
-        locale.setlocale(locale.LC_ALL, before)
+        _thread_locale(before)
     said = log.value.decode(errors="replace")
     if result:
         raise Wrong(*_errors(compiler, arch, said))
