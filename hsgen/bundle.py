@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -65,7 +64,7 @@ def spirv_path(sort: Sort) -> str:
 
 def glsl_hash(sort: Sort, source: Source) -> str:
     """Return the hash of a GLSL text as far as it means something to a compiler, and of the version of Vulkan."""
-    return digest((sort.vulkan + re.sub(r"\A(?://.*\n)+", "", source.text)).encode())
+    return digest((sort.vulkan + spirv.body(source.text)).encode())
 
 
 Words = Callable[[Sort, Source], tuple[bytes, Compiled] | None]

@@ -199,7 +199,7 @@ def _by_nvcc(compiler: Compiler, text: str, arch: int) -> str:
 
 
 def _run(command: list[str]) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace", timeout=600, check=False)
+    return toolchain.run(command, 600)
 
 
 def _errors(compiler: Compiler, arch: int, log: str) -> list[str]:

@@ -74,7 +74,7 @@ def _known(name: str) -> Compiler | None:
     if path is None or kind not in _OPTIONS:
         return None
     try:
-        said = _run([path, "--version"], 60).stdout
+        said = toolchain.run([path, "--version"], 60).stdout
     except (OSError, subprocess.TimeoutExpired):
         return None
     version = re.search(r"(?:Glslang Version|shaderc|glslang)[: ]+v?([\w.:-]+)", said)
@@ -89,6 +89,11 @@ def modules(sort: Sort) -> list[Module]:
     """Return the modules of a sort: every kernel by descriptor, those that large counts use also by address."""
     large = {s.kernel for s in sort.plan.steps if s.max_n > ADDRESS_FROM}
     return [Module(k.name, a) for a in (False, True) for k in sort.kernels if not a or k.name in large]
+
+
+def body(text: str) -> str:
+    """Return a GLSL text without its header, which says nothing to a compiler."""
+    return re.sub(r"\A(?://.*\n)+", "", text)
 
 
 def defines(module: Module) -> list[str]:
@@ -117,8 +122,7 @@ def compile_one(text: str, path: str, module: Module, using: Compiler, vulkan: s
     *options, environment = _OPTIONS[using.name]
     target = [f"{environment}=vulkan{vulkan}"] if using.name == "glslc" else [environment, f"vulkan{vulkan}"]
     options += [*target, *(f"-D{d}" for d in defines(module))]
-    body = re.sub(r"\A(?://.*\n)+", "", text)  # the header says nothing to a compiler
-    kept = _place(hashlib.sha256("\0".join([using.identity, *options, body]).encode()).hexdigest())
+    kept = _place(hashlib.sha256("\0".join([using.identity, *options, body(text)]).encode()).hexdigest())
     try:
         return kept.read_bytes()
     except OSError:
@@ -136,16 +140,10 @@ def compile_one(text: str, path: str, module: Module, using: Compiler, vulkan: s
     return data
 
 
-def _run(command: list[str], seconds: float) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command, capture_output=True, encoding="utf-8", errors="replace", check=False, timeout=seconds
-    )
-
-
 def _compile(command: list[str]) -> str | None:
     """Run a compiler; say what it did instead, or return None."""
     try:
-        done = _run(command, _SECONDS)
+        done = toolchain.run(command, _SECONDS)
     except subprocess.TimeoutExpired:
         return f"does not end within {_SECONDS} seconds"
     if done.returncode < 0:
@@ -157,8 +155,7 @@ def _compile(command: list[str]) -> str | None:
 
 
 def _place(key: str) -> Path:
-    root = os.environ.get("XDG_CACHE_HOME") or str(Path("~/.cache").expanduser())
-    return Path(root) / "hsgen" / "spirv" / key[:2] / key
+    return toolchain.cache_folder("spirv") / key[:2] / key
 
 
 def _keep(place: Path, data: bytes) -> None:

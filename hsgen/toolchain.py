@@ -8,11 +8,14 @@ import importlib.metadata
 import importlib.util
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from hsgen.errors import Unavailable
 
@@ -109,3 +112,19 @@ def tool(name: str) -> str | None:
 def has_module(name: str) -> bool:
     """Whether a Python module is installed; it is not imported."""
     return importlib.util.find_spec(name) is not None
+
+
+def run(command: Sequence[str], seconds: float, **more: Any) -> subprocess.CompletedProcess[str]:
+    """Run a program of others and return what it said, which compilers say in UTF-8.
+
+    Raises:
+        subprocess.TimeoutExpired: it does not end within `seconds`.
+    """
+    return subprocess.run(
+        command, capture_output=True, encoding="utf-8", errors="replace", check=False, timeout=seconds, **more
+    )
+
+
+def cache_folder(name: str) -> Path:
+    """Return the user's folder for what can be made again; it may not exist."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()) / "hsgen" / name

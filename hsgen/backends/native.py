@@ -80,9 +80,7 @@ def run(command: Sequence[str], seconds: float, **more: Any) -> subprocess.Compl
         Wrong: it does not end in time.
     """
     try:
-        return subprocess.run(
-            command, capture_output=True, encoding="utf-8", errors="replace", check=False, timeout=seconds, **more
-        )
+        return toolchain.run(command, seconds, **more)
     except subprocess.TimeoutExpired:
         raise Wrong(f"{Path(command[0]).name} hangs: it did not end within {seconds:g} seconds") from None
 
@@ -101,9 +99,9 @@ def library(
     words = bundle.Modules(made[0] if made else Path(os.devnull), made[1] if made else None, "hs")
     parts = {t.name: (t, choose(t, [key], [api], [])) for t in targets}
     files, _ = bundle.build(parts, words, "hs")
-    if words.missing:
+    if absent := [*words.missing, *words.lost]:
         raise Unavailable(
-            f"no GLSL compiler for {next(iter(words.missing))}; install glslang or shaderc, or name a bundle that "
+            f"no GLSL compiler for {absent[0]}; install glslang or shaderc, or name a bundle that "
             "holds it with --bundle"
         )
     for file in sorted(HARNESS.iterdir()):
@@ -131,8 +129,7 @@ def _versions(command: Sequence[str]) -> list[str]:
 
 
 def _cache() -> Path:
-    root = os.environ.get("XDG_CACHE_HOME") or str(Path("~/.cache").expanduser())
-    place = Path(root) / "hsgen" / "native"
+    place = toolchain.cache_folder("native")
     try:
         place.mkdir(parents=True, exist_ok=True)
         if os.access(place, os.W_OK | os.X_OK):

@@ -17,6 +17,7 @@ from hsgen.backends import native
 from hsgen.backends.hosts import Host
 from hsgen.cli import main
 from hsgen.errors import Unavailable, Wrong
+from hsgen.manifest import Compiled, Entry, Manifest, choose
 
 DRIVER = """
 #include <stdlib.h>
@@ -184,3 +185,15 @@ def test_a_cache_that_cannot_be_written_is_done_without(monkeypatch: pytest.Monk
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     place = native._cache()
     assert place.is_dir() and tmp_path not in place.parents
+
+
+def test_a_bundle_of_another_text_is_no_substitute_for_a_compiler(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its words would be of other kernels, and none can be made: say so, and build nothing without them."""
+    found = target.find("generic")
+    entry = Entry(choice=choose(found, [], ["vulkan"], []), sorts=(), spirv={"merge_u32": Compiled("0", "x")}, files={})
+    old = Manifest(version="0", prefix="hs", common={}, targets={"generic": entry})
+    monkeypatch.setattr(native.bundle.spirv, "compiler", lambda: None)
+    with pytest.raises(Unavailable, match=r"no GLSL compiler for targets/generic/spirv/merge_u32\.c"):
+        native.library("vulkan", [found], "u32", (), (tmp_path, old))
