@@ -1,0 +1,21 @@
+"""What a sort is compared with, on the same machine in the same run: each peer by its name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from hsgen.peers import apart, beside, host
+from hsgen.peers.run import Peer, Run
+
+PEERS: Mapping[str, Peer] = {
+    "numpy": host.numpy,
+    "pyopencl": beside.pyopencl,
+    "cub": beside.cub,
+    "numpy-avx2": apart.numpy_avx2,
+    "std": host.std,
+    "lsd": host.lsd,
+    "vqsort": host.vqsort,
+    "boost": beside.boost,
+}
+
+__all__ = ["PEERS", "Peer", "Run"]

@@ -1,0 +1,147 @@
+// Boost.Compute's sort on an OpenCL device, from a device vector to itself.  Functions return null, or what went wrong,
+// which stays until the next call.
+#define CL_TARGET_OPENCL_VERSION 120
+#define CL_USE_DEPRECATED_OPENCL_1_1_APIS
+
+#include "timed.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include <boost/compute/algorithm/copy.hpp>
+#include <boost/compute/algorithm/sort.hpp>
+#include <boost/compute/container/vector.hpp>
+#include <boost/compute/system.hpp>
+#include <boost/compute/utility/program_cache.hpp>
+#include <boost/version.hpp>
+
+namespace compute = boost::compute;
+
+namespace {
+
+// Keys of one type on the device: the input, and what is sorted.
+struct Keys {
+    virtual ~Keys() = default;
+    virtual void prepare() = 0;
+    virtual double sort() = 0;
+    virtual void result(void *out) = 0;
+};
+
+template <typename Key> class Typed final : public Keys {
+public:
+    Typed(const void *keys, std::size_t n, compute::command_queue &queue)
+        : queue_(queue), source_(n, queue.get_context()), work_(n, queue.get_context())
+    {
+        const Key *const first = static_cast<const Key *>(keys);
+        compute::copy(first, first + n, source_.begin(), queue_);
+    }
+
+    void prepare() override
+    {
+        compute::copy(source_.begin(), source_.end(), work_.begin(), queue_);
+        queue_.finish();
+    }
+
+    double sort() override
+    {
+        return timed([this] {
+            compute::sort(work_.begin(), work_.end(), queue_);
+            queue_.finish();
+        });
+    }
+
+    void result(void *out) override
+    {
+        compute::copy(work_.begin(), work_.end(), static_cast<Key *>(out), queue_);
+    }
+
+private:
+    compute::command_queue &queue_;
+    compute::vector<Key> source_, work_;
+};
+
+compute::command_queue *queue;
+Keys *keys;
+std::string said;
+
+// Nothing of it is ever destroyed: at exit, a driver may be gone before a library's objects are.
+void open(const compute::device &device)
+{
+    // Intel's CPU runtime forgets a context that only its queue still holds
+    const auto *context = new compute::context(device);
+    queue = new compute::command_queue(*context, device);
+    // one owner more for the programs that Boost.Compute keeps for this context
+    new auto(compute::program_cache::get_global_cache(*context));
+}
+
+template <typename Work> const char *guarded(Work &&work)
+{
+    try {
+        work();
+        return nullptr;
+    } catch (const std::exception &e) {
+        said = e.what();
+    }
+    return said.c_str();
+}
+
+} // namespace
+
+extern "C" const char *peer_version(void)
+{
+    return BOOST_LIB_VERSION;
+}
+
+// Open the device of that name on the platform of that name; `index` counts those that are called the same.
+extern "C" const char *peer_open(const char *platform, const char *name, int index)
+{
+    return guarded([=]() mutable {
+        for (const auto &device : compute::system::devices()) {
+            if (device.platform().name() != platform || device.name() != name || index-- > 0) continue;
+            if (queue && queue->get_device() == device) return;
+            open(device);
+            return;
+        }
+        throw std::runtime_error("OpenCL's loader does not show the device " + std::string(name));
+    });
+}
+
+// Take n keys of `size` bytes, 4 or 8, in place of those before.
+extern "C" const char *peer_keys(const void *from, std::size_t n, int size)
+{
+    return guarded([=] {
+        delete std::exchange(keys, nullptr);
+        if (size == 4)
+            keys = new Typed<std::uint32_t>(from, n, *queue);
+        else
+            keys = new Typed<std::uint64_t>(from, n, *queue);
+    });
+}
+
+// Copy the input to where it is sorted, and wait.
+extern "C" const char *peer_prepare(void)
+{
+    return guarded([] { keys->prepare(); });
+}
+
+// Sort, wait, and return the seconds that it took.
+extern "C" const char *peer_sort(double *seconds)
+{
+    return guarded([=] { *seconds = keys->sort(); });
+}
+
+// Copy the sorted keys to the host.
+extern "C" const char *peer_result(void *out)
+{
+    return guarded([=] { keys->result(out); });
+}
+
+// Release the keys.
+extern "C" void peer_close(void)
+{
+    delete std::exchange(keys, nullptr);
+}

@@ -1,0 +1,22 @@
+/* What a peer on the host offers to Python; each peer is a library of its own. */
+#ifndef HSGEN_PEER_H
+#define HSGEN_PEER_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The version of the library that sorts, or of the compiler where the sort is nothing but compiled code. */
+const char *peer_version(void);
+
+/* Sort n < 2^32 unsigned keys of `size` bytes, 4 or 8, in place and ascending; `spare` holds as many and may be
+ * overwritten.  Return the seconds that the sort took. */
+double peer_sort(void *keys, void *spare, size_t n, int size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,32 @@
+// Highway's vqsort, through the interface that every version of it has.
+#include "peer.h"
+#include "timed.hpp"
+
+#include <cstdint>
+
+#include <hwy/contrib/sort/vqsort.h>
+#include <hwy/highway.h>
+
+#define TEXT(x) #x
+#define VERSION(major, minor, patch) TEXT(major) "." TEXT(minor) "." TEXT(patch)
+
+namespace {
+
+template <typename Key> double sort(void *keys, std::size_t n)
+{
+    static const hwy::Sorter sorter; // its memory is allocated once; no call is timed before another was made
+    Key *const first = static_cast<Key *>(keys);
+    return timed([=] { sorter(first, n, hwy::SortAscending()); });
+}
+
+} // namespace
+
+const char *peer_version(void)
+{
+    return VERSION(HWY_MAJOR, HWY_MINOR, HWY_PATCH);
+}
+
+double peer_sort(void *keys, void *, std::size_t n, int size)
+{
+    return size == 4 ? sort<std::uint32_t>(keys, n) : sort<std::uint64_t>(keys, n);
+}

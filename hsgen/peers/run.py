@@ -1,0 +1,29 @@
+"""What a peer is to a benchmark: set up once for a count and a key type, then checked, then timed in turns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from hsgen.backends.engine import Engine
+from hsgen.cases import Keys
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One way to sort: `prepare` is not timed, `sort` is and ends when the result is there; `result` fetches it.
+
+    `sort` returns the seconds that it took, or None where the caller is to time the call.  `version` is that of the
+    library that sorts, None where it has none.  `close` releases what the run holds.
+    """
+
+    name: str
+    prepare: Callable[[], None]
+    sort: Callable[[], float | None]
+    result: Callable[[], Keys]
+    version: str | None = None
+    close: Callable[[], None] = lambda: None
+
+
+Peer = Callable[[Engine, Keys], Run]
+"""Sets a peer up for keys, which it does not change.  Raises Unavailable, with one line, where it cannot run here."""

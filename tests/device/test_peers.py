@@ -1,0 +1,305 @@
+"""Peers of benchmarks: each sorts, says its version, and says in one line why it cannot run."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import missing
+
+from hsgen import bench, target
+from hsgen.backends.hosts import Host
+from hsgen.backends.opencl import Compiled, Direct, context_for
+from hsgen.cli import main
+from hsgen.errors import Unavailable, Wrong
+from hsgen.peers import PEERS, Run, apart, build
+
+HOST = ["numpy", "numpy-avx2", "std", "lsd", "vqsort"]
+BUILT = {"lsd": "CC", "std": "CXX", "vqsort": "CXX", "boost": "CXX"}
+
+
+@pytest.fixture(scope="module")
+def engine(embedded: Host) -> Direct:
+    return direct(embedded)
+
+
+@pytest.fixture
+def rebuilt(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """An empty cache of built peers, and none loaded; returns its folder."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(build, "load", build.load.__wrapped__)
+    return tmp_path / "cache/hsgen/peers"
+
+
+def direct(host: Host) -> Direct:
+    context = context_for(host)
+    return Direct(context, Compiled(context, target.find("generic").sort("merge", "u32")))
+
+
+def keys_of(n: int, dtype: str, seed: int = 1) -> Any:
+    kind = np.dtype(dtype)
+    return np.random.default_rng(seed).integers(0, np.iinfo(kind).max, n, kind, endpoint=True)
+
+
+def started(name: str, engine: Any, keys: Any) -> Run:
+    try:
+        return PEERS[name](engine, keys)
+    except Unavailable as e:
+        missing(str(e))
+
+
+def check(name: str, engine: Any, keys: Any) -> Run:
+    """Sort twice, since a peer in place needs its input anew; the caller's keys stay as they are."""
+    before = keys.copy()
+    run = started(name, engine, keys)
+    try:
+        for _ in range(2):
+            run.prepare()
+            seconds = run.sort()
+            assert seconds is None or 0 <= seconds < 60
+            assert np.array_equal(run.result(), np.sort(before)), f"{name}: {len(keys)} {keys.dtype} keys"
+        assert np.array_equal(keys, before)
+    finally:
+        run.close()
+    return run
+
+
+@pytest.mark.parametrize("dtype", ["u4", "u8"])
+@pytest.mark.parametrize("name", HOST)
+def test_peers_of_the_host_sort(name: str, dtype: str) -> None:
+    for n in (0, 1, 1000, 1 << 16):
+        assert check(name, None, keys_of(n, dtype)).version
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("dtype", ["u4", "u8"])
+def test_boost_sorts_on_the_engines_device(engine: Direct, pocl: Host, dtype: str) -> None:
+    for n in (0, 1, 1000, 1 << 16):
+        assert check("boost", engine, keys_of(n, dtype)).version
+    check("boost", direct(pocl), keys_of(1000, dtype))
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("dtype", ["u4", "u8"])
+def test_pyopencl_sorts(engine: Direct, dtype: str) -> None:
+    for n in (1, 1000, 1 << 16):
+        assert check("pyopencl", engine, keys_of(n, dtype)).version
+
+
+@pytest.mark.parametrize("name", ["pyopencl", "boost"])
+def test_peers_of_opencl_are_refused_beside_another_engine(name: str) -> None:
+    with pytest.raises(Unavailable, match=f"^peer {name}: runs beside OpenCL in this process only"):
+        PEERS[name](SimpleNamespace(), keys_of(1, "u4"))  # type: ignore[arg-type]
+
+
+@pytest.mark.device
+def test_a_device_that_the_loader_does_not_show_is_one_line(engine: Direct) -> None:
+    platform = SimpleNamespace(name="None Such", get_devices=lambda: [device])
+    device = SimpleNamespace(name="nothing", platform=platform)
+    started("boost", engine, keys_of(1, "u4")).close()
+    engine = Direct(engine.context, engine._compiled)
+    engine.context = SimpleNamespace(devices=[device])
+    with pytest.raises(Unavailable, match=r"^peer boost: OpenCL's loader does not show the device nothing$"):
+        PEERS["boost"](engine, keys_of(1, "u4"))
+
+
+@pytest.mark.device
+@pytest.mark.parametrize(("name", "variable"), BUILT.items())
+def test_without_a_compiler_a_peer_is_one_line(
+    engine: Direct, name: str, variable: str, rebuilt: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(variable, "no-such-compiler")
+    with pytest.raises(Unavailable) as caught:
+        PEERS[name](engine, keys_of(1, "u4"))
+    (line,) = caught.value.lines
+    language = {"CC": "C", "CXX": "C++"}[variable]
+    assert line.startswith(f"peer {name}: no {language} compiler no-such-compiler, which the variable {variable} names")
+    assert "\n" not in line
+
+
+@pytest.mark.device
+@pytest.mark.parametrize(("name", "variable"), BUILT.items())
+def test_without_its_headers_a_peer_says_what_to_install(
+    engine: Direct, name: str, variable: str, rebuilt: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiler = tmp_path / "compiler"
+    compiler.write_text("#!/bin/sh\nprintf 'In file\\nx:1: fatal error: y.h: No such file\\nmore' >&2\nexit 1\n")
+    compiler.chmod(0o755)
+    monkeypatch.setenv(variable, str(compiler))
+    with pytest.raises(Unavailable) as caught:
+        PEERS[name](engine, keys_of(1, "u4"))
+    (line,) = caught.value.lines
+    said = "does not build with compiler: x:1: fatal error: y.h: No such file"
+    assert line == f"peer {name}: {said}; install {build.UNITS[name].install}"
+    assert not list(rebuilt.glob("*"))
+
+
+@pytest.mark.device
+def test_a_peer_that_cannot_run_ends_with_3_and_times_nothing(
+    embedded: Host, rebuilt: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CC", "no-such-compiler")
+    monkeypatch.setattr(bench, "_time", lambda *_: pytest.fail("something was timed"))
+    more = ["--key", "u32", "--sizes", "1000", "--device", embedded.platform, "--against", "numpy,lsd"]
+    assert main(["bench", "-t", "generic", *more]) == 3
+    out, err = capsys.readouterr()
+    assert not out and err.splitlines()[-1].startswith("hsgen: peer lsd: no C compiler no-such-compiler")
+
+
+def test_built_peers_are_kept_by_content(rebuilt: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    check("lsd", None, keys_of(1000, "u4"))
+    (first,) = rebuilt.iterdir()
+    changed = first.stat().st_mtime_ns
+    check("lsd", None, keys_of(1000, "u4"))
+    assert [p.stat().st_mtime_ns for p in rebuilt.iterdir()] == [changed]
+    for path in build.SOURCES.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    monkeypatch.setattr(build, "SOURCES", tmp_path)
+    with (tmp_path / "peer.h").open("a") as header:
+        header.write("typedef int another;\n")
+    check("lsd", None, keys_of(1000, "u4"))
+    assert len(list(rebuilt.iterdir())) == 2
+
+
+def test_peers_do_without_a_cache(rebuilt: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    check("lsd", None, keys_of(1000, "u4"))
+
+
+def test_numpy_names_what_was_switched_off_and_does_without() -> None:
+    run = started("numpy-avx2", None, keys_of(1, "u4"))
+    run.close()
+    off = apart.features("found")
+    assert run.version == f"{np.__version__} without {' '.join(off) or 'AVX-512, which it does not use here'}"
+    child = apart.Child(off)
+    child.close()
+    assert child.left == apart.features("baseline")
+    if off:
+        child = apart.Child([])
+        child.close()
+        assert child.left == apart.features("baseline", "found")
+
+
+def test_a_numpy_that_needs_avx512_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(apart.Child, "_read", lambda *_: b'["X86_V4"]\n')
+    with pytest.raises(Unavailable, match=r"^peer numpy-avx2: this numpy does not run without X86_V4; install one"):
+        PEERS["numpy-avx2"](None, keys_of(1, "u4"))  # type: ignore[arg-type]
+
+
+def test_a_numpy_process_that_does_not_start_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONHOME", "/nowhere")
+    with pytest.raises(Unavailable, match=r"^peer numpy-avx2: its process ended with code 1: .*$") as caught:
+        PEERS["numpy-avx2"](None, keys_of(1, "u4"))  # type: ignore[arg-type]
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("step", ["give", "prepare", "sort", "result"])
+def test_a_killed_numpy_process_is_one_line(step: str) -> None:
+    child = apart.Child([])
+    keys = keys_of(1 << 16, "u8")
+    child.give(keys)
+    os.kill(child.pid, signal.SIGKILL)
+    try:
+        with pytest.raises(Wrong) as caught:
+            getattr(child, step)(*([keys] if step in ("give", "result") else []))
+        assert caught.value.lines == ("peer numpy-avx2: its process ended with signal 9",)
+    finally:
+        child.close()
+
+
+def test_the_numpy_process_ends_with_its_parent() -> None:
+    script = (
+        "import os, signal; from hsgen.peers import apart; child = apart.Child([]); print(child.pid, flush=True);"
+        "os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == -signal.SIGKILL
+    end = time.monotonic() + 20
+    while running(int(done.stdout)) and time.monotonic() < end:
+        time.sleep(0.02)
+    assert not running(int(done.stdout))
+
+
+def running(pid: int) -> bool:
+    """Whether a process runs; one that has ended and that nobody waited for does not."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state not in "ZX"
+
+
+class Scripted:
+    """An engine whose sorts take as long as was said; so does the peer called scripted."""
+
+    api = "opencl"
+    sort = target.find("generic").sort("merge", "u32")
+
+    def __init__(self, own: list[float]) -> None:
+        self.now, self.own = 0.0, iter(own)
+        self.image: Any = None
+
+    def allocate(self, slot: int, size: int) -> None: ...
+
+    def write(self, slot: int, image: Any) -> None:
+        self.image = image
+
+    def read(self, slot: int, image: Any) -> None:
+        image[:] = np.sort(self.image)
+
+    def run(self, *_: int) -> None:
+        self.now += next(self.own)
+
+    def copy(self, size: int) -> None:
+        self.now += 0.5
+
+
+def test_ratios_are_medians_over_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first two sorts are the check and the warm-up; the medians of both, 2 seconds, would have the ratio 1."""
+    engine = Scripted([9, 9, 1, 4, 2])
+    taken, closed = iter([9.0, 9.0, 8.0, 2.0, 1.0]), []
+
+    def scripted(_: Any, keys: Any) -> Run:
+        own = np.sort(keys)
+        return Run(
+            name="scripted",
+            prepare=lambda: None,
+            sort=lambda: next(taken),
+            result=lambda: own,
+            version="1.5",
+            close=lambda: closed.append(True),
+        )
+
+    monkeypatch.setattr(bench, "PEERS", {"scripted": scripted})
+    monkeypatch.setattr(bench, "time", SimpleNamespace(perf_counter=lambda: engine.now))
+    (rows,) = bench.measure(engine, [1000], ["scripted"], 3, 1, "nothing")  # type: ignore[arg-type]
+    own, peer, copy = rows
+    assert (own.peer, own.hsgen_ratio, own.peer_version) == (None, None, None)
+    assert (peer.peer, peer.hsgen_ratio, peer.peer_version) == ("scripted", 0.5, "1.5")
+    assert peer.mkeys_per_s == pytest.approx(1000 / 2 / 1e6, abs=5e-4) and closed == [True]
+    assert (copy.peer, copy.hsgen_ratio, copy.roof_share) == ("copy", 0.25, None)
+    moved = bench.traffic(engine.sort, 1000)
+    assert own.roof_share == pytest.approx(moved / 2 / (2 * 4 * 1000 / 0.5), abs=1e-4)
+
+
+def test_what_was_set_up_is_closed_where_a_later_peer_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    children = []
+    begin = apart.Child.__init__
+
+    def noted(self: apart.Child, off: list[str]) -> None:
+        begin(self, off)
+        children.append(self)
+
+    monkeypatch.setattr(apart.Child, "__init__", noted)
+    with pytest.raises(Unavailable, match=r"^peer boost: runs beside OpenCL"):
+        list(bench.measure(Scripted([]), [1000], ["numpy-avx2", "boost"], 1, 1, ""))  # type: ignore[arg-type]
+    assert [c._process.returncode for c in children] == [-signal.SIGKILL]
