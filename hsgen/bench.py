@@ -5,28 +5,30 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
-from hsgen.algorithms import ALGORITHMS
+from hsgen import sorts
 from hsgen.backends.engine import Engine
 from hsgen.cases import KINDS, Keys
 from hsgen.errors import Wrong
 from hsgen.peers import PEERS, Run
-from hsgen.plan import launches
-from hsgen.spec import Sort
 
 COPY = "copy"
+_TICK = 1e-9  # seconds: what a clock may show as nothing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
     """One line of a benchmark.  Rates in Mkeys/s; `mkeys_per_s` is the median of `runs` rounds.
 
-    `peer` is None for hsgen's own sorts and "copy" for a copy of the keys.  `roof_share` is the memory that the
-    sort's launches read and write, over its time, as a share of the copy's bandwidth at the same count.
+    `peer` is None for hsgen's own sorts and "copy" for a copy of the keys; `peer_version` is None where it has none.
+    `hsgen_ratio` is hsgen's rate over the peer's: the ratio within each round, and of these the median.  `roof_share`
+    is the memory that the sort's launches read and write, over its time, as a share of the copy's bandwidth at the
+    same count.
     """
 
     target: str
@@ -42,16 +44,12 @@ class Row:
     max: float
     runs: int
     roof_share: float | None
+    hsgen_ratio: float | None
+    peer_version: str | None
 
     def record(self) -> dict[str, Any]:
         """The row as JSON has it."""
         return asdict(self)
-
-
-def traffic(sort: Sort, n: int) -> int:
-    """Return the bytes of memory that a sort of `n` keys reads and writes."""
-    made = ALGORITHMS[sort.algorithm]
-    return sum(made.moved(sort.params, launch.step, n) for launch in launches(sort.plan, n))
 
 
 def measure(
@@ -66,7 +64,8 @@ def measure(
     """Yield the rows of each count: hsgen's, then the peers' in the order of `against`, then the copy's.
 
     Raises:
-        Wrong: a sort, hsgen's or a peer's, returned unsorted keys.
+        Unavailable: a peer cannot run here; raised before anything is timed.
+        Wrong: a sort, hsgen's or a peer's, returned unsorted keys, or a peer's own process ended.
     """
     sort = engine.sort
     rng = np.random.default_rng(seed)
@@ -75,15 +74,24 @@ def measure(
         for slot in (0, 1):
             engine.allocate(slot, keys.nbytes)
         engine.write(0, keys)
-        runs = [_own(engine, keys), *(PEERS[p](engine, keys) for p in against)]
-        expected = np.sort(keys)
-        for run in runs:
-            run.prepare()
-            run.sort()
-            if not np.array_equal(run.result(), expected):
-                raise Wrong(f"{run.name}: {n} {sort.key.name} keys came back unsorted; nothing was timed")
-        runs.append(_copy(engine, keys))
-        yield _rows(engine, device, n, runs, _time(runs, rounds))
+        with ExitStack() as open_runs:
+            runs = [_own(engine, keys)]
+            for name in against:
+                runs.append(PEERS[name](engine, keys))
+                open_runs.callback(runs[-1].close)
+            _check(runs, keys)
+            runs.append(_copy(engine, keys))
+            times = _time(runs, rounds)
+        yield _rows(engine, device, n, runs, times)
+
+
+def _check(runs: Sequence[Run], keys: Keys) -> None:
+    expected = np.sort(keys)
+    for run in runs:
+        run.prepare()
+        run.sort()
+        if not np.array_equal(run.result(), expected):
+            raise Wrong(f"{run.name}: {len(keys)} {keys.dtype.name} keys came back unsorted; nothing was timed")
 
 
 def _time(runs: Sequence[Run], rounds: int) -> list[list[float]]:
@@ -96,8 +104,8 @@ def _time(runs: Sequence[Run], rounds: int) -> list[list[float]]:
         for run, seconds in zip(runs, times, strict=True):
             run.prepare()
             begin = time.perf_counter()
-            run.sort()
-            seconds.append(time.perf_counter() - begin)
+            own = run.sort()
+            seconds.append(max(time.perf_counter() - begin if own is None else own, _TICK))
     return times
 
 
@@ -107,8 +115,9 @@ def _rows(engine: Engine, device: str, n: int, runs: Sequence[Run], times: Seque
     rows = []
     for run, seconds in zip(runs, times, strict=True):
         own = run.name == "hsgen"
-        share = traffic(sort, n) / statistics.median(seconds) / bandwidth if own else None
+        share = sorts.traffic(sort, n) / statistics.median(seconds) / bandwidth if own else None
         rates = sorted(n / s / 1e6 for s in seconds)
+        ratio = statistics.median(s / h for s, h in zip(seconds, times[0], strict=True))
         rows.append(
             Row(
                 target=sort.target,
@@ -124,6 +133,8 @@ def _rows(engine: Engine, device: str, n: int, runs: Sequence[Run], times: Seque
                 max=round(rates[-1], 3),
                 runs=len(seconds),
                 roof_share=None if share is None else round(share, 4),
+                hsgen_ratio=None if own else round(ratio, 4),
+                peer_version=run.version,
             )
         )
     return rows

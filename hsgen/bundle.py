@@ -13,17 +13,18 @@ from hsgen.errors import Usage
 from hsgen.manifest import Choice, Compiled, Entry, Manifest, digest
 from hsgen.render import Source, render, template_errors
 from hsgen.spec import Sort
-from hsgen.target import Target
+from hsgen.target import AUTO, Target
 
 Files = dict[str, bytes]
 
-PLAN_SCHEMA = 1
+PLAN_SCHEMA = 2
 
 
 def sorts(target: Target, choice: Choice) -> list[Sort]:
     """Return the sorts of `target` that `choice` names, in a fixed order."""
-    pairs = [(a, k) for a in choice.algorithms for k in choice.keys if (a, k) in target.choices]
-    return [target.sort(a, k) for a, k in pairs]
+    pairs = [(a, k) for a in choice.algorithms for k in choice.keys if a == AUTO or (a, k) in target.choices]
+    made = [target.default(k) if a == AUTO else target.sort(a, k) for a, k in pairs]
+    return list({sort.file: sort for sort in made}.values())
 
 
 def plan_json(sort: Sort) -> bytes:
@@ -32,8 +33,10 @@ def plan_json(sort: Sort) -> bytes:
         k.name: {
             "work_group": k.work_group,
             "subgroup": k.subgroup,
-            "roles": list(k.roles),
-            "local_bytes": k.shared * sort.key.bytes,
+            "ballot": k.ballot,
+            "wide": k.wide,
+            "local_bytes": k.local_bytes(sort.key),
+            "buffers": [{"name": b.name, "type": b.type} for b in k.buffers],
         }
         for k in sort.kernels
     }
@@ -43,9 +46,10 @@ def plan_json(sort: Sort) -> bytes:
         "sort": sort.name,
         "algorithm": sort.algorithm,
         "key": sort.key.name,
+        "columns": sort.columns,
         "max_n": sort.plan.max_n,
-        "scratch_per_n": sort.plan.scratch_per_n,
-        "scratch_plus": sort.plan.scratch_plus,
+        "scratch": asdict(sort.plan.scratch),
+        "outcome": asdict(sort.plan.outcome) if sort.plan.outcome else None,
         "kernels": kernels,
     }
     text = json.dumps(head, indent=2)
@@ -59,7 +63,7 @@ def _row(step: dict[str, Any]) -> str:
 
 def spirv_path(sort: Sort) -> str:
     """Return where the SPIR-V of a sort lies in its bundle."""
-    return f"targets/{sort.target}/spirv/{vendor.file_of(sort)}.c"
+    return f"targets/{sort.target}/spirv/{sort.file}.c"
 
 
 def glsl_hash(sort: Sort, source: Source) -> str:
@@ -95,7 +99,7 @@ class Modules:
             Wrong: the compiler refuses a kernel.
         """
         entry = self.old.targets.get(sort.target) if self.old else None
-        record = entry.spirv.get(vendor.file_of(sort)) if entry else None
+        record = entry.spirv.get(sort.file) if entry else None
         using = spirv.compiler()
         if record and (kept := self._kept(sort, source, record)) is not None:
             if not self.checking:
@@ -132,7 +136,7 @@ def target_files(target: Target, choice: Choice, words: Words, prefix: str) -> t
     sources: dict[str, list[tuple[Sort, Source]]] = {api: [] for api in choice.apis}
     made = sorts(target, choice)
     for sort in made:
-        name = vendor.file_of(sort)
+        name = sort.file
         for api in choice.apis:
             source = render(sort, api)
             files[source.path] = source.text.encode()
@@ -140,9 +144,9 @@ def target_files(target: Target, choice: Choice, words: Words, prefix: str) -> t
             if api == "vulkan" and (found := words(sort, source)) is not None:
                 files[spirv_path(sort)], records[name] = found
         files[f"targets/{target.name}/plans/{name}.json"] = plan_json(sort)
-    opencl = {sort.key.name + sort.algorithm: source for sort, source in sources.get("opencl", [])}
+    opencl = {sort.file: source for sort, source in sources.get("opencl", [])}
     with template_errors():
-        rows = [(s, opencl.get(s.key.name + s.algorithm), vendor.file_of(s) in records) for s in made]
+        rows = [(s, opencl.get(s.file), s.file in records) for s in made]
         files[f"targets/{target.name}/{target.name}.c"] = vendor.target_c(target, rows, prefix)
         if "cuda" in sources:
             files[f"targets/{target.name}/{target.name}.cu"] = vendor.target_cu(target, sources["cuda"], prefix)
@@ -174,7 +178,7 @@ def build(
         files.update(made)
         entries[name] = Entry(
             choice=choice,
-            sorts=tuple(vendor.file_of(s) for s in sorts(target, choice)),
+            sorts=tuple(s.file for s in sorts(target, choice)),
             spirv=records,
             files={path: digest(data) for path, data in made.items()},
         )

@@ -1,4 +1,7 @@
-"""The inputs of a validation: which counts and which kinds of keys.  Deterministic for a seed."""
+"""The inputs of a validation: which counts and which kinds of keys.  Deterministic for a seed.
+
+Keys of a sort, or the elements of the rows of a prefix sum.
+"""
 
 from __future__ import annotations
 
@@ -64,6 +67,24 @@ KINDS: dict[str, Make] = {
     "organ pipe": _pipe,
 }
 """Every kind of input, by the name that failures are reported under."""
+
+
+def _ones(rng: np.random.Generator, n: int, dtype: np.dtype[np.unsignedinteger]) -> Keys:
+    return rng.integers(0, 1, n, dtype, endpoint=True)
+
+
+def _great(rng: np.random.Generator, n: int, dtype: np.dtype[np.unsignedinteger]) -> Keys:
+    return rng.integers(1 << 28, 1 << 30, n, dtype)
+
+
+SUMMANDS: dict[str, Make] = {
+    "random": _random(1),
+    "all greatest": _greatest,
+    "all equal": _equal,
+    "2^28 to 2^30": _great,
+    "zeros and ones": _ones,
+}
+"""Every kind of elements of a prefix sum: sums that wrap at once, later, and not at all."""
 
 
 def around(values: Iterable[int], greatest: int) -> set[int]:

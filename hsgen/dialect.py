@@ -16,12 +16,13 @@ class Dialect:
     """One kernel language: facts, and the two macros that its file defines.
 
     `prelude(sort)` defines the words that bodies are written in; `wrap(sort, kernel, body)` gives a body its
-    signature, bindings and shared array.
+    signature, bindings and local arrays.  `wide`: whether kernels that take n as a 64-bit number can be written in it.
     """
 
     name: str
     suffix: str
     comment: str
+    wide: bool
     prelude: Callable[[Sort], str]
     wrap: Callable[[Sort, Kernel, str], str]
 
@@ -33,6 +34,7 @@ def load(env: jinja2.Environment, name: str) -> Dialect:
         name=name,
         suffix=module.suffix,
         comment=module.comment,
-        prelude=lambda sort: str(module.prelude(sort.key, sort.lanes, sort.pair)),
+        wide=module.wide,
+        prelude=lambda sort: str(module.prelude(sort)),
         wrap=lambda sort, kernel, body: str(module.kernel(kernel, sort.key, caller=lambda: body)),
     )

@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from hsgen.errors import Usage
-from hsgen.target import Target
+from hsgen.target import AUTO, Target
 from hsgen.vendor import PREFIX, check_prefix
 
 MANIFEST = "manifest.json"
@@ -33,7 +33,9 @@ class Choice:
 
 
 def choose(target: Target, keys: Iterable[str], apis: Iterable[str], algorithms: Iterable[str]) -> Choice:
-    """Return the choice that these names make; an empty one means all that the target has.
+    """Return the choice that these names make.
+
+    No keys or no APIs mean all that the target has, no algorithms "auto": the sort that serves any count.
 
     Raises:
         Usage: the target lacks a key type, API or algorithm that was named.
@@ -41,10 +43,10 @@ def choose(target: Target, keys: Iterable[str], apis: Iterable[str], algorithms:
     have = {
         "key": sorted({k for _, k in target.choices}, key=lambda k: (len(k), k)),
         "api": list(target.apis),
-        "algorithm": sorted({a for a, _ in target.choices}),
+        "algorithm": [AUTO, *sorted({a for a, _ in target.choices})],
     }
     picked: dict[str, tuple[str, ...]] = {}
-    for word, names in (("key", keys), ("api", apis), ("algorithm", [a for a in algorithms if a != "auto"])):
+    for word, names in (("key", keys), ("api", apis), ("algorithm", list(algorithms) or [AUTO])):
         wanted = set(names)
         for name in sorted(wanted - set(have[word])):
             raise Usage(f"target {target.name}: has no {word} {name}; it has {', '.join(have[word])}")
@@ -57,10 +59,11 @@ def widened(choice: Choice, have: Choice | None, target: Target) -> Choice:
     if have is None:
         return choice
     every = choose(target, (), (), ())
+    labels = [AUTO, *sorted({a for a, _ in target.choices})]
     return Choice(
         keys=tuple(k for k in every.keys if k in (*choice.keys, *have.keys)),
         apis=tuple(a for a in every.apis if a in (*choice.apis, *have.apis)),
-        algorithms=tuple(a for a in every.algorithms if a in (*choice.algorithms, *have.algorithms)),
+        algorithms=tuple(a for a in labels if a in (*choice.algorithms, *have.algorithms)),
     )
 
 

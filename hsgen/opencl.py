@@ -24,6 +24,10 @@ from hsgen.spec import KEYS
 class Sorter:
     """A sort of one key type, compiled for a context of one device.
 
+    A sort that needs scratch memory allocates it when it is first called, and keeps as much as the greatest n so far
+    needed; `scratch_bytes` tells how much that is.  Calls of one sorter then wait for each other on the device, also
+    on different queues.
+
     Args:
         context: a `pyopencl.Context`; its first device decides the target.
         key: "u32", "u64", or the numpy type of such keys.
@@ -43,7 +47,7 @@ class Sorter:
                 f"{context.devices[0].name.strip()}: is no whole device of a platform; give its parent's context"
             )
         found = targets.find(target) if target else hosts.target_for(host, [targets.find(n) for n in targets.names()])
-        sort = found.sort("merge", name)
+        sort = found.default(name)
         if lacking := hosts.lacks(sort, host):
             raise Unavailable(f"{host.label} {lacking}")
         self._context = context
@@ -70,6 +74,8 @@ class Sorter:
             raise ValueError("the queue belongs to another context than the one that this sort was built for")
         source, room = self._memory(keys, "keys")
         destination, out_room = (source, room) if out is None else self._memory(out, "out")
+        if out is not None and _span(keys) == _span(out):
+            destination = source  # the same memory, if by another object: in place
         count = room if n is None else operator.index(n)
         for name, have in (("keys", room), ("out", out_room)):
             if count > have:
@@ -82,6 +88,10 @@ class Sorter:
         if hasattr(changed, "add_event"):
             changed.add_event(event)
         return event
+
+    def scratch_bytes(self, n: int) -> int:
+        """Return the bytes of scratch memory that a sort of `n` keys needs."""
+        return self._compiled.sort.plan.scratch.bytes(n)
 
     def _memory(self, given: Any, name: str) -> tuple[Any, int]:
         """The memory object of an array or buffer, and how many keys it holds."""
@@ -103,12 +113,14 @@ class Sorter:
         return given.base_data.get_sub_region(given.offset, max(given.nbytes, 1)), given.size
 
 
+def _span(x: Any) -> tuple[Any, int, int]:
+    """The memory object of an array or buffer, and which of its bytes it is."""
+    return getattr(x, "base_data", x), getattr(x, "offset", 0), getattr(x, "nbytes", None) or x.size
+
+
 def _overlap(a: Any, b: Any) -> bool:
     """Whether two arrays or buffers share memory without being the same."""
-    spans = [
-        (getattr(x, "base_data", x), getattr(x, "offset", 0), getattr(x, "nbytes", None) or x.size) for x in (a, b)
-    ]
-    (left, at, size), (right, to, length) = spans
+    (left, at, size), (right, to, length) = _span(a), _span(b)
     return bool(left == right) and at < to + length and to < at + size and (at, size) != (to, length)
 
 

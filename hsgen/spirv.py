@@ -86,9 +86,13 @@ def _known(name: str) -> Compiler | None:
 
 
 def modules(sort: Sort) -> list[Module]:
-    """Return the modules of a sort: every kernel by descriptor, those that large counts use also by address."""
+    """Return the modules of a sort: every kernel by descriptor, those that large counts use also by address.
+
+    Wide kernels are not written in GLSL.
+    """
     large = {s.kernel for s in sort.plan.steps if s.max_n > ADDRESS_FROM}
-    return [Module(k.name, a) for a in (False, True) for k in sort.kernels if not a or k.name in large]
+    written = [k.name for k in sort.kernels if not k.wide]
+    return [Module(name, a) for a in (False, True) for name in written if not a or name in large]
 
 
 def body(text: str) -> str:

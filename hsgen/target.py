@@ -8,15 +8,16 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hsgen import resources
+from hsgen import resources, sorts
 from hsgen.algorithms import ALGORITHMS
+from hsgen.choices import ALL, algorithm, read_autos, read_choices
 from hsgen.device import Device
 from hsgen.errors import Usage
-from hsgen.spec import APIS, KEYS, Sort
+from hsgen.spec import APIS, KEYS, Part, Sort
 from hsgen.tables import Field, Reader
 
 SCHEMA = 1
@@ -57,7 +58,8 @@ _EVIDENCE = {
     "date": Field("str", "when, as YYYY-MM-DD"),
     "result": Field("str", "what was seen"),
 }
-_TABLES = ("device", "match", "evidence", *ALGORITHMS)
+_TABLES = ("device", "match", "evidence", "sort", *ALGORITHMS)
+AUTO = "auto"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +84,12 @@ def rank(match: Match) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """A target file, read and checked.  `choices` maps (algorithm, key name) to the algorithm's parameters."""
+    """A target file, read and checked.
+
+    `choices` maps (label, key name) to an algorithm's parameters; a label is the algorithm's name, or with a
+    variant behind it, as in radix-bits2.  `autos` maps a key name to the labels that its sort for any count
+    consists of, each with the greatest count that it serves.
+    """
 
     name: str
     summary: str
@@ -91,27 +98,44 @@ class Target:
     match: Match
     choices: Mapping[tuple[str, str], Any]
     evidence: tuple[Mapping[str, str], ...]
+    autos: Mapping[str, tuple[tuple[str, int], ...]] = field(default_factory=dict)
 
-    def sort(self, algorithm: str, key: str) -> Sort:
-        """Return the sort of `algorithm` for `key`.
+    def labels(self, key: str) -> list[str]:
+        """Return what can be asked for with a key type: "auto" first where there is one, then the choices."""
+        return [AUTO] * (key in self.autos) + [a for a, k in self.choices if k == key]
+
+    def default(self, key: str) -> Sort:
+        """Return the sort for `key` that serves any count, or the first one of the file.
+
+        Raises:
+            Usage: this target makes no choice for such keys.
+        """
+        sorting = [a for a in self.labels(key) if algorithm(a) != "scan"]
+        return self.sort(sorting[0] if sorting else AUTO, key)
+
+    def sort(self, label: str, key: str) -> Sort:
+        """Return the sort of the algorithm or variant `label`, or "auto", for `key`.
 
         Raises:
             Usage: this target makes no choice for them.
         """
-        params = self.choices.get((algorithm, key))
-        if params is None:
-            have = ", ".join(f"{a} {k}" for a, k in self.choices)
-            raise Usage(f"target {self.name}: no {algorithm} sort for {key} keys; it has {have}")
-        made = ALGORITHMS[algorithm]
-        plan = made.plan(params)
-        used = {step.kernel for step in plan.steps}
+        upto = self.autos.get(key, ()) if label == AUTO else ((label, ALL),)
+        if not upto or any((name, key) not in self.choices for name, _ in upto):
+            have = ", ".join(f"{a} {k}" for k in KEYS for a in self.labels(k))
+            raise Usage(f"target {self.name}: no {label} sort for {key} keys; it has {have}")
+        parts, low = [], 0
+        for name, top in upto:
+            parts.append(Part(algorithm=algorithm(name), params=self.choices[name, key], min_n=low, max_n=top))
+            low = top
+        kernels, plan, placed = sorts.assemble(parts, f"target {self.name}: sort.{key}")
         return Sort(
             target=self.name,
-            algorithm=algorithm,
+            algorithm=label,
             key=KEYS[key],
-            kernels=tuple(k for k in made.kernels(params) if k.name in used),
+            kernels=kernels,
             plan=plan,
-            params=params,
+            parts=placed,
+            columns=getattr(parts[0].params, "columns", 1),
             groups=self.device.groups,
             pair=not self.device.int64,
             vulkan=self.device.vulkan,
@@ -175,7 +199,8 @@ def parse(text: str, stem: str, where: str) -> Target:
         r.error("summary", "cannot stand in a C file", _PLAIN)
     if (span := match.get("compute")) is not None and (len(span) != 2 or not 0 < span[0] <= span[1]):
         r.error("match.compute", f"{span} is no range", "give two numbers, for example [80, 129]")
-    choices = _choices(r, data, device)
+    choices = read_choices(r, data, device)
+    autos = read_autos(r, data, choices)
     for api in top.get("apis", []):
         if device is not None and not device.int64 and api != "vulkan" and any(KEYS[k].bytes == 8 for _, k in choices):
             hint = 'give apis = ["vulkan"], where such keys are pairs of words, or no tables of these keys'
@@ -192,32 +217,8 @@ def parse(text: str, stem: str, where: str) -> Target:
         match=Match(**_tuples(match)),
         choices=choices,
         evidence=evidence,
+        autos=autos,
     )
-
-
-def _choices(r: Reader, data: Mapping[str, Any], device: Device | None) -> dict[tuple[str, str], Any]:
-    found: dict[tuple[str, str], Any] = {}
-    for name, algorithm in ALGORITHMS.items():
-        table = r.table(data, name, required=False)
-        if table is None:
-            continue
-        r.unknown(table, name, KEYS)
-        for key in table:
-            sub = r.table(table, f"{name}.{key}") if key in KEYS else None
-            if sub is not None:
-                before = len(r.errors)
-                values = r.fields(sub, f"{name}.{key}", algorithm.FIELDS)
-                if device is None:
-                    continue
-                complete = len(r.errors) == before
-                params = algorithm.params(KEYS[key], values) if complete else None
-                wrong = algorithm.problems(params, device) if complete else algorithm.alone(values, device)
-                for field, what, hint in wrong:
-                    r.error(f"{name}.{key}.{field}", what, hint)
-                found[name, key] = params
-    if not any(name in data for name in ALGORITHMS):
-        r.error("merge", "missing", "choose a shape for at least one key type, for example in [merge.u32]")
-    return found
 
 
 def _evidence(r: Reader, data: Mapping[str, Any]) -> tuple[Mapping[str, str], ...]:

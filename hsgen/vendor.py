@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from hsgen import __version__, resources
-from hsgen.algorithms import ALGORITHMS
 from hsgen.errors import Usage
 from hsgen.render import Source, environment
-from hsgen.spec import Sort
+from hsgen.sorts import block
+from hsgen.spec import PLACES, Binding, Sort
 from hsgen.spirv import Module, words
 from hsgen.target import Match, Target, rank
 
@@ -37,7 +37,7 @@ class Named:
 
     name: str
     apis: tuple[str, ...]
-    sorts: tuple[str, ...]  # as files are called: merge_u32
+    sorts: tuple[str, ...]  # as files are called: merge_u32, radix-bits2_u32
     spirv: tuple[str, ...]  # those of them that come with SPIR-V
 
 
@@ -70,11 +70,6 @@ def reprefixed(data: bytes, old: str, new: str) -> bytes:
     return re.sub(rf"(?<![A-Za-z0-9]){old.upper()}(?=_)", new.upper(), text).encode()
 
 
-def file_of(sort: Sort) -> str:
-    """Return what the files of a sort are called, without suffix."""
-    return f"{sort.algorithm}_{sort.key.name}"
-
-
 def taken() -> set[str]:
     """Return the names that the runtimes use."""
     texts = (p.read_text(encoding="utf-8") for p in (resources.templates() / "runtime").iterdir())
@@ -83,8 +78,8 @@ def taken() -> set[str]:
 
 def symbol(target: str, file: str = "") -> str:
     """Return the C name of a target, or of one of its sorts."""
-    name = re.sub(r"[^A-Za-z0-9]", "_", target)
-    return f"hs_{name}_{file}" if file else f"hs_{name}"
+    name = f"{target}_{file}" if file else target
+    return "hs_" + re.sub(r"[^A-Za-z0-9]", "_", name)
 
 
 def _render(template: str, **values: Any) -> str:
@@ -98,28 +93,43 @@ def _literal(line: str) -> str:
 
 def _token(sort: Sort) -> str:
     """Stands for kernel text while C names get their prefix: kernels keep their own words."""
-    return f"@{file_of(sort)}@"
+    return f"@{sort.file}@"
+
+
+def _binding(b: Binding) -> dict[str, Any]:
+    return {"role": _ROLES[b.role], "plus": b.plus, "per_n": b.per_n}
+
+
+def _label(sort: Sort) -> str:
+    if sort.scan:
+        return f"{sort.algorithm} of {sort.columns} {sort.key.name} in a row"
+    return f"{sort.algorithm} sort of {sort.key.name} keys"
 
 
 def _sort(sort: Sort, opencl: Source | None, *, spirv: bool) -> dict[str, Any]:
     """What the templates need of a sort."""
     number = {k.name: i for i, k in enumerate(sort.kernels)}
+    outcome = sort.plan.outcome
     return {
-        "label": f"{sort.algorithm} sort of {sort.key.name} keys",
-        "file": file_of(sort),
-        "symbol": symbol(sort.target, file_of(sort)),
+        "label": _label(sort),
+        "file": sort.file,
+        "symbol": symbol(sort.target, sort.file),
         "algorithm": sort.algorithm,
+        "kind": "HS_SCAN" if sort.scan else "HS_SORT",
+        "columns": sort.columns,
         "key": sort.key,
         "pair": int(sort.pair and sort.key.bytes == 8),
-        "block": ALGORITHMS[sort.algorithm].block(sort.params),
+        "block": block(sort),
         "groups": min(sort.groups, 2**32 - 1),
         "kernels": [
             {
                 "name": k.name,
                 "work_group": k.work_group,
                 "subgroup": k.subgroup,
-                "local_bytes": k.shared * sort.key.bytes,
-                "roles": k.roles,
+                "local_bytes": k.local_bytes(sort.key),
+                "bindings": len(k.buffers),
+                "ballot": int(k.ballot),
+                "wide": int(k.wide),
             }
             for k in sort.kernels
         ],
@@ -127,14 +137,17 @@ def _sort(sort: Sort, opencl: Source | None, *, spirv: bool) -> dict[str, Any]:
             {
                 "kernel": number[s.kernel],
                 "argument": s.argument,
-                "bindings": [{"role": _ROLES[b.role], "plus": b.plus, "per_n": b.per_n} for b in s.bindings],
+                "place": PLACES.index(s.place),
+                "bindings": [_binding(b) for b in s.bindings],
                 **{word: getattr(s, word) for word in ("min_n", "max_n", "add", "div", "mul", "cap")},
             }
             for s in sort.plan.steps
         ],
         "max_n": sort.plan.max_n,
-        "scratch_plus": sort.plan.scratch_plus,
-        "scratch_per_n": sort.plan.scratch_per_n,
+        "scratch": sort.plan.scratch,
+        "outcome": _binding(outcome.binding) if outcome else None,
+        "outcome_words": outcome.words if outcome else 0,
+        "outcome_min_n": outcome.min_n if outcome else 0,
         "opencl": _token(sort) if opencl else "",
         "opencl_lines": len(opencl.text.splitlines()) if opencl else 0,
         "spirv": spirv,

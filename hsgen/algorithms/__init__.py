@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
-from hsgen.algorithms import merge
+from hsgen.algorithms import merge, radix, scan
 from hsgen.device import Device
 from hsgen.spec import Kernel, KeyType, Plan, Step
 from hsgen.tables import Field
@@ -55,4 +55,4 @@ class Algorithm(Protocol):
         """Return derived values that a person wants to see: (name, value)."""
 
 
-ALGORITHMS: Mapping[str, Algorithm] = {"merge": merge}
+ALGORITHMS: Mapping[str, Algorithm] = {"merge": merge, "radix": radix, "scan": scan}

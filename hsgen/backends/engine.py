@@ -31,12 +31,23 @@ class Engine(Protocol):
         """Write an array to the begin of a buffer."""
 
     def read(self, slot: int, image: NDArray[Any]) -> None:
-        """Read the begin of a buffer into an array."""
+        """Read the begin of a buffer into an array.
+
+        Raises:
+            Wrong: the sort before wrote beyond its scratch memory.
+        """
 
     def run(self, n: int, source: int, slot: int, destination: int) -> None:
         """Sort `n` keys that begin `source` bytes into buffer 0, to `destination` bytes into buffer `slot`; wait.
 
         Slot 0 means in place; both places are then the same.
+        """
+
+    def outcome(self) -> int:
+        """Return how many passes of the last sort were done again, since the device let work-groups starve.
+
+        Raises:
+            Wrong: something wrote beyond the scratch memory.
         """
 
     def copy(self, size: int) -> None:

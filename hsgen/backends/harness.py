@@ -95,6 +95,12 @@ class Native:
         u64 = ctypes.c_uint64
         self._timed("hn_sort", u64(n), u64(source), ctypes.c_int(slot), u64(destination))
 
+    def outcome(self) -> int:
+        """See `Engine`."""
+        redone = ctypes.c_uint32()
+        self._harness.call("hn_outcome", ctypes.byref(redone))
+        return redone.value
+
     def copy(self, size: int) -> None:
         """See `Engine`."""
         self._timed("hn_copy", ctypes.c_uint64(size))

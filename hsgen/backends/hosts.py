@@ -37,6 +37,7 @@ class Host:
     work_group: int
     local_bytes: int
     shuffle: bool
+    ballot: bool = False
     handle: Any
     compute: int = 0
     int64: bool = True
@@ -80,6 +81,7 @@ def _host(cl: Any, platform: Any, d: Any) -> Host:
         work_group=int(d.max_work_group_size),
         local_bytes=int(d.local_mem_size),
         shuffle=_shuffle(d.extensions.split()),
+        ballot="cl_khr_subgroup_ballot" in d.extensions.split(),
         handle=d,
     )
 
@@ -162,10 +164,12 @@ def lacks(sort: Sort, host: Host) -> str | None:
         return "has no 64-bit integers"
     if width > 1 and not offers(host, width):
         return f"has no subgroups of {width} lanes that {sort.target} needs; target generic runs without"
+    if sort.ballot and not host.ballot:
+        return f"has no votes in subgroups, which {sort.target} needs; target generic runs without"
     lanes = max(k.work_group for k in sort.kernels)
     if lanes > host.work_group:
         return f"runs work-groups of at most {host.work_group} lanes, {sort.target} needs {lanes}"
-    need = max(k.shared for k in sort.kernels) * sort.key.bytes
+    need = max(k.local_bytes(sort.key) for k in sort.kernels)
     if need > host.local_bytes:
         return f"has {host.local_bytes} bytes of local memory, {sort.target} needs {need}"
     return None

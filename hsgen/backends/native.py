@@ -86,10 +86,17 @@ def run(command: Sequence[str], seconds: float, **more: Any) -> subprocess.Compl
 
 
 def library(
-    api: str, targets: Sequence[Target], key: str, peers: Sequence[str] = (), made: tuple[Path, Manifest] | None = None
+    api: str,
+    targets: Sequence[Target],
+    key: str,
+    peers: Sequence[str] = (),
+    made: tuple[Path, Manifest] | None = None,
+    *,
+    algorithms: Sequence[str] = (),
 ) -> Path:
     """Return the shared library of the bundle of these targets with the harness of `api`.
 
+    It holds the sorts and scans of these `algorithms`; none named: all that a target has for the key type.
     `made` is a bundle whose SPIR-V is taken where its GLSL is the same, for machines without a GLSL compiler.
 
     Raises:
@@ -97,7 +104,7 @@ def library(
         Wrong: something does not compile.
     """
     words = bundle.Modules(made[0] if made else Path(os.devnull), made[1] if made else None, "hs")
-    parts = {t.name: (t, choose(t, [key], [api], [])) for t in targets}
+    parts = {t.name: (t, choose(t, [key], [api], algorithms or t.labels(key))) for t in targets}
     files, _ = bundle.build(parts, words, "hs")
     if absent := [*words.missing, *words.lost]:
         raise Unavailable(

@@ -14,8 +14,9 @@ import numpy as np
 
 from hsgen import toolchain
 from hsgen.backends.hosts import Host, newest
+from hsgen.backends.scratch import Scratch
 from hsgen.errors import Unavailable, Wrong
-from hsgen.plan import launches
+from hsgen.plan import launches, offset
 from hsgen.render import Source, render
 from hsgen.spec import Sort
 
@@ -64,11 +65,15 @@ def _culprit(log: str, source: str, kernels: Sequence[str]) -> str:
     return names[-1] if names else kernels[0]
 
 
-_Launch = tuple[Any, tuple[str, ...], Any, Any, tuple[int, int], tuple[int, int]]
+_Launch = tuple[Any, tuple[tuple[str, int], ...], Any, Any, tuple[int, int], tuple[int, int]]
 
 
 class Compiled:
-    """A sort compiled for one context.  Not thread-safe: OpenCL kernels keep their arguments."""
+    """A sort compiled for one context, with the scratch memory that its sorts share.
+
+    Not thread-safe: OpenCL kernels keep their arguments.  Sorts that need scratch run one after the other, on
+    whatever queues they are enqueued.
+    """
 
     def __init__(
         self, context: Any, sort: Sort, source: Source | None = None, kernels: Mapping[str, Any] | None = None
@@ -78,12 +83,15 @@ class Compiled:
         self._groups = {k.name: k.work_group for k in sort.kernels}
         option = standard(context, lanes=sort.exchanges)
         self._kernels = dict(kernels or build(context, source.text, source.path, list(self._groups), option))
-        for (
-            k
-        ) in sort.kernels:  # with types known, pyopencl sets arguments in a tenth of the time (20 us saved a launch)
-            self._kernels[k.name].set_scalar_arg_dtypes([None] * len(k.roles) + [np.int32, np.int32])
+        # with types known, pyopencl sets arguments in a tenth of the time (20 us saved a launch)
+        for k in sort.kernels:
+            count = np.int64 if k.wide else np.int32
+            self._kernels[k.name].set_scalar_arg_dtypes([None] * len(k.buffers) + [count, np.int32])
         self._check_groups(context, source.path)
-        self._launches: dict[int, list[_Launch]] = {}
+        self._launches: dict[tuple[int, bool], list[_Launch]] = {}
+        self.scratch = Scratch(context)
+        self._last: tuple[Any, Any] = (None, None)  # queue and event of the last sort that used scratch
+        self._n = 0
 
     def _check_groups(self, context: Any, path: str) -> None:
         """A device may run fewer lanes of a kernel than it promises in general, when registers are short."""
@@ -98,9 +106,11 @@ class Compiled:
                     )
 
     def run(self, queue: Any, buffers: Mapping[str, Any], n: int, wait_for: Sequence[Any] | None = None) -> Any:
-        """Enqueue the sort of `n` keys; `buffers` maps roles to memory objects.  Return the last event.
+        """Enqueue the sort of `n` keys from the memory object of "source" to that of "destination", in place where
+        they are the same; return the last event.
 
-        An out-of-order queue is given the order by events; n = 0 enqueues a marker.
+        Scratch is kept for the greatest n so far.  An out-of-order queue is given the order by events; n = 0
+        enqueues a marker.
 
         Raises:
             Usage: n is beyond the plan.
@@ -108,27 +118,44 @@ class Compiled:
         cl = toolchain.pyopencl()
         ordered = not queue.properties & cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE
         event = None
-        if n not in self._launches:
+        key = n, bool(buffers["source"] == buffers["destination"])
+        if key not in self._launches:
             if len(self._launches) >= 64:
                 self._launches.clear()
-            self._launches[n] = self._resolve(n)
-        for kernel, roles, count, argument, size, lanes in self._launches[n]:
-            kernel.set_args(*[buffers[r] for r in roles], count, argument)
+            self._launches[key] = self._resolve(*key)
+        self._n = n
+        part = self.scratch.part
+        if need := self.sort.plan.scratch.bytes(n):
+            self.scratch.ask(queue, need)
+            before, end = self._last
+            if end is not None and (not ordered or before != queue):
+                wait_for = [*(wait_for or []), end]
+        for kernel, places, count, argument, size, lanes in self._launches[key]:
+            bound = [part(at) if role == "scratch" else buffers[role] for role, at in places]
+            kernel.set_args(*bound, count, argument)
             event = cl.enqueue_nd_range_kernel(queue, kernel, size, lanes, wait_for=wait_for)
             wait_for = None if ordered else [event]
+        if need:
+            self._last = queue, event
         return event if event is not None else cl.enqueue_marker(queue, wait_for=wait_for)
 
-    def _resolve(self, n: int) -> list[_Launch]:
-        """The launches for `n` keys: kernel, roles, n, argument, work-items, work-group."""
+    def outcome(self, queue: Any) -> int:
+        """Return how many passes of the last sort, on `queue`, were done again, once it has run."""
+        rule = self.sort.plan.outcome
+        if rule is None or self._n <= rule.min_n:
+            return 0
+        return int(np.count_nonzero(self.scratch.read(queue, offset(rule.binding, self._n), rule.words)))
+
+    def _resolve(self, n: int, in_place: bool) -> list[_Launch]:
+        """The launches for `n` keys: kernel, roles with places in them, n, argument, work-items, work-group."""
         out = []
-        for launch in launches(self.sort.plan, n, self.sort.groups):
+        for launch in launches(self.sort.plan, n, self.sort.groups, in_place=in_place):
             step, (wide, high) = launch.step, launch.grid
             lanes = self._groups[step.kernel]
-            roles = tuple(b.role for b in step.bindings)
             out.append(
                 (
                     self._kernels[step.kernel],
-                    roles,
+                    tuple((b.role, offset(b, n)) for b in step.bindings),
                     n,
                     step.argument,
                     (wide * lanes, high),
@@ -154,6 +181,7 @@ class Direct:
         self.align = max(1, context.devices[0].mem_base_addr_align // 8)
         self._buffers: dict[int, Any] = {}
         self._compiled = compiled
+        compiled.scratch.guarded = True
         self.queue = self._cl.CommandQueue(context)
         self.context = context
 
@@ -169,8 +197,18 @@ class Direct:
 
     def read(self, slot: int, image: Any) -> None:
         """See `Engine`."""
+        self._check_guard()
         if image.nbytes:
             self._cl.enqueue_copy(self.queue, image, self._buffers[slot], is_blocking=True)
+
+    def _check_guard(self) -> None:
+        if not self._compiled.scratch.whole(self.queue):
+            raise Wrong("the sort wrote beyond its scratch memory")
+
+    def outcome(self) -> int:
+        """See `Engine`."""
+        self._check_guard()
+        return self._compiled.outcome(self.queue)
 
     def _part(self, slot: int, offset: int) -> Any:
         buffer = self._buffers[slot]

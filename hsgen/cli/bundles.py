@@ -9,7 +9,6 @@ from shlex import quote
 import click
 
 from hsgen import target as target_files
-from hsgen.algorithms import ALGORITHMS
 from hsgen.bundle import Files, Modules, build
 from hsgen.cli.common import emit_json, json_option, key_option, require_option, required
 from hsgen.errors import Unavailable, Usage, Wrong
@@ -38,8 +37,8 @@ _targets = click.option("-t", "--target", "names", multiple=True, help="A target
     "--algorithm",
     "algorithms",
     multiple=True,
-    type=click.Choice([*ALGORITHMS, "auto"]),
-    help="Only this algorithm; auto takes all that the target has.",
+    metavar="NAME",
+    help="This algorithm or variant, as `hsgen targets` lists it; by default auto, the sort for any count.",
 )
 @click.option("--remove", "removed", multiple=True, metavar="NAME", help="Take this target out of the bundle.")
 @click.option("--prefix", help=f"What C names begin with; {PREFIX} if the bundle has none yet.")

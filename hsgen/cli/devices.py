@@ -36,6 +36,7 @@ from hsgen.spec import Sort
 @places.runtime_option
 @places.option_option
 @places.bundle_option
+@places.algorithm_option
 @click.option("--full", is_flag=True, help=f"At least {validation.FULL} cases a sort, not {validation.QUICK}.")
 @seed_option
 @require_option
@@ -48,6 +49,7 @@ def validate(
     runtime: str | None,
     options: tuple[str, ...],
     bundle: Path | None,
+    algorithm: str | None,
     full: bool,
     seed: int,
     require: bool,
@@ -56,7 +58,9 @@ def validate(
     """Compile the kernels of a target and compare many sorts on a device with numpy; exit with 1 on a failure."""
     rows = []
     with required(require):
-        drive = places.Drive(target=name, asked=api, runtime=runtime, options=options, bundle=bundle)
+        drive = places.Drive(
+            target=name, asked=api, runtime=runtime, options=options, bundle=bundle, algorithm=algorithm
+        )
         place = places.find(device, keys, drive)
         for sort in place.sorts:
             rows.append(_validate(place, sort, full, seed))
@@ -129,6 +133,7 @@ def parse_sizes(text: str) -> list[int]:
 @places.runtime_option
 @places.option_option
 @places.bundle_option
+@places.algorithm_option
 @seed_option
 @require_option
 @json_option
@@ -143,14 +148,16 @@ def bench(
     runtime: str | None,
     options: tuple[str, ...],
     bundle: Path | None,
+    algorithm: str | None,
     seed: int,
     require: bool,
     as_json: bool,
 ) -> None:
     """Measure a target's sorts, its peers and a plain copy in one run, after each was checked.
 
-    Rates are medians in Mkeys/s, data on the device, wall time up to the end of the sort.  "of roof" is the memory
-    that the sort moves, over its time, as a share of the copy's bandwidth.
+    Rates are medians in Mkeys/s, data on the device (peers of the host: in its memory), wall time up to the end of
+    the sort.  "hsgen is" is hsgen's rate over the peer's, the median over the rounds, in each of which all take turns.
+    "of copy" is the memory that hsgen's sort moves, over its time, as a share of the copy's bandwidth.
     """
     counts = parse_sizes(sizes)
     peers = [p.strip() for p in against.split(",") if p.strip()]
@@ -159,30 +166,38 @@ def bench(
             raise Usage(f"peer {peer}: unknown; known are {', '.join(PEERS)}")
     rows: list[benchmarks.Row] = []
     with required(require):
-        drive = places.Drive(target=name, asked=api, runtime=runtime, options=options, bundle=bundle)
+        drive = places.Drive(
+            target=name, asked=api, runtime=runtime, options=options, bundle=bundle, algorithm=algorithm
+        )
         place = places.find(device, keys, drive, peers)
         for sort in place.sorts:
-            if max(counts) > sort.plan.max_n:
-                raise Usage(f"sizes {sizes}: {sort.name} sorts up to {sort.plan.max_n} keys")
-            label = place.host.label
-            if place.library:
-                more = {"sizes": counts, "against": peers, "rounds": rounds, "seed": seed, "label": label}
-                found = places.follow(place.request(sort, "bench", **more), sort.name, len(counts))
-                rows += [benchmarks.Row(**r) for r in found]
-                continue
-            show = progress(sort.name, len(counts))
-            for some in benchmarks.measure(places.direct(place.host, sort), counts, peers, rounds, seed, label, show):
-                rows += some
+            rows += _bench(place, sort, counts, peers, rounds, seed)
     if as_json:
         emit_json([r.record() for r in rows])
     else:
         _print_bench(rows)
 
 
+def _bench(
+    place: places.Place, sort: Sort, counts: list[int], peers: list[str], rounds: int, seed: int
+) -> list[benchmarks.Row]:
+    if sort.scan:
+        raise Usage(f"algorithm {sort.algorithm}: bench times sorts; name one of them")
+    if max(counts) > sort.plan.max_n:
+        raise Usage(f"sizes up to {max(counts)}: {sort.name} sorts up to {sort.plan.max_n} keys")
+    label = place.host.label
+    if place.library:
+        more = {"sizes": counts, "against": peers, "rounds": rounds, "seed": seed, "label": label}
+        found = places.follow(place.request(sort, "bench", **more), sort.name, len(counts))
+        return [benchmarks.Row(**r) for r in found]
+    show = progress(sort.name, len(counts))
+    engine = places.direct(place.host, sort)
+    return [row for some in benchmarks.measure(engine, counts, peers, rounds, seed, label, show) for row in some]
+
+
 def _print_bench(rows: list[benchmarks.Row]) -> None:
-    own = {(r.key, r.n): r.mkeys_per_s for r in rows if r.peer is None}
     emit_table(
-        ["target", "key", "n", "what", "Mkeys/s", "min", "max", "runs", "hsgen is", "of roof"],
+        ["target", "key", "n", "what", "Mkeys/s", "min", "max", "runs", "hsgen is", "of copy"],
         [
             [
                 r.target,
@@ -193,12 +208,14 @@ def _print_bench(rows: list[benchmarks.Row]) -> None:
                 f"{r.min:.1f}",
                 f"{r.max:.1f}",
                 r.runs,
-                "-" if r.peer is None else f"{own[r.key, r.n] / r.mkeys_per_s:.2f} x",
+                "-" if r.hsgen_ratio is None else f"{r.hsgen_ratio:.2f} x",
                 "-" if r.roof_share is None else f"{100 * r.roof_share:.0f} %",
             ]
             for r in rows
         ],
     )
+    for peer, version in {r.peer: r.peer_version for r in rows if r.peer_version}.items():
+        click.echo(f"{peer}: {version}")
 
 
 @click.command()

@@ -18,7 +18,7 @@ from hsgen.backends import native as backend
 from hsgen.errors import Unavailable, Usage
 from hsgen.manifest import MANIFEST
 from hsgen.render import render
-from hsgen.spec import APIS, Sort
+from hsgen.spec import APIS, KEYS, Sort
 from hsgen.store import read_manifest
 
 target_option = click.option("-t", "--target", "name", help="A target; the one that matches the device if not given.")
@@ -44,6 +44,11 @@ option_option = click.option(
     help="For the C runtime: validation=1 (2: GPU-assisted), binding_limit=BYTES, size_control=0 (Vulkan), graph=1 "
     "(CUDA), out_of_order=1 (OpenCL).",
 )
+algorithm_option = click.option(
+    "--algorithm",
+    metavar="NAME",
+    help="This algorithm or variant, as `hsgen targets` lists it; by default the sort for any count.",
+)
 bundle_option = click.option(
     "--bundle",
     type=click.Path(path_type=Path),
@@ -60,6 +65,7 @@ class Drive:
     runtime: str | None
     options: tuple[str, ...]
     bundle: Path | None
+    algorithm: str | None
 
     @cached_property
     def found(self) -> target_files.Target | None:
@@ -98,14 +104,30 @@ class Drive:
         """The options as the harness takes them; of OpenCL and CUDA only what is switched on."""
         return " ".join(o for o in self.options if self.api == "vulkan" or not o.endswith("=0"))
 
-    def library(self, found: target_files.Target, key: str, peers: Sequence[str] = ()) -> Path:
-        """Build the C runtime with a target's sort of one key type."""
+    def sorts(self, found: target_files.Target, keys: Sequence[str]) -> list[Sort]:
+        """The sorts of a target that were asked for: of each key type the one for any count, or the one named."""
+        have = [k for k in KEYS if found.labels(k) and (not keys or k in keys)]
+        if self.algorithm is None:
+            sorts = [found.default(k) for k in have]
+        else:
+            sorts = [found.sort(self.algorithm, k) for k in have if self.algorithm in found.labels(k)]
+        if not sorts:
+            what = (
+                f"{self.algorithm} for {', '.join(have or keys)}"
+                if self.algorithm
+                else f"sort for {', '.join(keys)} keys"
+            )
+            raise Usage(f"target {found.name}: no {what}; `hsgen targets` lists what it has")
+        return sorts
+
+    def library(self, found: target_files.Target, sort: Sort, peers: Sequence[str] = ()) -> Path:
+        """Build the C runtime with one sort of a target."""
         made = None
         if self.bundle is not None:
             if (manifest := read_manifest(self.bundle)) is None:
                 raise Usage(f"{self.bundle}: no bundle there; name a folder with a {MANIFEST}")
             made = (self.bundle, manifest)
-        return backend.library(self.api, [found], key, peers, made)
+        return backend.library(self.api, [found], sort.key.name, peers, made, algorithms=[sort.algorithm])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,19 +171,17 @@ def find(
         host = hosts.pick(device, (), shown)
         found = hosts.target_for(host, [target_files.find(n) for n in target_files.names()])
         name = found.name
-    sorts = [found.sort(a, k) for a, k in found.choices if not keys or k in keys]
-    if not sorts:
-        raise Usage(f"target {found.name}: no sort for {', '.join(keys)} keys")
-    libraries = {s.key.name: drive.library(found, s.key.name, peers) for s in sorts} if native else {}
+    sorts = drive.sorts(found, keys)
+    libraries = {s.key.name: drive.library(found, s, peers) for s in sorts} if native else {}
     chosen = hosts.pick(device, sorts, shown)
     return Place(api=api, target=str(name), host=chosen, sorts=sorts, library=libraries, options=drive.words)
 
 
 def _shown(drive: Drive, found: target_files.Target, keys: tuple[str, ...]) -> list[hosts.Host]:
-    key = next(k for _, k in found.choices if not keys or k in keys)
     if drive.api == "opencl":
         toolchain.prepare_opencl()
-    shown = worker.hosts(drive.api, drive.library(found, key))
+    sorts = drive.sorts(found, keys) if drive.found else [found.default(k) for k in keys or KEYS]
+    shown = worker.hosts(drive.api, drive.library(found, sorts[0]))
     sound = [h for h in shown if not hosts.unsound(h)]
     if shown and not sound:
         raise Unavailable(f"{shown[0].label}: {hosts.unsound(shown[0])}")

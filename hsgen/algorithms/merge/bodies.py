@@ -19,9 +19,13 @@ from hsgen.algorithms.merge.passes import (
 )
 from hsgen.algorithms.merge.shape import Params
 from hsgen.networks import halves, pow2_ceil, pow2_floor, sorting
-from hsgen.spec import Kernel
+from hsgen.spec import Array, Buffer, Kernel
 
-ROLES = ("source", "destination")
+SOURCE, DESTINATION = Buffer(name="source", read_only=True), Buffer(name="destination")
+
+
+def _tile(count: int) -> tuple[Array, ...]:
+    return (Array(name="tile", type="key", count=count),) if count else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,8 +92,10 @@ def block_sort(p: Params, slabs: int) -> Kernel:
         summary=f"sort blocks of {rows * p.subgroup} keys",
         work_group=slabs * p.subgroup,
         subgroup=p.subgroup,
-        shared=max(rows * p.subgroup, spans * pitch * p.subgroup),
-        roles=ROLES,
+        arrays=_tile(max(rows * p.subgroup, spans * pitch * p.subgroup)),
+        buffers=(SOURCE, DESTINATION),
+        algorithm="merge",
+        params=p,
         data=BlockSort(
             slabs=slabs,
             tall=tall,
@@ -142,8 +148,9 @@ def _stream(p: Params, data: Stream) -> Kernel:
         summary=f"{'flip' if data.flip else 'half'} merge, {data.scale} stage{'s' if data.scale > 1 else ''}",
         work_group=p.stream_group,
         subgroup=p.subgroup,
-        shared=0,
-        roles=ROLES[1:],
+        buffers=(DESTINATION,),
+        algorithm="merge",
+        params=p,
         data=data,
     )
 
@@ -164,8 +171,10 @@ def clean(p: Params) -> Kernel:
         summary=f"finish bitonic chunks of {p.chunk} keys",
         work_group=p.clean_slabs * p.subgroup,
         subgroup=p.subgroup,
-        shared=shared,
-        roles=ROLES[1:],
+        arrays=_tile(shared),
+        buffers=(DESTINATION,),
+        algorithm="merge",
+        params=p,
         data=Clean(chunk=p.chunk, passes=tuple(passes)),
     )
 

@@ -72,8 +72,8 @@ def _device(p: Params, device: Device) -> Iterator[Problem]:
 
 def _local(p: Params, device: Device) -> Iterator[Problem]:
     for key, need in (("slabs", block_sort(p, p.slabs)), ("clean_slabs", clean(p))):
-        if need.shared * p.key.bytes > device.local_bytes:
-            what = f"{need.name} needs {need.shared * p.key.bytes} bytes of local memory, the device has"
+        if need.local_bytes(p.key) > device.local_bytes:
+            what = f"{need.name} needs {need.local_bytes(p.key)} bytes of local memory, the device has"
             fit = _greatest_fit(p, key, device.local_bytes)
             hint = f"give at most {fit}" if fit else "give less height or no table of these keys"
             yield key, f"{what} {device.local_bytes}", hint
@@ -86,6 +86,6 @@ def _greatest_fit(p: Params, key: str, room: int) -> int:
         value = value // 2 if key == "clean_slabs" else value - 1
         q = replace(p, slabs=value) if key == "slabs" else replace(p, clean_slabs=value)
         kernel = block_sort(q, value) if key == "slabs" else clean(q)
-        if kernel.shared * p.key.bytes <= room:
+        if kernel.local_bytes(p.key) <= room:
             return value
     return 0

@@ -148,7 +148,7 @@ def _block_sort(kernel: Kernel, p: Params, memory: list[Memory], n: int, argumen
     order = linear if w > 1 else sub + i * b.slabs
     live = (count >= size) | (order < count)
     keys = exchange(b.sort, source.read(start + order, live, owner=group))
-    shared = Memory(np.zeros((*keys.shape[:2], kernel.shared), keys.dtype), defined=False)
+    shared = Memory(np.zeros((*keys.shape[:2], _slots(kernel)), keys.dtype), defined=False)
     shared.write(keys, linear)
     for each in b.columns:
         tile_pass(each, shared, w)
@@ -212,7 +212,7 @@ def _clean(kernel: Kernel, p: Params, memory: list[Memory], n: int, argument: in
     at = slot_numbers(first, w)
     regs = exchange(first.ops, memory[0].read(span + place + at, whole | (at >= lead) & (at < end), at < lead, group))
     if others or w == 1:
-        shared = Memory(np.zeros((*regs.shape[:2], kernel.shared), regs.dtype), defined=False)
+        shared = Memory(np.zeros((*regs.shape[:2], _slots(kernel)), regs.dtype), defined=False)
         shared.write(regs, at)
         last = others.pop() if w > 1 else None  # it writes to memory; single lanes copy the tile instead
         for each in others:
@@ -221,6 +221,11 @@ def _clean(kernel: Kernel, p: Params, memory: list[Memory], n: int, argument: in
         at = slot_numbers(last, w) if last else np.arange(c.chunk).reshape(1, -1, 1)
         regs = exchange(last.ops if last else (), shared.read(at))
     memory[0].write(regs, span + place + at, whole | (at >= lead) & (at < end), group)
+
+
+def _slots(kernel: Kernel) -> int:
+    """The keys that a work-group's tile holds."""
+    return kernel.arrays[0].count if kernel.arrays else 0
 
 
 PLAY = {BlockSort: _block_sort, Stream: _stream, Clean: _clean}
@@ -236,12 +241,12 @@ def run(sort: Sort, keys: Keys, n: int | None = None, *, in_place: bool = False,
     Raises:
         Fault: a kernel touches a slot that it may not touch.
     """
-    p, n = sort.params, keys.shape[-1] if n is None else n
+    p, n = sort.parts[0].params, keys.shape[-1] if n is None else n
     assert isinstance(p, Params)
     out = keys if in_place else np.full_like(keys, 0xA5)
     memory = {"destination": Memory(np.atleast_2d(out)[:, :n], defined=in_place)}
     memory["source"] = memory["destination"] if in_place else Memory(np.atleast_2d(keys)[:, :n], defined=True)
-    for launch in launches(sort.plan, n, limit):
+    for launch in launches(sort.plan, n, limit, in_place=in_place):
         kernel = sort.kernel(launch.step.kernel)
         bound = [memory[binding.role] for binding in launch.step.bindings]
         for each in bound:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hsgen.algorithms.merge.bodies import ROLES, Stream, kernels, small_blocks, stream_name
+from hsgen.algorithms.merge.bodies import Stream, kernels, small_blocks, stream_name
 from hsgen.algorithms.merge.passes import steps
 from hsgen.algorithms.merge.shape import Params
 from hsgen.networks import pow2_ceil
@@ -10,7 +10,7 @@ from hsgen.spec import Binding, Plan, Step
 
 MAX_N = 1 << 29  # kernels count in signed 32-bit numbers, and a virtual span reaches four times n
 UNCAPPED = 2**32 - 1
-SOURCE, DESTINATION = Binding(role=ROLES[0]), Binding(role=ROLES[1])
+SOURCE, DESTINATION = Binding(role="source"), Binding(role="destination")
 
 
 def argument(level: int, lg_stride: int) -> int:

@@ -96,7 +96,7 @@ extern "C" const char *hn_describe(int index, char *text, size_t size)
         text, size,
         "{\"name\": \"%s\", \"platform\": \"NVIDIA CUDA\", \"driver\": \"%sCUDA %d.%d, runtime %d.%d\", "
         "\"type\": \"gpu\", \"vendor\": %d, \"compute\": %d, \"work_group\": %d, \"local_bytes\": %zu, "
-        "\"subgroups\": [1, 2, 4, 8, 16, 32], \"shuffle\": true, \"int64\": true}",
+        "\"subgroups\": [1, 2, 4, 8, 16, 32], \"shuffle\": true, \"ballot\": true, \"int64\": true}",
         p.name, driver, can / 1000, can % 1000 / 10, made / 1000, made % 1000 / 10, 0x10de, 10 * p.major + p.minor,
         p.maxThreadsPerBlock, p.sharedMemPerBlockOptin);
     return length < 0 || static_cast<size_t>(length) >= size ? hn_wrong("the description does not fit") : NULL;
@@ -116,9 +116,14 @@ extern "C" void hn_close(void)
 
 extern "C" const char *hn_open(int index, const char *options)
 {
+    char words[256] = "";
     hn_close();
-    if (strcmp(options, "graph=1") == 0) hn_state.graph = true;
-    else if (options[0]) return hn_wrong("unknown option; the CUDA harness knows graph=1");
+    snprintf(words, sizeof words, "%s", options);
+    for (char *word = strtok(words, " "); word; word = strtok(NULL, " ")) {
+        if (strcmp(word, "graph=1") == 0) hn_state.graph = true;
+        else if (strcmp(word, "poison=1") == 0) hn_state.poison = true;
+        else return hn_wrong("unknown option; the CUDA harness knows graph=1 and poison=1");
+    }
     cudaError_t code = cudaSetDevice(index);
     if (code == cudaSuccess) code = cudaStreamCreateWithFlags(&hn_state.stream, cudaStreamNonBlocking);
     if (code == cudaSuccess) code = cudaEventCreate(&hn_state.start);
@@ -132,10 +137,12 @@ extern "C" const char *hn_sorter(const char *target, const char *algorithm, cons
     if (!hn_state.open) return hn_wrong("no device is open");
     hs_cuda_release(hn_made);
     hn_made = NULL;
+    hn_state.sorted = 0;
     for (size_t t = 0; t < hs_cuda_targets_count; t++) {
         const hs_target *const found = hs_cuda_targets[t]->target;
-        for (size_t s = 0; strcmp(found->name, target) == 0 && s < found->sort_count; s++) {
-            if (strcmp(found->sorts[s]->algorithm, algorithm) || strcmp(found->sorts[s]->key, key)) continue;
+        const hs_sort *const wanted = strcmp(found->name, target) == 0 ? hs_find(found, algorithm, key) : NULL;
+        for (size_t s = 0; wanted && s < found->sort_count; s++) {
+            if (found->sorts[s] != wanted) continue;
             cudaError_t code = cudaSuccess;
             const hs_status status = hs_cuda_create(hs_cuda_targets[t]->sorts[s], &hn_made, &code);
             return hn_failed("hs_cuda_create", status, code);
@@ -163,11 +170,62 @@ extern "C" const char *hn_write(int slot, uint64_t offset, const void *data, uin
     return hn_said("writing a buffer", cudaMemcpy(to, data, bytes, cudaMemcpyHostToDevice));
 }
 
+static const char *hn_check_guard(void)
+{
+    static unsigned char guard[HN_GUARD];
+    if (!hn_state.unchecked) return NULL;
+    hn_state.unchecked = false;
+    const unsigned char *const from = hn_state.scratch + hn_state.scratch_size - HN_GUARD;
+    const cudaError_t code = cudaMemcpy(guard, from, sizeof guard, cudaMemcpyDeviceToHost);
+    if (code != cudaSuccess) return hn_said("reading the guard of scratch", code);
+    return hn_whole(guard) ? NULL : hn_wrong(HN_OVERWRITTEN);
+}
+
+extern "C" const char *hn_outcome(uint32_t *redone)
+{
+    uint32_t words[256];
+    uint64_t offset = 0, bytes = 0;
+    if (!hn_made) return hn_wrong("no sort is ready");
+    if (const char *wrong = hn_check_guard()) return wrong;
+    const hs_sort *const sort = hs_cuda_sort_of(hn_made);
+    hs_status status = hs_outcome_at(sort, hn_state.sorted, &offset, &bytes);
+    if (bytes > sizeof words) return hn_wrong("more words of an outcome than there is room for");
+    if (status == HS_OK && bytes) {
+        const cudaError_t code = cudaMemcpy(words, hn_state.scratch + offset, bytes, cudaMemcpyDeviceToHost);
+        if (code != cudaSuccess) return hn_said("reading the outcome", code);
+    }
+    if (status == HS_OK) status = hs_outcome(sort, words, bytes, redone);
+    return hn_failed("hs_outcome", status, cudaSuccess);
+}
+
+/* Scratch of just so many bytes, with a guard behind. */
+static const char *hn_prepare(uint64_t bytes)
+{
+    const bool fresh = !hn_state.scratch || hn_state.scratch_size != bytes + HN_GUARD;
+    if (fresh)
+        if (const char *wrong = hn_check_guard()) return wrong;
+    if (const char *wrong = hn_allocate(&hn_state.scratch, &hn_state.scratch_size, bytes + HN_GUARD)) return wrong;
+    cudaError_t code = cudaSuccess;
+    if (fresh) code = cudaMemsetAsync(hn_state.scratch + bytes, HN_GUARD_BYTE, HN_GUARD, hn_state.stream);
+    if (code == cudaSuccess && (fresh || hn_state.poison))
+        code = cudaMemsetAsync(hn_state.scratch, HN_POISON_BYTE, bytes, hn_state.stream);
+    if (code == cudaSuccess) code = cudaStreamSynchronize(hn_state.stream);
+    hn_state.unchecked = true;
+    return hn_said("filling scratch", code);
+}
+
 extern "C" const char *hn_read(int slot, uint64_t offset, void *data, uint64_t bytes)
 {
+    if (const char *wrong = hn_check_guard()) return wrong;
     if (!hn_fits(slot, offset, bytes)) return hn_wrong("reading beyond a buffer");
     const unsigned char *const from = hn_state.buffers[slot] + offset;
     return hn_said("reading a buffer", cudaMemcpy(data, from, bytes, cudaMemcpyDeviceToHost));
+}
+
+static hs_status hn_run(const hs_cuda_args *args, cudaError_t *code)
+{
+    const bool scan = hs_cuda_sort_of(hn_made)->kind == HS_SCAN;
+    return (scan ? hs_cuda_scan : hs_cuda_sort)(hn_made, hn_state.stream, args, code);
 }
 
 /* Between the events, straight on the stream. */
@@ -175,7 +233,7 @@ static const char *hn_enqueue(const hs_cuda_args *args)
 {
     cudaError_t code = cudaEventRecord(hn_state.start, hn_state.stream);
     if (code != cudaSuccess) return hn_said("starting the clock", code);
-    const hs_status status = hs_cuda_sort(hn_made, hn_state.stream, args, &code);
+    const hs_status status = hn_run(args, &code);
     if (status != HS_OK) return hn_failed("hs_cuda_sort", status, code);
     return hn_said("stopping the clock", cudaEventRecord(hn_state.stop, hn_state.stream));
 }
@@ -188,7 +246,7 @@ static const char *hn_replay(const hs_cuda_args *args)
     cudaError_t said = cudaSuccess;
     cudaError_t code = cudaStreamBeginCapture(hn_state.stream, cudaStreamCaptureModeGlobal);
     if (code != cudaSuccess) return hn_said("beginning a capture", code);
-    const hs_status status = hs_cuda_sort(hn_made, hn_state.stream, args, &said);
+    const hs_status status = hn_run(args, &said);
     code = cudaStreamEndCapture(hn_state.stream, &graph);
     if (status == HS_OK) {
         if (code == cudaSuccess) code = cudaGraphInstantiateWithFlags(&ready, graph, 0);
@@ -214,8 +272,8 @@ extern "C" const char *hn_sort(uint64_t n, uint64_t source, int to_slot, uint64_
     const hs_status status = hs_scratch(hs_cuda_sort_of(hn_made), n, &scratch);
     if (status != HS_OK) return hn_failed("hs_scratch", status, cudaSuccess);
     if (scratch)
-        if (const char *wrong = hn_allocate(&hn_state.scratch, &hn_state.scratch_size, scratch)) return wrong;
-    args.n = n;
+        if (const char *wrong = hn_prepare(scratch)) return wrong;
+    args.n = hn_state.sorted = n;
     args.source = hn_state.buffers[0] + source;
     args.source_bytes = hn_state.sizes[0] - source;
     if (to_slot == 1) {

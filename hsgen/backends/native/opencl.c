@@ -15,9 +15,10 @@ static struct {
     cl_context context;
     cl_command_queue queue;
     hs_opencl *sorter;
-    cl_mem buffers[2], scratch;
-    uint64_t bytes[2], scratch_bytes;
+    cl_mem buffers[2], scratch; /* scratch: with the guard behind it */
+    uint64_t bytes[2], scratch_bytes, sorted;
     size_t align;
+    int poison, unchecked; /* unchecked: no guard was looked at since the last sort */
 } hn;
 
 static char hn_text[2048];
@@ -81,7 +82,7 @@ const char *hn_describe(int index, char *text, size_t size)
     cl_uint vendor = 0;
     cl_ulong local = 0;
     size_t lanes = 0, sizes[32], bytes = 0, i, used = 1;
-    int count = 0, shuffle;
+    int count = 0, shuffle, ballot;
     const char *problem = hn_devices(found, &count);
     if (problem) return problem;
     if (index < 0 || index >= count) return "no such device";
@@ -95,16 +96,18 @@ const char *hn_describe(int index, char *text, size_t size)
     if (clGetDeviceInfo(found[index], CL_DEVICE_PLATFORM, sizeof of, &of, NULL) == CL_SUCCESS)
         clGetPlatformInfo(of, CL_PLATFORM_NAME, sizeof platform - 1, platform, NULL);
     shuffle = strstr(extensions, "cl_intel_subgroups") != NULL || strstr(extensions, "cl_khr_subgroup_shuffle") != NULL;
+    ballot = strstr(extensions, "cl_khr_subgroup_ballot") != NULL;
     if (shuffle && clGetDeviceInfo(found[index], HN_SUB_GROUP_SIZES, sizeof sizes, sizes, &bytes) == CL_SUCCESS)
         for (i = 0; i < bytes / sizeof sizes[0] && used + 24 < sizeof widths; i++)
             used += (size_t)snprintf(widths + used, sizeof widths - used, ", %u", (unsigned)sizes[i]);
     snprintf(text, size,
              "{\"name\": \"%s\", \"platform\": \"%s\", \"driver\": \"%s\", \"type\": \"%s\", \"vendor\": %u, "
              "\"compute\": 0, \"work_group\": %u, \"local_bytes\": %llu, \"subgroups\": [%s], \"shuffle\": %s, "
-             "\"int64\": true}",
+             "\"ballot\": %s, \"int64\": true}",
              name, platform, driver,
              type & CL_DEVICE_TYPE_CPU ? "cpu" : type & CL_DEVICE_TYPE_GPU ? "gpu" : "other", (unsigned)vendor,
-             (unsigned)lanes, (unsigned long long)local, widths, shuffle ? "true" : "false");
+             (unsigned)lanes, (unsigned long long)local, widths, shuffle ? "true" : "false",
+             ballot ? "true" : "false");
     return NULL;
 }
 
@@ -114,15 +117,19 @@ const char *hn_open(int index, const char *options)
     cl_command_queue_properties properties = 0;
     cl_uint bits = 0;
     cl_int code = CL_SUCCESS;
-    int count = 0;
+    int count = 0, poison = 0;
+    char words[256] = "", *word;
     const char *problem = hn_devices(found, &count);
     if (problem) return problem;
     if (index < 0 || index >= count) return "no such device";
-    if (strcmp(options, "out_of_order=1") == 0)
-        properties = CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
-    else if (options[0])
-        return "unknown option; known is out_of_order=1";
+    strncpy(words, options, sizeof words - 1);
+    for (word = strtok(words, " "); word; word = strtok(NULL, " ")) {
+        if (strcmp(word, "out_of_order=1") == 0) properties = CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
+        else if (strcmp(word, "poison=1") == 0) poison = 1;
+        else return "unknown option; known are out_of_order=1 and poison=1";
+    }
     hn_close();
+    hn.poison = poison;
     hn.device = found[index];
     clGetDeviceInfo(hn.device, CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof bits, &bits, NULL);
     hn.align = bits / 8 ? bits / 8 : 1;
@@ -135,17 +142,15 @@ const char *hn_open(int index, const char *options)
 const char *hn_sorter(const char *target, const char *algorithm, const char *key)
 {
     hs_opencl_error error;
-    size_t t, s;
+    const hs_sort *sort = NULL;
+    size_t t;
     hs_opencl_release(hn.sorter);
     hn.sorter = NULL;
-    for (t = 0; t < hs_targets_count; t++)
-        for (s = 0; s < hs_targets[t]->sort_count; s++) {
-            const hs_sort *sort = hs_targets[t]->sorts[s];
-            if (strcmp(sort->target, target) || strcmp(sort->algorithm, algorithm) || strcmp(sort->key, key)) continue;
-            return hn_status("hs_opencl_create", hs_opencl_create(sort, hn.context, hn.device, &hn.sorter, &error),
-                             &error);
-        }
-    return "the bundle holds no such sort";
+    hn.sorted = 0;
+    for (t = 0; t < hs_targets_count && !sort; t++)
+        if (strcmp(hs_targets[t]->name, target) == 0) sort = hs_find(hs_targets[t], algorithm, key);
+    if (!sort) return "the bundle holds no such sort";
+    return hn_status("hs_opencl_create", hs_opencl_create(sort, hn.context, hn.device, &hn.sorter, &error), &error);
 }
 
 static const char *hn_allocate(cl_mem *memory, uint64_t bytes)
@@ -169,11 +174,68 @@ const char *hn_write(int slot, uint64_t offset, const void *data, uint64_t bytes
                                                                   (size_t)bytes, data, 0, NULL, NULL));
 }
 
-const char *hn_read(int slot, uint64_t offset, void *data, uint64_t bytes)
+/* Read a part of any buffer; none where it has no bytes. */
+static const char *hn_get(cl_mem memory, uint64_t offset, void *data, uint64_t bytes)
 {
     if (!bytes) return NULL;
-    return hn_failed("clEnqueueReadBuffer", clEnqueueReadBuffer(hn.queue, hn.buffers[slot], CL_TRUE, (size_t)offset,
+    return hn_failed("clEnqueueReadBuffer", clEnqueueReadBuffer(hn.queue, memory, CL_TRUE, (size_t)offset,
                                                                 (size_t)bytes, data, 0, NULL, NULL));
+}
+
+static const char *hn_check_guard(void)
+{
+    static unsigned char guard[HN_GUARD];
+    const char *problem;
+    if (!hn.unchecked) return NULL;
+    hn.unchecked = 0;
+    problem = hn_get(hn.scratch, hn.scratch_bytes, guard, sizeof guard);
+    return problem || hn_whole(guard) ? problem : HN_OVERWRITTEN;
+}
+
+const char *hn_read(int slot, uint64_t offset, void *data, uint64_t bytes)
+{
+    const char *problem = hn_check_guard();
+    return problem ? problem : hn_get(hn.buffers[slot], offset, data, bytes);
+}
+
+const char *hn_outcome(uint32_t *redone)
+{
+    const hs_sort *sort = hs_opencl_sort_of(hn.sorter);
+    uint32_t words[256];
+    uint64_t offset = 0, bytes = 0;
+    const char *problem = hn_check_guard();
+    hs_status status = hs_outcome_at(sort, hn.sorted, &offset, &bytes);
+    if (!problem && bytes > sizeof words) problem = "more words of an outcome than there is room for";
+    if (!problem) problem = hn_get(hn.scratch, offset, words, bytes);
+    if (problem) return problem;
+    if (status == HS_OK) status = hs_outcome(sort, words, bytes, redone);
+    return status == HS_OK ? NULL : hs_status_text(status);
+}
+
+/* Fill a part of scratch, and wait. */
+static cl_int hn_fill(unsigned char byte, uint64_t offset, uint64_t bytes)
+{
+    const cl_int code = clEnqueueFillBuffer(hn.queue, hn.scratch, &byte, sizeof byte, (size_t)offset, (size_t)bytes, 0,
+                                            NULL, NULL);
+    return code == CL_SUCCESS ? clFinish(hn.queue) : code;
+}
+
+/* Scratch of just so many bytes with a guard behind; `part` gets the memory without the guard. */
+static const char *hn_prepare(uint64_t bytes, cl_mem *part)
+{
+    const cl_buffer_region region = {0, (size_t)bytes};
+    const int fresh = !hn.scratch || bytes != hn.scratch_bytes;
+    const char *problem = fresh ? hn_check_guard() : NULL;
+    cl_int code = CL_SUCCESS;
+    if (!problem && fresh) problem = hn_allocate(&hn.scratch, bytes + HN_GUARD);
+    if (problem) return problem;
+    hn.scratch_bytes = bytes;
+    if (fresh) code = hn_fill(HN_GUARD_BYTE, bytes, HN_GUARD);
+    if (code == CL_SUCCESS && (fresh || hn.poison)) code = hn_fill(HN_POISON_BYTE, 0, bytes);
+    if (code != CL_SUCCESS) return hn_failed("clEnqueueFillBuffer", code);
+    hn.unchecked = 1;
+    *part = clCreateSubBuffer(hn.scratch, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &code);
+    return *part ? NULL : hn_failed("clCreateSubBuffer", code);
 }
 
 /* The part of a buffer from `offset` to its end. */
@@ -196,26 +258,29 @@ const char *hn_sort(uint64_t n, uint64_t source, int to_slot, uint64_t destinati
     cl_event event = NULL;
     cl_int code = CL_SUCCESS;
     const char *problem = NULL;
-    hs_status status = hs_scratch(hs_opencl_sort_of(hn.sorter), n, &hn.scratch_bytes);
+    const hs_sort *sort = hs_opencl_sort_of(hn.sorter);
+    uint64_t scratch = 0;
+    hs_status status = hs_scratch(sort, n, &scratch);
     *device_seconds = -1;
     if (status != HS_OK) return hs_status_text(status);
-    if (hn.scratch_bytes && (problem = hn_allocate(&hn.scratch, hn.scratch_bytes)) != NULL) return problem;
     memset(&args, 0, sizeof args);
     memset(&error, 0, sizeof error);
-    args.n = n;
+    if (scratch && (problem = hn_prepare(scratch, &args.scratch)) != NULL) return problem;
+    args.n = hn.sorted = n;
     args.source = hn_part(0, source, &code);
     if (args.source && to_slot) args.destination = hn_part(1, destination, &code);
     if (!args.source || (to_slot && !args.destination)) {
         problem = hn_failed("clCreateSubBuffer", code);
     } else {
-        args.scratch = hn.scratch;
         args.event = &event;
-        problem = hn_status("hs_opencl_sort", hs_opencl_sort(hn.sorter, hn.queue, &args, &error), &error);
+        status = (sort->kind == HS_SCAN ? hs_opencl_scan : hs_opencl_sort)(hn.sorter, hn.queue, &args, &error);
+        problem = hn_status(sort->kind == HS_SCAN ? "hs_opencl_scan" : "hs_opencl_sort", status, &error);
         if (!problem) problem = hn_failed("clWaitForEvents", clWaitForEvents(1, &event));
         if (event) clReleaseEvent(event);
     }
+    if (args.destination) clReleaseMemObject(args.destination); /* in reverse order, as NVIDIA's driver wants it */
     if (args.source) clReleaseMemObject(args.source);
-    if (args.destination) clReleaseMemObject(args.destination);
+    if (args.scratch) clReleaseMemObject(args.scratch);
     return problem;
 }
 

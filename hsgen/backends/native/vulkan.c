@@ -1,7 +1,8 @@
 /* The harness of harness.h for Vulkan.  Options of hn_open:
  *   binding_limit=N  sorts whose bindings are greater take device addresses
  *   size_control=0   do not enable subgroup size control
- *   validation=1     core and synchronization validation; validation=2: GPU-assisted as well */
+ *   validation=1     core and synchronization validation; validation=2: GPU-assisted as well
+ *   poison=1         fill scratch before every sort */
 #include "harness.h"
 #include "hs/hs_targets.h"
 
@@ -23,8 +24,8 @@
     X(BeginCommandBuffer) X(EndCommandBuffer) X(CreateFence) X(DestroyFence) X(ResetFences) X(WaitForFences)          \
     X(QueueSubmit) X(CreateQueryPool) X(DestroyQueryPool) X(GetQueryPoolResults) X(CmdResetQueryPool)                 \
     X(CmdWriteTimestamp) X(CreateBuffer) X(DestroyBuffer) X(GetBufferMemoryRequirements) X(AllocateMemory)            \
-    X(FreeMemory) X(BindBufferMemory) X(MapMemory) X(CmdCopyBuffer) X(CmdPipelineBarrier) X(CreateDescriptorPool)     \
-    X(DestroyDescriptorPool) X(ResetDescriptorPool) X(DeviceWaitIdle)
+    X(FreeMemory) X(BindBufferMemory) X(MapMemory) X(CmdCopyBuffer) X(CmdFillBuffer) X(CmdPipelineBarrier)            \
+    X(CreateDescriptorPool) X(DestroyDescriptorPool) X(ResetDescriptorPool) X(DeviceWaitIdle)
 #define HN_MEMBER(name) PFN_vk##name name;
 #define HN_GET_INSTANCE(name) ((vk.name = (PFN_vk##name)vk.get(hn.instance, "vk" #name)) != NULL) &&
 #define HN_GET_DEVICE(name) ((vk.name = (PFN_vk##name)vk.GetDeviceProcAddr(hn.device, "vk" #name)) != NULL) &&
@@ -66,8 +67,9 @@ static struct {
     uint64_t tick_mask;
     double tick_seconds;
     uint32_t features;
-    uint64_t binding_limit;
-    hn_memory buffers[2], staging, scratch;
+    uint64_t binding_limit, sorted; /* sorted: the last n */
+    int poison, unchecked; /* unchecked: no guard was looked at since the last sort */
+    hn_memory buffers[2], staging, scratch; /* scratch: with the guard behind */
     hs_vulkan *sorter, *copier;
 } hn;
 
@@ -332,7 +334,7 @@ const char *hn_describe(int index, char *text, size_t size)
     snprintf(text, size,
              "{\"name\": \"%s\", \"platform\": \"%s\", \"driver\": \"%s\", \"type\": \"%s\", \"vendor\": %u, "
              "\"compute\": 0, \"work_group\": %u, \"local_bytes\": %u, \"subgroups\": [%s], \"shuffle\": %s, "
-             "\"int64\": %s}",
+             "\"ballot\": %s, \"int64\": %s}",
              hn_quote(p->deviceName, name, sizeof name), hn_quote(facts.driver.driverName, platform, sizeof platform),
              facts.driver.driverInfo[0] ? hn_quote(facts.driver.driverInfo, driver, sizeof driver) : driver, type,
              (unsigned)p->vendorID, (unsigned)p->limits.maxComputeWorkGroupInvocations,
@@ -341,6 +343,7 @@ const char *hn_describe(int index, char *text, size_t size)
                      (facts.subgroup.supportedOperations & operations) == operations
                  ? "true"
                  : "false",
+             facts.subgroup.supportedOperations & VK_SUBGROUP_FEATURE_BALLOT_BIT ? "true" : "false",
              facts.features.features.shaderInt64 ? "true" : "false");
     return NULL;
 }
@@ -358,6 +361,7 @@ static const char *hn_options(const char *options, int *validation, int *size_co
         if (strcmp(word, "binding_limit") == 0) hn.binding_limit = number;
         else if (strcmp(word, "validation") == 0 && number <= 2) *validation = (int)number;
         else if (strcmp(word, "size_control") == 0 && number <= 1) *size_control = (int)number;
+        else if (strcmp(word, "poison") == 0 && number <= 1) hn.poison = (int)number;
         else return hn_fail("there is no option %s=%llu for Vulkan", word, number);
     }
     return NULL;
@@ -583,13 +587,11 @@ const char *hn_sorter(const char *target, const char *algorithm, const char *key
     VkDescriptorPoolCreateInfo pool;
     const hs_sort *sort = NULL;
     const char *error;
-    size_t i, j;
+    size_t i;
     if (!hn.device) return "no device is open";
-    for (i = 0; i < hs_targets_count; i++)
-        for (j = 0; strcmp(hs_targets[i]->name, target) == 0 && j < hs_targets[i]->sort_count; j++) {
-            const hs_sort *one = hs_targets[i]->sorts[j];
-            if (strcmp(one->algorithm, algorithm) == 0 && strcmp(one->key, key) == 0) sort = one;
-        }
+    hn.sorted = 0;
+    for (i = 0; i < hs_targets_count && !sort; i++)
+        if (strcmp(hs_targets[i]->name, target) == 0) sort = hs_find(hs_targets[i], algorithm, key);
     if (!sort) return hn_fail("the bundle has no sort %s/%s_%s", target, algorithm, key);
     hs_vulkan_release(hn.sorter);
     hn.sorter = NULL;
@@ -666,13 +668,11 @@ static const char *hn_seconds(double *seconds)
 }
 
 /* Copy between a buffer and the host, through the staging buffer, piece by piece. */
-static const char *hn_move(int slot, uint64_t offset, const void *from, void *to, uint64_t bytes)
+static const char *hn_move(const hn_memory *memory, uint64_t offset, const void *from, void *to, uint64_t bytes)
 {
     const char *error = NULL;
     uint64_t done, part;
-    hn_memory *memory;
-    if (slot < 0 || slot > 1 || !hn.buffers[slot].buffer) return hn_fail("there is no buffer %d", slot);
-    memory = &hn.buffers[slot];
+    if (!memory->buffer) return "there is no such buffer";
     if (offset > memory->bytes || bytes > memory->bytes - offset) return "beyond the end of the buffer";
     for (done = 0; !error && done < bytes; done += part) {
         VkBufferCopy copy = {0, 0, 0};
@@ -696,14 +696,59 @@ static const char *hn_move(int slot, uint64_t offset, const void *from, void *to
     return error;
 }
 
+static int hn_is_slot(int slot) { return slot == 0 || slot == 1; }
+
 const char *hn_write(int slot, uint64_t offset, const void *data, uint64_t bytes)
 {
-    return hn_move(slot, offset, data, NULL, bytes);
+    return hn_is_slot(slot) ? hn_move(&hn.buffers[slot], offset, data, NULL, bytes) : "there are buffers 0 and 1";
+}
+
+static const char *hn_check_guard(void)
+{
+    static unsigned char guard[HN_GUARD];
+    const char *error;
+    if (!hn.unchecked) return NULL;
+    hn.unchecked = 0;
+    error = hn_move(&hn.scratch, hn.scratch.bytes - HN_GUARD, NULL, guard, HN_GUARD);
+    return error || hn_whole(guard) ? error : HN_OVERWRITTEN;
 }
 
 const char *hn_read(int slot, uint64_t offset, void *data, uint64_t bytes)
 {
-    return hn_move(slot, offset, NULL, data, bytes);
+    const char *error = hn_check_guard();
+    if (error) return error;
+    return hn_is_slot(slot) ? hn_move(&hn.buffers[slot], offset, NULL, data, bytes) : "there are buffers 0 and 1";
+}
+
+const char *hn_outcome(uint32_t *redone)
+{
+    const hs_sort *sort = hs_vulkan_sort_of(hn.sorter);
+    uint32_t words[256];
+    uint64_t offset = 0, bytes = 0;
+    const char *error = hn_check_guard();
+    if (!error) error = hn_status("hs_outcome_at", hs_outcome_at(sort, hn.sorted, &offset, &bytes), VK_SUCCESS);
+    if (!error && bytes > sizeof words) error = "more words of an outcome than there is room for";
+    if (!error && bytes) error = hn_move(&hn.scratch, offset, NULL, words, bytes);
+    return error ? error : hn_status("hs_outcome", hs_outcome(sort, words, bytes, redone), VK_SUCCESS);
+}
+
+/* Scratch of just so many bytes, in whole words, with a guard behind. */
+static const char *hn_prepare(uint64_t bytes)
+{
+    const uint64_t whole = (bytes + 3) / 4 * 4;
+    const int fresh = !hn.scratch.buffer || hn.scratch.bytes != whole + HN_GUARD;
+    const char *error = fresh ? hn_check_guard() : NULL;
+    if (!error && fresh) error = hn_make(&hn.scratch, whole + HN_GUARD, 0);
+    if (!error && (fresh || hn.poison)) {
+        error = hn_begin();
+        if (error) return error;
+        hn_barrier(VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT);
+        vk.CmdFillBuffer(hn.commands, hn.scratch.buffer, 0, whole, HN_POISON_BYTE * 0x01010101u);
+        if (fresh) vk.CmdFillBuffer(hn.commands, hn.scratch.buffer, whole, HN_GUARD, HN_GUARD_BYTE * 0x01010101u);
+        error = hn_finish();
+    }
+    hn.unchecked = !error;
+    return error;
 }
 
 const char *hn_sort(uint64_t n, uint64_t source, int to_slot, uint64_t destination, double *device_seconds)
@@ -713,16 +758,17 @@ const char *hn_sort(uint64_t n, uint64_t source, int to_slot, uint64_t destinati
     const char *error;
     uint64_t scratch = 0;
     VkResult code = VK_SUCCESS;
+    hs_status status;
     int i;
     if (!sort) return "no sort is ready";
     if (to_slot != 0 && to_slot != 1) return "there are buffers 0 and 1";
     error = hn_status("hs_scratch", hs_scratch(sort, n, &scratch), code);
-    if (!error && scratch && hn.scratch.bytes != scratch) error = hn_make(&hn.scratch, scratch, 0);
+    if (!error && scratch) error = hn_prepare(scratch);
     if (!error) error = hn_code("vkResetDescriptorPool", vk.ResetDescriptorPool(hn.device, hn.sets, 0));
     if (!error) error = hn_begin();
     if (error) return error;
     memset(&args, 0, sizeof args);
-    args.n = n;
+    args.n = hn.sorted = n;
     for (i = 0; i <= to_slot; i++) {
         const hn_memory *memory = &hn.buffers[i];
         hs_vulkan_buffer *part = i ? &args.destination : &args.source;
@@ -732,13 +778,14 @@ const char *hn_sort(uint64_t n, uint64_t source, int to_slot, uint64_t destinati
         part->address = memory->address;
     }
     args.scratch.buffer = hn.scratch.buffer;
-    args.scratch.size = hn.scratch.bytes;
+    args.scratch.size = scratch;
     args.scratch.address = hn.scratch.address;
     args.pool = hn.sets;
     args.stages = hn_stages;
     args.accesses = hn_accesses;
     hn_tick(0);
-    error = hn_status("hs_vulkan_sort", hs_vulkan_sort(hn.sorter, hn.commands, &args, &code), code);
+    status = (sort->kind == HS_SCAN ? hs_vulkan_scan : hs_vulkan_sort)(hn.sorter, hn.commands, &args, &code);
+    error = hn_status(sort->kind == HS_SCAN ? "hs_vulkan_scan" : "hs_vulkan_sort", status, code);
     hn_tick(1);
     if (error) return error; /* the next hn_begin resets what was recorded */
     error = hn_finish();
@@ -746,12 +793,13 @@ const char *hn_sort(uint64_t n, uint64_t source, int to_slot, uint64_t destinati
 }
 
 /* A copy as a "sort" of 16-byte keys whose only kernel copies them. */
-static const hs_kernel hn_copy_kernels[] = {{"copy", 256, 1, 0, 2}};
+static const hs_kernel hn_copy_kernels[] = {{"copy", 256, 1, 0, 2, 0, 0}};
 static const hs_spirv hn_copy_spirv[] = {{hn_copy_words, sizeof hn_copy_words}};
 static const hs_step hn_copy_steps[] = {
-    {0, 0, {{HS_SOURCE, 0, 0}, {HS_DESTINATION, 0, 0}}, 0, 1u << 30, 255, 256, 1, 1u << 30}};
-static const hs_sort hn_copy_sort = {"harness", "copy",          "16 bytes", 16,      0, 256, 0, 65535, 1, 1,
-                                     hn_copy_kernels, hn_copy_steps, 1u << 30,   0, 0, NULL, 0, hn_copy_spirv, NULL, 11};
+    {0, 0, HS_ANYWHERE, {{HS_SOURCE, 0, 0}, {HS_DESTINATION, 0, 0}}, 0, 1u << 30, 255, 256, 1, 1u << 30}};
+static const hs_sort hn_copy_sort = {
+    "harness", "copy", "16 bytes", HS_SORT, 1, 16, 0, 256, 0, 65535, 1, 1, hn_copy_kernels, hn_copy_steps, 1u << 30,
+    {0, 0, 0, 1, 0, 0}, {{HS_SCRATCH, 0, 0}, 0, 0}, NULL, 0, hn_copy_spirv, NULL, 11};
 
 const char *hn_copy(uint64_t bytes, double *device_seconds)
 {

@@ -1,0 +1,28 @@
+"""LSD radix sorts: stable, one pass a digit, from buffer to buffer.
+
+Two ways to put tiles in order (*coordination*): `scan` counts all tiles, scans the counts and scatters; `lookback`
+is onesweep (Adinets and Merrill, arXiv:2206.01784), which reads the keys once for all digits and then once a pass,
+and redoes by counting what a device without forward progress leaves undone.  Five ways to rank the keys of a tile
+(*ranker*); see `hsgen.algorithms.radix.shape`.
+"""
+
+from hsgen.algorithms.radix.bodies import context, kernels
+from hsgen.algorithms.radix.limits import alone, problems
+from hsgen.algorithms.radix.schedule import edges, moved, plan, row_ends
+from hsgen.algorithms.radix.shape import FIELDS, Params, block, notes, params
+
+__all__ = [
+    "FIELDS",
+    "Params",
+    "alone",
+    "block",
+    "context",
+    "edges",
+    "kernels",
+    "moved",
+    "notes",
+    "params",
+    "plan",
+    "problems",
+    "row_ends",
+]

@@ -1,0 +1,176 @@
+"""The kernels of a radix sort: counts, scans, scatters, onesweep, and the sort of one work-group alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from hsgen.algorithms.radix.shape import Params
+from hsgen.algorithms.radix.words import columns, words
+from hsgen.spec import Array, Buffer, Kernel
+
+SOURCE = Buffer(name="source", read_only=True)
+DESTINATION, OTHER = Buffer(name="destination"), Buffer(name="other")
+WORDS, TABLE = Buffer(name="words", type="word"), Buffer(name="table", type="wide")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Body:
+    """What a template must know beyond the parameters: whether the kernel ranks tiles, or stores lines."""
+
+    ranks: bool = False
+    lines: bool = False
+
+
+def rank_arrays(p: Params) -> tuple[Array, ...]:
+    """Return what ranking a tile needs in local memory, for the ranker of a shape."""
+    tile = Array(name="tile", type="key", count=p.tile)
+    digits = (_array("totals", p.radix), _array("firsts", p.radix), _array("sums", p.work_group), _array("mixed", 1))
+    if p.ranker in ("ballot", "broadcast"):
+        return (tile, *digits, _array("counts", p.subgroups * p.radix))
+    if p.ranker == "flags":
+        return (tile, *digits, _array("flags", p.radix * flag_words(p)))
+    return (tile, *digits, *(_array(f"part{i}", p.work_group) for i in range(p.split)))
+
+
+def flag_words(p: Params) -> int:
+    """Words of lane flags for each digit."""
+    return -(-p.work_group // 32)
+
+
+def _array(name: str, count: int) -> Array:
+    return Array(name=name, type="word", count=count)
+
+
+def _kernel(p: Params, name: str, summary: str, buffers: tuple[Buffer, ...], arrays: tuple[Array, ...] = ()) -> Kernel:
+    """A kernel with a full work-group and no subgroup operations."""
+    walks = p.serial and name in ("count", "scatter", "single")
+    folder = "radix/" if not walks else "radix/serial_" if p.subgroup == 1 else "radix/simd_"
+    return Kernel(
+        name=name + ("_wide" if p.wide else ""),
+        template=folder + name,
+        summary=summary,
+        work_group=p.work_group,
+        subgroup=p.subgroup if walks else 1,
+        ballot=walks and p.subgroup > 1,
+        wide=p.wide,
+        buffers=(*buffers, TABLE) if p.wide else buffers,
+        arrays=arrays,
+        algorithm="radix",
+        params=p,
+        data=Body(),
+    )
+
+
+def _ranking(p: Params, name: str, summary: str, buffers: tuple[Buffer, ...], more: tuple[Array, ...] = ()) -> Kernel:
+    """A kernel that ranks tiles."""
+    kernel = _kernel(p, name, summary, buffers, (*rank_arrays(p), *more))
+    votes = p.ranker == "ballot"
+    return replace(kernel, subgroup=p.subgroup, ballot=votes, data=Body(ranks=True))
+
+
+ALL = (SOURCE, DESTINATION, OTHER, WORDS)
+
+
+def counters(p: Params) -> int:
+    """Return the counters of a work-group that counts: of each lane its own where lanes walk, and two sets for a
+    lane alone, so that equal digits in a row do not wait for each other."""
+    if not p.serial:
+        return p.radix
+    return p.radix * (2 if p.folded else p.work_group)
+
+
+def count(p: Params) -> Kernel:
+    """Return the kernel that counts the digits of the keys of each work-group (serial: of each chunk)."""
+    return _kernel(p, "count", "count the digits", ALL, (_array("counts", counters(p)),))
+
+
+def rows(p: Params) -> Kernel:
+    """Return the kernel that scans the counts of one digit over all work-groups."""
+    if p.serial:
+        return _kernel(p, "rows", "scan the counts of one digit a lane", (WORDS,))
+    sums = Array(name="sums", type="wide" if p.wide else "word", count=p.work_group)
+    return _kernel(p, "rows", "scan the counts of one digit a work-group", (WORDS,), (sums,))
+
+
+def scatter(p: Params) -> Kernel:
+    """Return the kernel that brings every key to its place, by the scanned counts."""
+    if p.serial:
+        sums = () if p.folded else (_array("sums", p.work_group),)
+        arrays = (_array("counts", p.radix * columns(p)), *sums)
+        return _kernel(p, "scatter", "walk chunks and store each key at its place", ALL, arrays)
+    bases = Array(name="bases", type="wide" if p.wide else "word", count=p.radix)
+    return _ranking(p, "scatter", "rank tiles and store their keys at their places", ALL, (bases,))
+
+
+def stream(p: Params) -> Kernel:
+    """Return the serial scatter that stores whole lines past the caches."""
+    lines = Array(name="lines", type="key", count=p.radix * p.line)
+    kernel = replace(
+        scatter(p), name="scatter_lines", summary="walk chunks and store keys by the line, past the caches"
+    )
+    return replace(kernel, arrays=(*kernel.arrays, _array("firsts", p.radix), lines), data=Body(lines=True))
+
+
+def single(p: Params) -> Kernel:
+    """Return the kernel that sorts what one work-group can alone."""
+    if p.serial:
+        buffers = tuple(replace(b, coherent=p.work_group > 1) if b.name != "source" else b for b in ALL[:3])
+        arrays = (_array("counts", counters(p)), _array("sums", p.work_group))
+        return _kernel(p, "single", f"sort up to {p.alone} keys in one work-group", buffers, arrays)
+    return _ranking(p, "single", f"sort up to {p.alone} keys in one work-group", ALL[:2])
+
+
+def copy(p: Params) -> Kernel:
+    """Return the kernel that brings the keys to the destination where the passes left them elsewhere."""
+    return _kernel(p, "copy", "copy the keys to the destination, unless they are there", ALL)
+
+
+def histogram(p: Params) -> Kernel:
+    """Return the kernel that counts the digits of all passes in one read, and clears the states of tiles."""
+    counts = _array("counts", len(p.digits) * p.radix)
+    return _kernel(p, "histogram", "count the digits of all passes", (SOURCE, WORDS), (counts,))
+
+
+def begin(p: Params) -> Kernel:
+    """Return the kernel that clears flags, tickets and counts."""
+    return _kernel(p, "begin", "clear flags, tickets and counts", (WORDS,))
+
+
+def starts(p: Params) -> Kernel:
+    """Return the kernel that makes starts of the counts, and says where the keys are before each pass."""
+    arrays = (_array("totals", p.radix), _array("firsts", p.radix), _array("sums", p.work_group), _array("mixed", 1))
+    return _kernel(p, "starts", "turn the counts of all passes into starts", (WORDS,), arrays)
+
+
+def onesweep(p: Params) -> Kernel:
+    """Return the kernel that does a whole pass: rank a tile, look back for its places, store."""
+    more = (_array("bases", p.radix), _array("late", 2))
+    return _ranking(p, "onesweep", "rank a tile, look back, store its keys at their places", ALL, more)
+
+
+def kernels(p: Params) -> tuple[Kernel, ...]:
+    """Return every kernel of the sort, in the order in which a sort uses them."""
+    made = [single(p)] if p.alone else []
+    if p.coordination == "lookback":
+        made += [begin(p), histogram(p), starts(p), onesweep(p)]
+    made += [count(p), *([] if p.folded else [rows(p)]), scatter(p), *([stream(p)] if p.stream_from else []), copy(p)]
+    return (*made, *(kernels(large(p)) if p.large else ()))
+
+
+def large(p: Params) -> Params:
+    """Return the shape of the kernels for 2^30 keys and more: the same tiles, counted in 64 bits."""
+    return replace(p, large=False, wide=True, coordination="scan", single=0)
+
+
+def context(p: Params) -> dict[str, object]:
+    """Return what the templates need besides the kernel and the parameters."""
+    uniform = len({width for _, width in p.digits}) == 1
+    return {
+        "at": words(p),
+        "passes": p.digits,
+        "uniform": uniform,
+        "flag_words": flag_words(p),
+        "columns": columns(p),
+        "index": "hs_long" if p.wide else "int",
+        "count": "hs_wide" if p.wide else "hs_word",
+    }

@@ -1,0 +1,82 @@
+"""Where a radix sort keeps its words in scratch: flags first, then counts; the table of tiles at the end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hsgen.algorithms.radix.shape import Params
+from hsgen.spec import Binding, Outcome, Scratch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Words:
+    """Indices of 32-bit words, for P passes and D digits.
+
+    failed: P flags, 1 for a pass whose look-back timed out.  where: P + 1 places of the keys, before each pass and
+    at the end (0 source, 1 destination, 2 scratch).  ticket: P counters of tiles.  order: P numbers; a pass that is
+    skipped has 0, another one its number among those that are not, from 1 on.  starts: P x D, first the count and
+    then the start of each digit.  totals: D.  table: the counts or states of tiles.
+    """
+
+    failed: int
+    where: int
+    ticket: int
+    order: int
+    starts: int
+    totals: int
+    table: int
+
+
+def words(p: Params) -> Words:
+    """Return the indices for a shape."""
+    count, at = len(p.digits), {}
+    place = 0
+    for name, size in (
+        ("failed", count),
+        ("where", count + 1),
+        ("ticket", count),
+        ("order", count),
+        ("starts", count * p.radix if p.coordination == "lookback" else 0),
+        ("totals", p.radix),
+        ("table", 0),
+    ):
+        at[name] = place
+        place += size
+    return Words(**at)
+
+
+def columns(p: Params) -> int:
+    """Columns of the table of counts for each work-group: chunks have one each."""
+    return p.work_group if p.serial and p.subgroup == 1 else 1
+
+
+OTHER = Binding(role="scratch")
+
+
+def words_binding(p: Params) -> Binding:
+    """Return where the words begin: behind the second buffer of keys."""
+    return Binding(role="scratch", per_n=p.key.bytes)
+
+
+def table_binding(p: Params) -> Binding:
+    """Return where the table of 64-bit counts of a wide sort begins: its words are fewer than 64 KiB."""
+    return Binding(role="scratch", per_n=p.key.bytes, plus=65536)
+
+
+def scratch(p: Params) -> Scratch:
+    """Return the scratch rule: a buffer of keys, the words, and a row of counts for each tile or work-group."""
+    fixed = 4 * words(p).table
+    row = 4 * p.radix * columns(p)
+    if p.wide:
+        fixed, row = 65536 + 8 * p.radix, 2 * row
+    units = p.groups if p.coordination == "scan" else (1 << 30) // p.tile + 1
+    # what the caller sorts in one work-group alone needs the second buffer too, if lanes walk through memory
+    least = 0 if p.serial else p.alone
+    return Scratch(min_n=least, plus=fixed + 1024, per_n=p.key.bytes, unit=p.tile, per_unit=row, units=units)
+
+
+def outcome(p: Params) -> Outcome | None:
+    """Return where the sort tells which passes were done again."""
+    if p.coordination == "scan":
+        return None
+    return Outcome(binding=words_binding(p), words=len(p.digits), min_n=p.alone)

@@ -1,0 +1,27 @@
+"""Prefix sums of tables: every column of n rows summed up by itself, inclusive or exclusive, in wrapping arithmetic.
+
+Two ways to bring the sums of tiles together (*coordination*): `scan` sums all tiles, scans the sums and then the
+tiles; `lookback` reads the rows once (Merrill and Garland, "Single-pass Parallel Prefix Scan with Decoupled
+Look-back"), and does again what a device without forward progress leaves undone.
+"""
+
+from hsgen.algorithms.scan.bodies import context, kernels
+from hsgen.algorithms.scan.limits import alone, problems
+from hsgen.algorithms.scan.schedule import edges, moved, plan, row_ends
+from hsgen.algorithms.scan.shape import FIELDS, Params, block, notes, params
+
+__all__ = [
+    "FIELDS",
+    "Params",
+    "alone",
+    "block",
+    "context",
+    "edges",
+    "kernels",
+    "moved",
+    "notes",
+    "params",
+    "plan",
+    "problems",
+    "row_ends",
+]

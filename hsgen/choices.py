@@ -1,0 +1,110 @@
+"""What a target chooses: the tables of algorithms with their variants, and which algorithm serves which count."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from hsgen import sorts
+from hsgen.algorithms import ALGORITHMS
+from hsgen.device import Device
+from hsgen.errors import Usage
+from hsgen.spec import KEYS, Part
+from hsgen.tables import Field, Reader
+
+ALL = 2**63 - 1
+"""A crossover that no count reaches."""
+
+_SORT = {
+    "algorithms": Field("strs", 'the algorithms by count, for example ["merge", "radix"]', filled=True),
+    "upto": Field("ints", "the greatest count of each algorithm but the last, ascending", least=1),
+}
+
+
+def algorithm(label: str) -> str:
+    """Return the algorithm of a label such as radix or radix-bits2."""
+    return label.split("-")[0]
+
+
+def read_choices(r: Reader, data: Mapping[str, Any], device: Device | None) -> dict[tuple[str, str], Any]:
+    """Return the parameters of every label and key that a target file has a table for; note what is wrong in `r`."""
+    found: dict[tuple[str, str], Any] = {}
+    for name in ALGORITHMS:
+        table = r.table(data, name, required=False)
+        if table is None:
+            continue
+        r.unknown(table, name, KEYS)
+        for key in table:
+            sub = r.table(table, f"{name}.{key}") if key in KEYS else None
+            if sub is None:
+                continue
+            variants = {k: v for k, v in sub.items() if isinstance(v, dict)}
+            plain = {k: v for k, v in sub.items() if k not in variants}
+            if plain or not variants:
+                _choice(r, found, (name, key), f"{name}.{key}", plain, device)
+            for variant, values in variants.items():
+                if re.fullmatch(r"[a-z0-9]+", variant):
+                    _choice(r, found, (f"{name}-{variant}", key), f"{name}.{key}.{variant}", values, device)
+                else:
+                    r.error(f"{name}.{key}.{variant}", "cannot name a variant", "use lower-case letters and digits")
+    if not any(name in data for name in ALGORITHMS):
+        r.error("merge", "missing", "choose a shape for at least one key type, for example in [merge.u32]")
+    return found
+
+
+def _choice(
+    r: Reader,
+    found: dict[tuple[str, str], Any],
+    label: tuple[str, str],
+    where: str,
+    table: Mapping[str, Any],
+    device: Device | None,
+) -> None:
+    """Read one table of choices into `found`, if it is right."""
+    made = ALGORITHMS[algorithm(label[0])]
+    before = len(r.errors)
+    values = r.fields(table, where, made.FIELDS)
+    if device is None:
+        return
+    complete = len(r.errors) == before
+    params = made.params(KEYS[label[1]], values) if complete else None
+    wrong = made.problems(params, device) if complete else made.alone(values, device)
+    for name, what, hint in wrong:
+        r.error(f"{where}.{name}", what, hint)
+    found[label] = params
+
+
+def read_autos(
+    r: Reader, data: Mapping[str, Any], choices: Mapping[tuple[str, str], Any]
+) -> dict[str, tuple[tuple[str, int], ...]]:
+    """Return, for each key with a table in ``[sort]``, its labels with the greatest count of each."""
+    found: dict[str, tuple[tuple[str, int], ...]] = {}
+    table = r.table(data, "sort", required=False) or {}
+    r.unknown(table, "sort", KEYS)
+    for key in (k for k in table if k in KEYS):
+        where = f"sort.{key}"
+        sub = r.table(table, where)
+        before = len(r.errors)
+        values = r.fields(sub, where, _SORT) if sub is not None else {}
+        if len(r.errors) > before or sub is None:
+            continue
+        names, upto = values["algorithms"], values["upto"]
+        for name in names:
+            if (name, key) not in choices or algorithm(name) == "scan":
+                have = ", ".join(a for a, k in choices if k == key and algorithm(a) != "scan") or "none"
+                r.error(f"{where}.algorithms", f'"{name}" has no table for {key}', f"name some of: {have}")
+        if len(upto) != len(names) - 1:
+            r.error(
+                f"{where}.upto", f"has {len(upto)} counts", f"give {len(names) - 1}, one for each change of algorithm"
+            )
+        elif upto != sorted(set(upto)):
+            r.error(f"{where}.upto", f"{upto} does not ascend", "give the crossovers in ascending order")
+        if len(r.errors) == before and all(choices[name, key] is not None for name in names):
+            found[key] = tuple(zip(names, [*upto, ALL], strict=True))
+            parts = [Part(algorithm=algorithm(a), params=choices[a, key], min_n=0, max_n=ALL) for a in names]
+            try:
+                sorts.assemble(parts, f"{r.where}: {where}")
+            except Usage as e:
+                r.errors += e.lines
+    return found

@@ -1,0 +1,133 @@
+"""Prefix sums of pyopencl arrays and buffers: build once, sum as often as wanted.
+
+>>> scanner = Scanner(queue.context, "u32", columns=4)   # the columns of rows of four, inclusive
+>>> scanner(queue, rows)                                 # in place; returns the event
+>>> scanner(queue, rows, out=sums)                       # into another array
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from hsgen import target as targets
+from hsgen.backends import hosts
+from hsgen.backends.opencl import Compiled
+from hsgen.choices import algorithm
+from hsgen.errors import Unavailable, Usage
+from hsgen.opencl import Sorter, _name, _overlap, _span
+from hsgen.spec import KEYS, Sort
+from hsgen.target import Target
+
+
+class Scanner(Sorter):
+    """The prefix sum of every column of a table, compiled for a context of one device.
+
+    Tables are row-major; sums wrap.  Scratch memory is kept as by a `Sorter`.
+
+    Args:
+        context: a `pyopencl.Context`; its first device decides the target.
+        key: "u32", "u64", or the numpy type of the elements.
+        columns: the elements of a row.
+        exclusive: whether a row's sums leave the row itself out.
+        target: the name of a target or a path ending in .toml; None picks the one that matches, or the generic one
+            where that has no such sum.
+
+    Raises:
+        hsgen.errors.Usage: there is no such target, element type or prefix sum.
+        hsgen.errors.Unavailable: the device lacks what the target needs.
+        hsgen.errors.Wrong: the kernels do not build.
+    """
+
+    def __init__(
+        self, context: Any, key: Any = "u32", columns: int = 1, exclusive: bool = False, target: str | None = None
+    ) -> None:
+        name = key if isinstance(key, str) and key in KEYS else _name(key)
+        host = next((h for h in hosts.hosts() if h.handle == context.devices[0]), None)
+        if host is None:
+            raise Unavailable(
+                f"{context.devices[0].name.strip()}: is no whole device of a platform; give its parent's context"
+            )
+        if target:
+            found = targets.find(target)
+        else:
+            found = hosts.target_for(host, [targets.find(n) for n in targets.names()])
+            if not _labels(found, name, columns, exclusive):
+                found = targets.find("generic")
+        sort = _pick(found, name, columns, exclusive)
+        if lacking := hosts.lacks(sort, host):
+            raise Unavailable(f"{host.label} {lacking}")
+        self._context = context
+        self.target = found.name
+        self.dtype = np.dtype(f"u{sort.key.bytes}")
+        self.columns = columns
+        self.max_n = sort.plan.max_n
+        self._compiled = Compiled(context, sort)
+
+    def __call__(
+        self, queue: Any, keys: Any, out: Any = None, *, n: int | None = None, wait_for: Sequence[Any] | None = None
+    ) -> Any:
+        """Enqueue the sums of the first `n` rows of `keys` (all by default); return the event of their end.
+
+        `keys` and `out` are `pyopencl.array.Array` objects of this element type, flat or of shape (rows, columns), or
+        `pyopencl.Buffer` objects; without `out` sums replace their rows, otherwise rows are only read.  Nothing at or
+        beyond row n is written.
+
+        Raises:
+            TypeError: keys or out is neither a pyopencl array nor a buffer, or n no whole number.
+            ValueError: a wrong element type or shape, an array that is not in C order, fewer than n rows, buffers
+                that overlap, or a queue of another context.
+            hsgen.errors.Usage: n is beyond `max_n`.
+        """
+        if queue.context != self._context:
+            raise ValueError("the queue belongs to another context than the one that this sum was built for")
+        source, room = self._rows(keys, "keys")
+        destination, out_room = (source, room) if out is None else self._rows(out, "out")
+        if out is not None and _span(keys) == _span(out):
+            destination = source  # the same memory, if by another object: in place
+        count = room if n is None else operator.index(n)
+        for name, have in (("keys", room), ("out", out_room)):
+            if count > have:
+                raise ValueError(f"{name} holds {have} rows of {self.columns}, {count} are to be summed up")
+        if out is not None and _overlap(keys, out):
+            raise ValueError("keys and out overlap; leave out away to sum up in place")
+        events = [*(wait_for or []), *getattr(keys, "events", []), *getattr(out, "events", [])]
+        event = self._compiled.run(queue, {"source": source, "destination": destination}, count, events or None)
+        changed = keys if out is None else out
+        if hasattr(changed, "add_event"):
+            changed.add_event(event)
+        return event
+
+    def _rows(self, given: Any, name: str) -> tuple[Any, int]:
+        """The memory object of an array or buffer, and how many rows it holds."""
+        if len(shape := getattr(given, "shape", (0,))) > 1:
+            if shape[1:] != (self.columns,):
+                raise ValueError(f"{name} has the shape {shape}; give (rows, {self.columns})")
+            if not given.flags.c_contiguous:
+                raise ValueError(f"{name} is not in C order; rows must lie one behind the other")
+        memory, elements = self._memory(given, name)
+        if hasattr(given, "base_data") and elements % self.columns:
+            raise ValueError(f"{name} holds {elements} elements, which are no whole rows of {self.columns}")
+        return memory, elements // self.columns
+
+
+def _labels(found: Target, key: str, columns: int, exclusive: bool) -> list[str]:
+    """The prefix sums of a target that do this."""
+    made = {a: found.choices[a, key] for a in found.labels(key) if algorithm(a) == "scan"}
+    return [a for a, p in made.items() if (p.columns, p.exclusive) == (columns, exclusive)]
+
+
+def _pick(found: Target, key: str, columns: int, exclusive: bool) -> Sort:
+    """The first prefix sum of a target that does this.
+
+    Raises:
+        Usage: it has none.
+    """
+    if labels := _labels(found, key, columns, exclusive):
+        return found.sort(labels[0], key)
+    have = ", ".join(a for a in found.labels(key) if algorithm(a) == "scan") or "none"
+    what = f"{'exclusive' if exclusive else 'inclusive'} sum of {columns} columns of {key}"
+    raise Usage(f"target {found.name}: no {what}; it has {have}: add a table [scan.{key}.NAME] to a target file")
