@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT-0
- * Part of a bundle of hsgen 0.2.0; do not edit. */
+ * Part of a bundle of hsgen 0.3.0; do not edit. */
 /* Sorts a million random keys with CUDA and checks the result.
  *
  * Built by nvcc together with what is in src/ and targets/; the bundle's README has the line.

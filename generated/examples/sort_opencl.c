@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT-0
- * Part of a bundle of hsgen 0.2.0; do not edit. */
+ * Part of a bundle of hsgen 0.3.0; do not edit. */
 /* Sort random numbers with OpenCL: all that a program does, from the device to the sorted array.
  *
  * README.md has the line that builds it.  The first device that a target of this bundle sorts on is taken, or the first
@@ -59,7 +59,8 @@ int main(int argc, char **argv)
     cl_device_id device = pick(argc > 1 ? argv[1] : "", &sort, name, sizeof name);
     cl_context context = NULL;
     cl_command_queue queue = NULL;
-    cl_mem buffer = NULL;
+    cl_mem buffer = NULL, scratch = NULL;
+    uint64_t scratch_bytes = 0;
     hs_opencl *sorter = NULL;
     hs_opencl_error error;
     hs_opencl_args args;
@@ -88,9 +89,17 @@ int main(int argc, char **argv)
     buffer = clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, COUNT * sizeof *keys, expected, &code);
     if (!buffer) goto end;
 
+    /* Memory is yours to allocate: the keys, and as much scratch as the sort asks for, which may be none. */
+    status = hs_scratch(sort, COUNT, &scratch_bytes);
+    if (status != HS_OK) goto end;
+    status = HS_ERROR_DEVICE_MEMORY;
+    if (scratch_bytes) scratch = clCreateBuffer(context, CL_MEM_READ_WRITE, (size_t)scratch_bytes, NULL, &code);
+    if (scratch_bytes && !scratch) goto end;
+
     /* In place; set args.destination to sort into another buffer. */
     args.n = COUNT;
     args.source = buffer;
+    args.scratch = scratch;
     status = hs_opencl_sort(sorter, queue, &args, &error);
     if (status != HS_OK) goto end;
 
@@ -105,6 +114,7 @@ end:
         fprintf(stderr, "not sorted: %s (OpenCL code %d)\n%s\n", status ? hs_status_text(status) : "wrong order",
                 (int)(code != CL_SUCCESS ? code : error.code), error.log);
     if (buffer) clReleaseMemObject(buffer);
+    if (scratch) clReleaseMemObject(scratch);
     hs_opencl_release(sorter);
     if (queue) clReleaseCommandQueue(queue);
     if (context) clReleaseContext(context);

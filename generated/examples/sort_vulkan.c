@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT-0
- * Part of a bundle of hsgen 0.2.0; do not edit. */
+ * Part of a bundle of hsgen 0.3.0; do not edit. */
 /* Sort random numbers with Vulkan: all that a program does, from the device to the sorted array.
  *
  * README.md has the line that builds it.  The first device that a target of this bundle sorts on is taken, or the first
@@ -21,8 +21,8 @@ typedef struct program {
     VkDevice device;
     VkQueue queue;
     uint32_t family;
-    VkBuffer buffer;
-    VkDeviceMemory memory;
+    VkBuffer buffer, scratch;
+    VkDeviceMemory memory, scratch_memory;
     VkDescriptorPool sets;
     VkCommandPool pool;
     hs_vulkan *sorter;
@@ -107,34 +107,44 @@ static VkResult make_device(program *p, uint32_t *features)
     return code;
 }
 
-/* A buffer that host and device see; `keys` gets its memory. */
-static VkResult make_buffer(program *p, VkDeviceSize bytes, uint32_t **keys)
+/* A buffer and its memory, of a type that has the properties `wanted`. */
+static VkResult make_buffer(program *p, VkDeviceSize bytes, VkMemoryPropertyFlags wanted, VkBuffer *buffer,
+                            VkDeviceMemory *memory)
 {
-    const VkMemoryPropertyFlags wanted = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
     VkBufferCreateInfo info;
     VkMemoryRequirements needs;
     VkPhysicalDeviceMemoryProperties types;
     VkMemoryAllocateInfo allocate;
     VkResult code;
-    void *mapped = NULL;
     memset(&info, 0, sizeof info);
     memset(&allocate, 0, sizeof allocate);
     info.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO;
     info.size = bytes;
     info.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT;
-    code = vkCreateBuffer(p->device, &info, NULL, &p->buffer);
+    code = vkCreateBuffer(p->device, &info, NULL, buffer);
     if (code) return code;
-    vkGetBufferMemoryRequirements(p->device, p->buffer, &needs);
+    vkGetBufferMemoryRequirements(p->device, *buffer, &needs);
     vkGetPhysicalDeviceMemoryProperties(p->physical, &types);
     while (!(needs.memoryTypeBits >> allocate.memoryTypeIndex & 1) ||
            (types.memoryTypes[allocate.memoryTypeIndex].propertyFlags & wanted) != wanted)
         allocate.memoryTypeIndex++; /* Vulkan promises that there is one */
     allocate.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO;
     allocate.allocationSize = needs.size;
-    code = vkAllocateMemory(p->device, &allocate, NULL, &p->memory);
-    if (!code) code = vkBindBufferMemory(p->device, p->buffer, p->memory, 0);
+    code = vkAllocateMemory(p->device, &allocate, NULL, memory);
+    return code ? code : vkBindBufferMemory(p->device, *buffer, *memory, 0);
+}
+
+/* The keys' buffer, which host and device see, and scratch, as much as the sort asks for; `keys` gets the memory. */
+static VkResult make_buffers(program *p, VkDeviceSize bytes, uint32_t **keys)
+{
+    const VkMemoryPropertyFlags seen = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+    uint64_t scratch = 0;
+    void *mapped = NULL;
+    VkResult code = make_buffer(p, bytes, seen, &p->buffer, &p->memory);
     if (!code) code = vkMapMemory(p->device, p->memory, 0, VK_WHOLE_SIZE, 0, &mapped);
     *keys = (uint32_t *)mapped;
+    if (hs_scratch(p->sort, COUNT, &scratch) == HS_OK && scratch && !code)
+        code = make_buffer(p, scratch, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, &p->scratch, &p->scratch_memory);
     return code;
 }
 
@@ -181,6 +191,8 @@ static hs_status sort_keys(program *p, VkCommandBuffer commands, VkResult *code)
     args.n = COUNT;
     args.source.buffer = p->buffer;
     args.source.size = COUNT * sizeof(uint32_t);
+    args.scratch.buffer = p->scratch;
+    (void)hs_scratch(p->sort, COUNT, &args.scratch.size);
     args.pool = p->sets;
     status = hs_vulkan_sort(p->sorter, commands, &args, code);
     if (status != HS_OK) return status;
@@ -207,6 +219,8 @@ static void take_down(program *p)
         vkDestroyDescriptorPool(p->device, p->sets, NULL);
         vkDestroyBuffer(p->device, p->buffer, NULL);
         vkFreeMemory(p->device, p->memory, NULL);
+        vkDestroyBuffer(p->device, p->scratch, NULL);
+        vkFreeMemory(p->device, p->scratch_memory, NULL);
         vkDestroyDevice(p->device, NULL);
     }
     if (p->instance) vkDestroyInstance(p->instance, NULL);
@@ -247,7 +261,7 @@ int main(int argc, char **argv)
     if (status != HS_OK) goto end;
 
     status = HS_ERROR_API;
-    code = make_buffer(&p, bytes, &keys);
+    code = make_buffers(&p, bytes, &keys);
     if (!code) code = make_pools(&p, &commands);
     if (code) goto end;
     for (i = 0; i < COUNT; i++) { /* random numbers; the same each time */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT-0
- * Part of a bundle of hsgen 0.2.0; do not edit. */
+ * Part of a bundle of hsgen 0.3.0; do not edit. */
 /* Sorting with CUDA; see hs_cuda.h. */
 #include "hs/hs_cuda.h"
 
@@ -132,7 +132,7 @@ static int hs_cuda_overlap(const void *a, uint64_t a_bytes, const void *b, uint6
 static hs_status hs_cuda_check(const hs_sort *sort, const hs_cuda_args *args, unsigned char *bases[HS_ROLES])
 {
     uint64_t source, destination, scratch = 0;
-    const uint64_t bytes = args->n * sort->key_bytes;
+    const uint64_t item = hs_item_bytes(sort), bytes = args->n * item;
     /* in place, the source is written; else kernels only read through its pointer */
     void *const from = const_cast<void *>(args->source), *const to = args->destination ? args->destination : from;
     hs_status status;
@@ -140,8 +140,8 @@ static hs_status hs_cuda_check(const hs_sort *sort, const hs_cuda_args *args, un
     status = hs_pad(sort, args->n, &source, &destination);
     if (status == HS_OK) status = hs_scratch(sort, args->n, &scratch);
     if (status != HS_OK) return status;
-    if (args->source_bytes && args->source_bytes / sort->key_bytes < source) return HS_ERROR_COUNT;
-    if (args->destination && args->destination_bytes && args->destination_bytes / sort->key_bytes < destination)
+    if (args->source_bytes && args->source_bytes / item < source) return HS_ERROR_COUNT;
+    if (args->destination && args->destination_bytes && args->destination_bytes / item < destination)
         return HS_ERROR_COUNT;
     if (args->scratch_bytes < scratch) return HS_ERROR_SCRATCH;
     if (scratch && !args->scratch) return HS_ERROR_ARGUMENT;
@@ -162,20 +162,21 @@ static cudaError_t hs_cuda_launch(const hs_cuda *sorter, const hs_step *step, co
 {
     const hs_kernel *kernel = &sorter->kernels->sort->kernels[step->kernel];
     void *pointers[HS_BINDINGS], *values[HS_BINDINGS + 2];
-    int n = (int)count, argument = step->argument;
+    int64_t wide = (int64_t)count;
+    int narrow = (int)count, argument = step->argument;
     uint32_t i;
     for (i = 0; i < kernel->bindings; i++) {
         pointers[i] = bases[step->bindings[i].role] + hs_offset(&step->bindings[i], count);
         values[i] = &pointers[i];
     }
-    values[i++] = &n;
+    values[i++] = kernel->wide ? (void *)&wide : (void *)&narrow;
     values[i] = &argument;
     return cudaLaunchKernel(sorter->kernels->kernels[step->kernel], dim3(grid[0], grid[1]), dim3(kernel->work_group),
                             values, kernel->local_bytes, stream);
 }
 
-extern "C" hs_status hs_cuda_sort(const hs_cuda *sorter, cudaStream_t stream, const hs_cuda_args *args,
-                                  cudaError_t *error)
+static hs_status hs_cuda_run(const hs_cuda *sorter, cudaStream_t stream, const hs_cuda_args *args, hs_kind kind,
+                             cudaError_t *error)
 {
     const cudaError_t pending = cudaPeekAtLastError();
     unsigned char *bases[HS_ROLES];
@@ -183,29 +184,43 @@ extern "C" hs_status hs_cuda_sort(const hs_cuda *sorter, cudaStream_t stream, co
     cudaError_t code;
     hs_status status;
     uint32_t i, grid[2] = {1, 1};
-    int device = 0;
+    int device = 0, in_place;
     if (error) *error = cudaSuccess;
     if (!sorter || !args) return HS_ERROR_ARGUMENT;
-    if (args->n == 0) return HS_OK; /* nothing is there to point to */
     sort = sorter->kernels->sort;
+    if (sort->kind != kind) return HS_ERROR_KERNELS;
+    if (args->n == 0) return HS_OK; /* nothing is there to point to */
     status = hs_cuda_check(sort, args, bases);
     if (status != HS_OK) return status;
+    in_place = bases[HS_SOURCE] == bases[HS_DESTINATION];
     code = cudaGetDevice(&device);
     if (code != cudaSuccess) return hs_cuda_failed(code, pending, error);
     if (device != sorter->device) return HS_ERROR_DEVICE;
     /* a plan's grids are all known before its first launch: a sort is enqueued whole or not at all */
     for (i = 0; i < sort->step_count; i++) {
-        const uint64_t groups = hs_groups(&sort->steps[i], args->n);
+        const uint64_t groups = hs_groups(&sort->steps[i], args->n, in_place);
         if (groups && (!hs_grid(groups, sorter->columns, grid) || grid[1] > sorter->rows)) return HS_ERROR_DEVICE;
     }
     for (i = 0; i < sort->step_count; i++) {
-        const uint64_t groups = hs_groups(&sort->steps[i], args->n);
+        const uint64_t groups = hs_groups(&sort->steps[i], args->n, in_place);
         if (groups == 0) continue;
         (void)hs_grid(groups, sorter->columns, grid);
         code = hs_cuda_launch(sorter, &sort->steps[i], grid, args->n, bases, stream);
         if (code != cudaSuccess) return hs_cuda_failed(code, pending, error);
     }
     return HS_OK;
+}
+
+extern "C" hs_status hs_cuda_sort(const hs_cuda *sorter, cudaStream_t stream, const hs_cuda_args *args,
+                                  cudaError_t *error)
+{
+    return hs_cuda_run(sorter, stream, args, HS_SORT, error);
+}
+
+extern "C" hs_status hs_cuda_scan(const hs_cuda *sorter, cudaStream_t stream, const hs_cuda_args *args,
+                                  cudaError_t *error)
+{
+    return hs_cuda_run(sorter, stream, args, HS_SCAN, error);
 }
 
 /* What hs_suits asks of the current device; `properties` keeps the name. */
@@ -241,7 +256,7 @@ extern "C" hs_status hs_cuda_match(const hs_cuda_target *const *targets, size_t 
         const hs_target *target = targets[t]->target;
         const uint32_t suits = hs_suits(target, &device);
         for (s = 0; suits > best && s < target->sort_count; s++) {
-            if (strcmp(target->sorts[s]->key, key) != 0) continue;
+            if (target->sorts[s]->kind != HS_SORT || strcmp(target->sorts[s]->key, key) != 0) continue;
             code = cudaSuccess;
             status = hs_cuda_runs(targets[t]->sorts[s], index, 0, &code);
             (void)hs_cuda_failed(code, pending, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT-0
- * Part of a bundle of hsgen 0.2.0; do not edit. */
+ * Part of a bundle of hsgen 0.3.0; do not edit. */
 /* Sorting with OpenCL; see hs_opencl.h. */
 #include "hs/hs_opencl.h"
 
@@ -59,13 +59,15 @@ static int hs_has_word(const char *words, const char *word)
     return 0;
 }
 
-/* Whether kernels may exchange values between lanes, and `width` lanes can be asked for or are not known yet. */
-static int hs_exchanges(cl_device_id device, uint32_t width)
+/* Whether kernels may exchange values between lanes, and vote if they do (`ballot`), and whether `width` lanes can be
+ * asked for or are not known yet. */
+static int hs_exchanges(cl_device_id device, uint32_t width, int ballot)
 {
     size_t sizes[32], bytes = 0, i;
     char *extensions = hs_device_text(device, CL_DEVICE_EXTENSIONS);
     int found = hs_has_word(extensions, "cl_intel_subgroups") ||
                 (hs_has_word(extensions, "cl_khr_subgroups") && hs_has_word(extensions, "cl_khr_subgroup_shuffle"));
+    if (ballot && !hs_has_word(extensions, "cl_khr_subgroup_ballot")) found = 0;
     if (found && hs_has_word(extensions, "cl_intel_required_subgroup_size")) {
         found = 0;
         if (clGetDeviceInfo(device, HS_CL_DEVICE_SUB_GROUP_SIZES_INTEL, sizeof sizes, sizes, &bytes) == CL_SUCCESS)
@@ -87,11 +89,14 @@ static int hs_opencl_runs(const hs_sort *sort, cl_device_id device)
     size_t lanes = 0;
     cl_ulong local = 0;
     uint32_t i;
+    int ballot = 0;
     if (clGetDeviceInfo(device, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof lanes, &lanes, NULL) != CL_SUCCESS) return 0;
     if (clGetDeviceInfo(device, CL_DEVICE_LOCAL_MEM_SIZE, sizeof local, &local, NULL) != CL_SUCCESS) return 0;
-    for (i = 0; i < sort->kernel_count; i++)
+    for (i = 0; i < sort->kernel_count; i++) {
         if (sort->kernels[i].work_group > lanes || sort->kernels[i].local_bytes > local) return 0;
-    return hs_width(sort) == 1 || hs_exchanges(device, hs_width(sort));
+        ballot |= sort->kernels[i].ballot != 0;
+    }
+    return hs_width(sort) == 1 || hs_exchanges(device, hs_width(sort), ballot);
 }
 
 /* The newest language where lanes exchange values, else OpenCL C 1.2.  A device of OpenCL 3 may name 1.2 as its
@@ -226,7 +231,7 @@ static int hs_meet(const hs_part *a, uint64_t a_bytes, const hs_part *b, uint64_
 static hs_status hs_parts(const hs_sort *sort, const hs_opencl_args *args, hs_part parts[HS_ROLES],
                           hs_opencl_error *error)
 {
-    const uint64_t need = args->n * sort->key_bytes;
+    const uint64_t need = args->n * hs_item_bytes(sort);
     hs_part *const from = &parts[HS_SOURCE], *const to = &parts[HS_DESTINATION], *const scratch = &parts[HS_SCRATCH];
     uint64_t bytes = 0;
     hs_status status = hs_part_of(args->source, from, error);
@@ -267,7 +272,8 @@ static cl_int hs_enqueue(hs_opencl *sorter, cl_command_queue queue, const hs_ste
 {
     const hs_kernel *facts = &sorter->sort->kernels[step->kernel];
     cl_kernel kernel = sorter->kernels[step->kernel];
-    const cl_int count = (cl_int)n, argument = step->argument;
+    const cl_long wide = (cl_long)n;
+    const cl_int narrow = (cl_int)n, argument = step->argument;
     cl_mem cut[HS_BINDINGS];
     size_t size[2], lanes[2];
     cl_uint i, bound;
@@ -275,7 +281,10 @@ static cl_int hs_enqueue(hs_opencl *sorter, cl_command_queue queue, const hs_ste
     for (i = 0; i < facts->bindings && code == CL_SUCCESS; i++)
         code = hs_set_buffer(kernel, i, &parts[step->bindings[i].role], hs_offset(&step->bindings[i], n), &cut[i]);
     bound = i;
-    if (code == CL_SUCCESS) code = clSetKernelArg(kernel, i++, sizeof count, &count);
+    if (code == CL_SUCCESS)
+        code = facts->wide ? clSetKernelArg(kernel, i, sizeof wide, &wide)
+                           : clSetKernelArg(kernel, i, sizeof narrow, &narrow);
+    i++;
     if (code == CL_SUCCESS) code = clSetKernelArg(kernel, i, sizeof argument, &argument);
     lanes[0] = facts->work_group;
     lanes[1] = 1;
@@ -288,7 +297,8 @@ static cl_int hs_enqueue(hs_opencl *sorter, cl_command_queue queue, const hs_ste
     return code;
 }
 
-hs_status hs_opencl_sort(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_args *args, hs_opencl_error *error)
+static hs_status hs_opencl_run(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_args *args, hs_kind kind,
+                               hs_opencl_error *error)
 {
     const hs_sort *sort;
     hs_part parts[HS_ROLES];
@@ -299,24 +309,27 @@ hs_status hs_opencl_sort(hs_opencl *sorter, cl_command_queue queue, const hs_ope
     cl_int code;
     uint32_t i, grid[2], launched = 0;
     uint64_t groups;
+    int in_place;
     hs_status status;
     if (error) memset(error, 0, sizeof *error);
     if (!sorter || !queue || !args || (args->n && !args->source) || (args->wait_count && !args->wait))
         return HS_ERROR_ARGUMENT;
     if (args->event) *args->event = NULL;
     sort = sorter->sort;
+    if (sort->kind != kind) return HS_ERROR_KERNELS;
     if (args->n > sort->max_n) return HS_ERROR_COUNT;
     memset(parts, 0, sizeof parts);
     status = args->n ? hs_parts(sort, args, parts, error) : HS_OK;
+    in_place = parts[HS_SOURCE].memory == parts[HS_DESTINATION].memory;
     for (i = 0; i < sort->step_count && status == HS_OK; i++)
-        if ((groups = hs_groups(&sort->steps[i], args->n)) != 0 && !hs_grid(groups, sort->max_groups, grid))
+        if ((groups = hs_groups(&sort->steps[i], args->n, in_place)) != 0 && !hs_grid(groups, sort->max_groups, grid))
             status = HS_ERROR_DEVICE;
     if (status != HS_OK) return status;
     code = clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL);
     wait_count = args->wait_count;
     wait = args->wait;
     for (i = 0; i < sort->step_count && code == CL_SUCCESS; i++) {
-        groups = hs_groups(&sort->steps[i], args->n);
+        groups = hs_groups(&sort->steps[i], args->n, in_place);
         if (!hs_grid(groups, sort->max_groups, grid)) continue; /* no groups: the step does not run */
         /* every step reads what the one before wrote: a queue out of order is told by events */
         code = hs_enqueue(sorter, queue, &sort->steps[i], grid, parts, args->n, wait_count, wait, &next);
@@ -334,6 +347,16 @@ hs_status hs_opencl_sort(hs_opencl *sorter, cl_command_queue queue, const hs_ope
     else if (last)
         clReleaseEvent(last);
     return hs_opencl_status(code, error);
+}
+
+hs_status hs_opencl_sort(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_args *args, hs_opencl_error *error)
+{
+    return hs_opencl_run(sorter, queue, args, HS_SORT, error);
+}
+
+hs_status hs_opencl_scan(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_args *args, hs_opencl_error *error)
+{
+    return hs_opencl_run(sorter, queue, args, HS_SCAN, error);
 }
 
 hs_status hs_opencl_match(const hs_target *const *targets, size_t count, const char *key, cl_device_id device,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT-0
- * Part of a bundle of hsgen 0.2.0; do not edit. */
+ * Part of a bundle of hsgen 0.3.0; do not edit. */
 /* Sorting with Vulkan; see hs_vulkan.h.  Names with EXT and KHR are used so that Vulkan 1.1 and old headers do. */
 #include "hs/hs_vulkan.h"
 
@@ -167,7 +167,6 @@ static uint32_t hs_vulkan_push_bytes(uint32_t bindings) { return 8 * bindings + 
 static hs_status hs_vulkan_check(const hs_sort *sort, const hs_vulkan_facts *facts, uint32_t features)
 {
     const VkPhysicalDeviceLimits *limits = &facts->base.limits;
-    const VkSubgroupFeatureFlags operations = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_SHUFFLE_BIT;
     uint32_t i;
     if (!sort->spirv) return HS_ERROR_KERNELS;
     if (sort->vulkan >= 13 && !(features & HS_VULKAN_MAINTENANCE4)) return HS_ERROR_DEVICE;
@@ -175,15 +174,20 @@ static hs_status hs_vulkan_check(const hs_sort *sort, const hs_vulkan_facts *fac
     for (i = 0; i < sort->step_count; i++) {
         const uint32_t k = sort->steps[i].kernel;
         if (k >= sort->kernel_count) return HS_ERROR_KERNELS;
+        if (sort->kernels[k].wide) continue; /* counts that take one are refused when they are asked for */
         if (!sort->spirv[k].words && !(sort->spirv_address && sort->spirv_address[k].words)) return HS_ERROR_KERNELS;
     }
     for (i = 0; i < sort->kernel_count; i++) {
         const hs_kernel *kernel = &sort->kernels[i];
+        VkSubgroupFeatureFlags operations = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_SHUFFLE_BIT;
+        if (kernel->ballot) operations |= VK_SUBGROUP_FEATURE_BALLOT_BIT;
         if (kernel->bindings > HS_BINDINGS) return HS_ERROR_KERNELS;
+        if (kernel->wide) continue;
         if (kernel->work_group > limits->maxComputeWorkGroupInvocations ||
             kernel->work_group > limits->maxComputeWorkGroupSize[0] ||
             kernel->local_bytes > limits->maxComputeSharedMemorySize ||
             kernel->bindings > limits->maxPerStageDescriptorStorageBuffers ||
+            limits->minStorageBufferOffsetAlignment > 256 || /* no device's is: parts of scratch are aligned so */
             hs_vulkan_push_bytes(kernel->bindings) > limits->maxPushConstantsSize)
             return HS_ERROR_DEVICE;
         if (kernel->subgroup <= 1) continue;
@@ -243,7 +247,8 @@ hs_status hs_vulkan_match(const hs_target *const *targets, size_t count, const c
         const uint32_t suits = hs_suits(targets[i], &known);
         for (j = 0; suits > best && j < targets[i]->sort_count; j++) {
             const hs_sort *one = targets[i]->sorts[j];
-            if (strcmp(one->key, key) != 0 || hs_vulkan_check(one, &facts, facts.features & device->features)) continue;
+            if (one->kind != HS_SORT || strcmp(one->key, key) != 0) continue;
+            if (hs_vulkan_check(one, &facts, facts.features & device->features)) continue;
             best = suits;
             *sort = one;
         }
@@ -418,7 +423,7 @@ hs_status hs_vulkan_create(const hs_sort *sort, const hs_vulkan_device *device, 
         const hs_spirv *spirv = form == HS_BY_DESCRIPTOR ? sort->spirv : sort->spirv_address;
         if (!spirv || (form == HS_BY_ADDRESS && !(features & HS_VULKAN_ADDRESS))) continue;
         for (i = 0; !status && i < sort->kernel_count; i++)
-            if (spirv[i].words)
+            if (spirv[i].words && !sort->kernels[i].wide)
                 status = hs_vulkan_pipeline(s, form, i, &spirv[i],
                                             hs_vulkan_can_require(&sort->kernels[i], &facts, features), device->cache,
                                             result);
@@ -451,8 +456,11 @@ static int hs_vulkan_holds(const hs_vulkan_buffer *buffer, uint64_t bytes)
 static hs_status hs_vulkan_roles(const hs_sort *sort, const hs_vulkan_args *args, hs_vulkan_buffer roles[HS_ROLES],
                                  uint64_t bytes[HS_ROLES])
 {
-    const uint64_t keys = args->n * sort->key_bytes, scratch = sort->scratch_plus + sort->scratch_per_n * args->n;
+    const uint64_t keys = args->n * hs_item_bytes(sort);
+    uint64_t scratch;
+    hs_status status = hs_scratch(sort, args->n, &scratch);
     int i;
+    if (status) return status;
     roles[HS_SOURCE] = roles[HS_DESTINATION] = args->source;
     if (args->destination.buffer) roles[HS_DESTINATION] = args->destination;
     roles[HS_SCRATCH] = args->scratch;
@@ -505,16 +513,25 @@ static int hs_vulkan_form(const hs_vulkan *s, const hs_vulkan_set *set, uint32_t
     return s->pipelines[form][kernel] ? form : HS_FORMS - 1 - form;
 }
 
+/* Whether all kernels that a sort of n keys launches exist: those for counts of 64 bits do not. */
+static int hs_vulkan_counts(const hs_sort *sort, uint64_t n, int in_place)
+{
+    uint32_t i;
+    for (i = 0; i < sort->step_count; i++)
+        if (sort->kernels[sort->steps[i].kernel].wide && hs_groups(&sort->steps[i], n, in_place)) return 0;
+    return 1;
+}
+
 /* Look through the launches of a sort, so that recording them cannot fail.  `layouts` get those of the sets to take. */
-static hs_status hs_vulkan_survey(const hs_vulkan *s, uint64_t n, const hs_vulkan_buffer roles[HS_ROLES],
-                                  const uint64_t bytes[HS_ROLES], hs_vulkan_set *sets,
-                                  VkDescriptorSetLayout *layouts, uint32_t *taken)
+static hs_status hs_vulkan_survey(const hs_vulkan *s, uint64_t n, int in_place,
+                                  const hs_vulkan_buffer roles[HS_ROLES], const uint64_t bytes[HS_ROLES],
+                                  hs_vulkan_set *sets, VkDescriptorSetLayout *layouts, uint32_t *taken)
 {
     uint32_t i, grid[2];
     for (i = 0; i < s->sort->step_count; i++) {
         const hs_step *step = &s->sort->steps[i];
         hs_vulkan_set *set = &sets[s->set_of[i]];
-        const uint64_t groups = hs_groups(step, n);
+        const uint64_t groups = hs_groups(step, n, in_place);
         hs_status status = HS_OK;
         int form;
         if (!groups) continue;
@@ -559,7 +576,7 @@ static void hs_vulkan_barrier(const hs_vulkan *s, VkCommandBuffer commands, VkPi
     s->CmdPipelineBarrier(commands, stages, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, 0, 1, &barrier, 0, NULL, 0, NULL);
 }
 
-static void hs_vulkan_record(const hs_vulkan *s, VkCommandBuffer commands, const hs_vulkan_args *args,
+static void hs_vulkan_record(const hs_vulkan *s, VkCommandBuffer commands, const hs_vulkan_args *args, int in_place,
                              const hs_vulkan_set *sets, const VkDescriptorSet *handles)
 {
     VkPipelineStageFlags stages = args->stages;
@@ -573,7 +590,7 @@ static void hs_vulkan_record(const hs_vulkan *s, VkCommandBuffer commands, const
         const int form = hs_vulkan_form(s, set, step->kernel);
         const VkPipelineLayout layout = s->layouts[form][set->count];
         const VkPipeline pipeline = s->pipelines[form][step->kernel];
-        const uint64_t groups = hs_groups(step, args->n);
+        const uint64_t groups = hs_groups(step, args->n, in_place);
         const int32_t numbers[2] = {(int32_t)args->n, step->argument};
         unsigned char push[8 * HS_BINDINGS + 8];
         if (!groups || !hs_grid(groups, s->max_groups, grid)) continue;
@@ -599,7 +616,8 @@ static void hs_vulkan_record(const hs_vulkan *s, VkCommandBuffer commands, const
     }
 }
 
-hs_status hs_vulkan_sort(const hs_vulkan *s, VkCommandBuffer commands, const hs_vulkan_args *args, VkResult *result)
+static hs_status hs_vulkan_run(const hs_vulkan *s, VkCommandBuffer commands, const hs_vulkan_args *args, hs_kind kind,
+                               VkResult *result)
 {
     hs_vulkan_buffer roles[HS_ROLES];
     uint64_t bytes[HS_ROLES];
@@ -608,17 +626,22 @@ hs_status hs_vulkan_sort(const hs_vulkan *s, VkCommandBuffer commands, const hs_
     VkDescriptorSetLayout *layouts;
     hs_status status;
     uint32_t i, taken = 0;
+    int in_place;
     if (result) *result = VK_SUCCESS;
     if (!s || !commands || !args) return HS_ERROR_ARGUMENT;
+    if (s->sort->kind != kind) return HS_ERROR_KERNELS;
     if (args->n > s->sort->max_n) return HS_ERROR_COUNT;
     if (args->n == 0) return HS_OK;
+    in_place = !args->destination.buffer || (args->destination.buffer == args->source.buffer &&
+                                             args->destination.offset == args->source.offset);
+    if (!hs_vulkan_counts(s->sort, args->n, in_place)) return HS_ERROR_COUNT;
     status = hs_vulkan_roles(s->sort, args, roles, bytes);
     if (status) return status;
     sets = (hs_vulkan_set *)calloc(s->set_count + 1u, sizeof *sets + sizeof *handles + sizeof *layouts);
     if (!sets) return HS_ERROR_HOST_MEMORY;
     handles = (VkDescriptorSet *)(void *)(sets + s->set_count);
     layouts = (VkDescriptorSetLayout *)(void *)(handles + s->set_count);
-    status = hs_vulkan_survey(s, args->n, roles, bytes, sets, layouts, &taken);
+    status = hs_vulkan_survey(s, args->n, in_place, roles, bytes, sets, layouts, &taken);
     if (!status && taken) {
         VkDescriptorSetAllocateInfo allocate;
         memset(&allocate, 0, sizeof allocate);
@@ -631,7 +654,17 @@ hs_status hs_vulkan_sort(const hs_vulkan *s, VkCommandBuffer commands, const hs_
     }
     for (i = 0; !status && i < s->set_count; i++)
         if (sets[i].bound) hs_vulkan_write_set(s, &sets[i], handles[sets[i].place]);
-    if (!status) hs_vulkan_record(s, commands, args, sets, handles);
+    if (!status) hs_vulkan_record(s, commands, args, in_place, sets, handles);
     free(sets);
     return status;
+}
+
+hs_status hs_vulkan_sort(const hs_vulkan *s, VkCommandBuffer commands, const hs_vulkan_args *args, VkResult *result)
+{
+    return hs_vulkan_run(s, commands, args, HS_SORT, result);
+}
+
+hs_status hs_vulkan_scan(const hs_vulkan *s, VkCommandBuffer commands, const hs_vulkan_args *args, VkResult *result)
+{
+    return hs_vulkan_run(s, commands, args, HS_SCAN, result);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT-0
- * Part of a bundle of hsgen 0.2.0; do not edit. */
+ * Part of a bundle of hsgen 0.3.0; do not edit. */
 /* Sorting with CUDA: enqueues on the caller's stream, can be captured into a graph, waits for nothing. */
 #ifndef HS_CUDA_H
 #define HS_CUDA_H
@@ -23,7 +23,7 @@ typedef struct hs_cuda_target {
     const hs_cuda_kernels *const *sorts; /* in the order of the target's */
 } hs_cuda_target;
 
-/* A sort made ready for one device; launching only reads it, so threads may share it. */
+/* A sort or scan made ready for one device; launching only reads it, so threads may share it. */
 typedef struct hs_cuda hs_cuda;
 
 /* Make a sort ready for the current device.  `error`, if not null, gets the API's own code. */
@@ -35,9 +35,9 @@ void hs_cuda_release(hs_cuda *sorter);
 /* The sort that a sorter was made of, for hs_describe, hs_pad and hs_scratch. */
 const hs_sort *hs_cuda_sort_of(const hs_cuda *sorter);
 
-/* One sort.  Set what is not needed to 0. */
+/* One sort, or one scan of a table.  Set what is not needed to 0. */
 typedef struct hs_cuda_args {
-    uint64_t n;            /* keys */
+    uint64_t n;            /* keys, or rows */
     const void *source;    /* device memory; never written unless it is the destination too */
     void *destination;     /* null: sort in place, source is then written */
     void *scratch;         /* at least hs_scratch bytes, aligned to 256 as cudaMalloc does; null where that is 0 */
@@ -47,6 +47,9 @@ typedef struct hs_cuda_args {
 
 /* Enqueue a sort on `stream` of the sorter's device, which must be the current one; returns at once. */
 hs_status hs_cuda_sort(const hs_cuda *sorter, cudaStream_t stream, const hs_cuda_args *args, cudaError_t *error);
+
+/* The same for a scan (HS_SCAN): the prefix sums of each column of a table of n rows. */
+hs_status hs_cuda_scan(const hs_cuda *sorter, cudaStream_t stream, const hs_cuda_args *args, cudaError_t *error);
 
 /* The sort of `key` ("u32") among these targets that suits the current device best and runs on it; null if none. */
 hs_status hs_cuda_match(const hs_cuda_target *const *targets, size_t count, const char *key,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT-0
- * Part of a bundle of hsgen 0.2.0; do not edit. */
+ * Part of a bundle of hsgen 0.3.0; do not edit. */
 /* Sorting with OpenCL 1.2 and later. */
 #ifndef HS_OPENCL_H
 #define HS_OPENCL_H
@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-/* A sort built for one device.  OpenCL kernels keep their arguments, so use it from one thread at a time. */
+/* A sort or scan built for one device.  OpenCL kernels keep their arguments, so use it from one thread at a time. */
 typedef struct hs_opencl hs_opencl;
 
 /* What went wrong beyond the status: the API's own code, and the first lines of a compiler's log.  Optional. */
@@ -38,9 +38,9 @@ void hs_opencl_release(hs_opencl *sorter);
 /* The sort that a sorter was made of, for hs_describe, hs_pad and hs_scratch. */
 const hs_sort *hs_opencl_sort_of(const hs_opencl *sorter);
 
-/* One sort.  Set what is not needed to 0. */
+/* One sort, or one scan of a table.  Set what is not needed to 0. */
 typedef struct hs_opencl_args {
-    uint64_t n;             /* keys */
+    uint64_t n;             /* keys, or rows */
     cl_mem source;          /* never written unless it is the destination too */
     cl_mem destination;     /* null: sort in place */
     cl_mem scratch;         /* at least hs_scratch bytes; null where that is 0 */
@@ -52,6 +52,9 @@ typedef struct hs_opencl_args {
 /* Enqueue a sort on a queue of either order; returns at once.  On an error nothing more is enqueued, and keys of
  * the destination may be in any order.  Source and destination are buffers or sub-buffers that do not overlap. */
 hs_status hs_opencl_sort(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_args *args, hs_opencl_error *error);
+
+/* The same for a scan (HS_SCAN): the prefix sums of each column of a table of n rows. */
+hs_status hs_opencl_scan(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_args *args, hs_opencl_error *error);
 
 /* The sort of `key` ("u32") among these targets that suits the device best and that it can run; null if none. */
 hs_status hs_opencl_match(const hs_target *const *targets, size_t count, const char *key, cl_device_id device,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT-0
- * Part of a bundle of hsgen 0.2.0; do not edit. */
+ * Part of a bundle of hsgen 0.3.0; do not edit. */
 /* Sorting with Vulkan 1.1 and later: records into the caller's command buffer. */
 #ifndef HS_VULKAN_H
 #define HS_VULKAN_H
@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/* A sort's pipelines for one device.  Recording only reads it, so threads may share it. */
+/* The pipelines of a sort or scan for one device.  Recording only reads it, so threads may share it. */
 typedef struct hs_vulkan hs_vulkan;
 
 /* Features of a device that a sort may use, if the caller enabled them when the device was created. */
@@ -61,9 +61,9 @@ typedef struct hs_vulkan_buffer {
     VkDeviceAddress address;   /* of the buffer's begin; 0 unless device addresses may be used */
 } hs_vulkan_buffer;
 
-/* One sort.  Set what is not needed to 0.  Buffers need VK_BUFFER_USAGE_STORAGE_BUFFER_BIT. */
+/* One sort, or one scan of a table.  Set what is not needed to 0.  Buffers need VK_BUFFER_USAGE_STORAGE_BUFFER_BIT. */
 typedef struct hs_vulkan_args {
-    uint64_t n;                   /* keys */
+    uint64_t n;                   /* keys, or rows */
     hs_vulkan_buffer source;      /* never written unless it is the destination too */
     hs_vulkan_buffer destination; /* buffer null: sort in place */
     hs_vulkan_buffer scratch;     /* at least hs_scratch bytes; offset a multiple of 256 */
@@ -74,8 +74,13 @@ typedef struct hs_vulkan_args {
 
 /* Record a sort.  The result is written by VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT with VK_ACCESS_SHADER_WRITE_BIT; the
  * caller's barrier makes it visible to what follows.  Binds a compute pipeline, descriptor set 0 and push constants.
- * Arguments are checked before anything is recorded.  `result`, if not null, gets the API's own code. */
+ * Arguments are checked before anything is recorded.  `result`, if not null, gets the API's own code.  A count that
+ * only kernels for 64-bit counts take, which Vulkan has none of, gives HS_ERROR_COUNT. */
 hs_status hs_vulkan_sort(const hs_vulkan *sorter, VkCommandBuffer commands, const hs_vulkan_args *args,
+                         VkResult *result);
+
+/* The same for a scan (HS_SCAN): the prefix sums of each column of a table of n rows. */
+hs_status hs_vulkan_scan(const hs_vulkan *sorter, VkCommandBuffer commands, const hs_vulkan_args *args,
                          VkResult *result);
 
 /* The sort of `key` ("u32") among these targets that suits the device best and that it can run with those features of
