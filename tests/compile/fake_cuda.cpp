@@ -16,6 +16,15 @@ static int shared_asked;
 static cudaError_t last, attributes_fail, launch_fail;
 static unsigned launches;
 static bool quiet;
+static const hs_sort *launched = &TESTED; /* whose kernels these are */
+
+/* What the last launch was handed. */
+static struct {
+    const char *kernel;
+    unsigned long long pointers[HS_BINDINGS];
+    long long n;
+    int argument;
+} got;
 
 static cudaError_t note(cudaError_t code)
 {
@@ -66,13 +75,18 @@ extern "C" cudaError_t cudaFuncSetAttribute(const void *, cudaFuncAttribute, int
 extern "C" cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **values, size_t shared,
                                         cudaStream_t)
 {
-    const hs_kernel *k = &HS_SORT.kernels[static_cast<const char *>(kernel) - marks];
+    const hs_kernel *k = &launched->kernels[static_cast<const char *>(kernel) - marks];
     launches++;
     if (launch_fail != cudaSuccess) return note(launch_fail);
+    got.kernel = k->name;
+    for (unsigned i = 0; i < k->bindings; i++) got.pointers[i] = *static_cast<unsigned long long *>(values[i]);
+    void *const n = values[k->bindings];
+    got.n = k->wide ? *static_cast<long long *>(n) : *static_cast<int *>(n);
+    got.argument = *static_cast<int *>(values[k->bindings + 1]);
     if (quiet) return cudaSuccess;
     printf("%s %u %u %u %zu", k->name, grid.x, grid.y, block.x * block.y * block.z, shared);
-    for (unsigned i = 0; i < k->bindings; i++) printf(" %llx", *static_cast<unsigned long long *>(values[i]));
-    printf(" %d %d\n", *static_cast<int *>(values[k->bindings]), *static_cast<int *>(values[k->bindings + 1]));
+    for (unsigned i = 0; i < k->bindings; i++) printf(" %llx", got.pointers[i]);
+    printf(" %lld %d\n", got.n, got.argument);
     return cudaSuccess;
 }
 
@@ -91,32 +105,42 @@ static hs_cuda_args good(uint64_t n)
     a.n = n;
     a.source = reinterpret_cast<void *>(uintptr_t{1} << 40);
     a.destination = reinterpret_cast<void *>(uintptr_t{2} << 40);
-    a.source_bytes = a.destination_bytes = n * HS_SORT.key_bytes;
+    a.source_bytes = a.destination_bytes = n * hs_item_bytes(launched);
+    uint64_t scratch = 0;
+    if (hs_scratch(launched, n, &scratch) == HS_OK && scratch) {
+        a.scratch = reinterpret_cast<void *>(uintptr_t{3} << 40);
+        a.scratch_bytes = scratch;
+    }
     return a;
 }
 
 static int sorts(const hs_cuda *sorter)
 {
-    const uint64_t bytes = 1000 * HS_SORT.key_bytes;
+    const uint64_t bytes = 1000 * TESTED.key_bytes;
     hs_cuda_args a = good(1000);
     CHECK(hs_cuda_sort(NULL, NULL, &a, NULL) == HS_ERROR_ARGUMENT);
     CHECK(hs_cuda_sort(sorter, NULL, NULL, NULL) == HS_ERROR_ARGUMENT);
     CHECK(refused(sorter, good(0), HS_OK));
     CHECK(refused(sorter, hs_cuda_args{}, HS_OK));
-    CHECK(refused(sorter, good(HS_SORT.max_n + 1), HS_ERROR_COUNT));
+    CHECK(refused(sorter, good(TESTED.max_n + 1), HS_ERROR_COUNT));
     CHECK(refused(sorter, good(UINT64_MAX), HS_ERROR_COUNT));
     a.source = NULL;
     CHECK(refused(sorter, a, HS_ERROR_ARGUMENT));
+    a = good(1000);
+    cudaError_t error = cudaErrorUnknown;
+    CHECK(hs_cuda_scan(sorter, NULL, &a, &error) == HS_ERROR_KERNELS && error == cudaSuccess);
+    a.n = 0;
+    CHECK(hs_cuda_scan(sorter, NULL, &a, NULL) == HS_ERROR_KERNELS);
     for (int k = 0; k < 2; k++) {
         a = good(1000);
         (k ? a.source_bytes : a.destination_bytes) = bytes - 1;
         CHECK(refused(sorter, a, HS_ERROR_COUNT));
         a = good(1000);
         if (k) a.source = static_cast<const char *>(a.source) + 1;
-        else a.destination = static_cast<char *>(a.destination) + HS_SORT.key_bytes / 2;
+        else a.destination = static_cast<char *>(a.destination) + TESTED.key_bytes / 2;
         CHECK(refused(sorter, a, HS_ERROR_ALIGNMENT));
         a = good(1000);
-        a.source = static_cast<char *>(a.destination) + (k ? bytes - HS_SORT.key_bytes : HS_SORT.key_bytes - bytes);
+        a.source = static_cast<char *>(a.destination) + (k ? bytes - TESTED.key_bytes : TESTED.key_bytes - bytes);
         CHECK(refused(sorter, a, HS_ERROR_OVERLAP));
         a.source = static_cast<char *>(a.destination) + (k ? bytes : 0 - bytes); /* next to each other */
         CHECK(hs_cuda_sort(sorter, NULL, &a, NULL) == HS_OK);
@@ -157,7 +181,7 @@ static int errors(const hs_cuda_kernels *sort, const hs_cuda *sorter)
 static int creates(const hs_cuda_kernels *sort)
 {
     hs_cuda *none = NULL;
-    const hs_cuda_kernels empty = {&HS_SORT, NULL}, nothing = {NULL, kernels};
+    const hs_cuda_kernels empty = {&TESTED, NULL}, nothing = {NULL, kernels};
     int *const facts[] = {&warp, &threads, &kernel_threads, &opt_in}, low[] = {64, 16, 16, 1024};
     CHECK(hs_cuda_create(NULL, &none, NULL) == HS_ERROR_ARGUMENT);
     CHECK(hs_cuda_create(sort, NULL, NULL) == HS_ERROR_ARGUMENT);
@@ -175,37 +199,108 @@ static int creates(const hs_cuda_kernels *sort)
 static int matches(const hs_cuda_kernels *sort)
 {
     const hs_target *target = hs_targets[0];
-    const int mine_at = target->sorts[0] == &HS_SORT ? 0 : 1;
-    const hs_cuda_kernels other = {target->sorts[1 - mine_at], kernels}, *found = NULL;
-    const hs_cuda_kernels *const both[] = {mine_at ? &other : sort, mine_at ? sort : &other};
-    const hs_cuda_target mine = {target, both}, *const all[] = {&mine};
+    static hs_cuda_kernels others[16];
+    const hs_cuda_kernels *every[16], *found = NULL;
+    for (size_t s = 0; s < target->sort_count && s < 16; s++) {
+        others[s].sort = target->sorts[s];
+        others[s].kernels = kernels;
+        every[s] = target->sorts[s] == &TESTED ? sort : &others[s];
+    }
+    const hs_cuda_target mine = {target, every}, *const all[] = {&mine};
     CHECK(hs_cuda_match(all, 1, NULL, &found) == HS_ERROR_ARGUMENT);
     CHECK(hs_cuda_match(all, 1, "u32", NULL) == HS_ERROR_ARGUMENT);
     CHECK(hs_cuda_match(NULL, 1, "u32", &found) == HS_ERROR_ARGUMENT);
     CHECK(hs_cuda_match(all, 0, "u32", &found) == HS_OK && !found);
     CHECK(hs_cuda_match(all, 1, "u16", &found) == HS_OK && !found);
-    CHECK(hs_cuda_match(all, 1, HS_SORT.key, &found) == HS_OK && found == sort);
+    CHECK(hs_cuda_match(all, 1, TESTED.key, &found) == HS_OK && found == sort);
     compute = 75; /* this target is for 8.0 and later */
-    CHECK(hs_cuda_match(all, 1, HS_SORT.key, &found) == HS_OK && !found);
+    CHECK(hs_cuda_match(all, 1, TESTED.key, &found) == HS_OK && !found);
     compute = 90;
     attributes_fail = cudaErrorNoKernelImageForDevice; /* it suits, but was compiled for others */
-    CHECK(hs_cuda_match(all, 1, HS_SORT.key, &found) == HS_OK && !found && last == cudaSuccess);
+    CHECK(hs_cuda_match(all, 1, TESTED.key, &found) == HS_OK && !found && last == cudaSuccess);
     attributes_fail = cudaErrorIllegalAddress; /* this says nothing of the sort */
-    CHECK(hs_cuda_match(all, 1, HS_SORT.key, &found) == HS_ERROR_DEVICE_LOST && !found);
+    CHECK(hs_cuda_match(all, 1, TESTED.key, &found) == HS_ERROR_DEVICE_LOST && !found);
     attributes_fail = last = cudaSuccess;
+    return 0;
+}
+
+/* A scan is matched for no keys, though its elements may be called the same. */
+static int matches_no_scan(const hs_cuda_kernels *sort)
+{
+    hs_sort scan = TESTED;
+    scan.kind = HS_SCAN;
+    const hs_sort *sorts[] = {&scan, &TESTED};
+    const hs_cuda_kernels first = {&scan, kernels}, *const both[] = {&first, sort}, *found = NULL;
+    const hs_target target = {"two", NULL, sorts, 2};
+    const hs_cuda_target mine = {&target, both}, *const all[] = {&mine};
+    CHECK(hs_cuda_match(all, 1, TESTED.key, &found) == HS_OK && found == sort);
+    return 0;
+}
+
+/* A sort with scratch, steps for one place only, and a kernel for 64-bit counts; then the same as a scan. */
+static int scratch_and_wide()
+{
+    static const hs_kernel two[] = {{"narrow", 64, 1, 0, 2, 0, 0}, {"broad", 64, 1, 0, 3, 0, 1}};
+    static const hs_step steps[] = {
+        {0, 5, HS_IN_PLACE, {{HS_SOURCE, 0, 0}, {HS_SCRATCH, 1, 0}}, 0, 1000000, 63, 64, 1, 10},
+        {0, 6, HS_OUT_OF_PLACE, {{HS_SCRATCH, 1024, 1}, {HS_DESTINATION, 0, 0}}, 0, 1000000, 63, 64, 1, 10},
+        {1, -7, HS_ANYWHERE, {{HS_SOURCE, 0, 0}, {HS_SCRATCH, 0, 8}, {HS_DESTINATION, 0, 0}}, 1000000,
+         uint64_t{1} << 40, 63, 64, 1, 10}};
+    hs_sort made = TESTED;
+    made.kernels = two;
+    made.kernel_count = 2;
+    made.steps = steps;
+    made.step_count = 3;
+    made.max_n = uint64_t{1} << 34;
+    made.scratch = {100, 4096, 8, 1, 0, 0};
+    const hs_cuda_kernels sort = {&made, kernels};
+    const uint64_t huge = (uint64_t{1} << 33) + 5, at = uint64_t{3} << 40;
+    hs_cuda *sorter = NULL;
+    launched = &made;
+    CHECK(hs_cuda_create(&sort, &sorter, NULL) == HS_OK);
+    hs_cuda_args a = good(1000);
+    CHECK(hs_cuda_sort(sorter, NULL, &a, NULL) == HS_OK && got.argument == 6 && got.pointers[0] == at + 2048);
+    a.destination = NULL;
+    CHECK(hs_cuda_sort(sorter, NULL, &a, NULL) == HS_OK && got.argument == 5 && got.pointers[1] == at + 1024);
+    a.destination = const_cast<void *>(a.source);
+    CHECK(hs_cuda_sort(sorter, NULL, &a, NULL) == HS_OK && got.argument == 5 && got.n == 1000);
+    a = good(huge);
+    CHECK(hs_cuda_sort(sorter, NULL, &a, NULL) == HS_OK && got.argument == -7 && got.n == 8589934597ll);
+    CHECK(got.pointers[1] == at + (8 * huge + 1023) / 1024 * 1024);
+    a = good(1000);
+    a.scratch_bytes--;
+    CHECK(refused(sorter, a, HS_ERROR_SCRATCH));
+    a = good(1000);
+    a.scratch = NULL;
+    CHECK(refused(sorter, a, HS_ERROR_ARGUMENT));
+    a.scratch = reinterpret_cast<void *>(at + 128);
+    CHECK(refused(sorter, a, HS_ERROR_ALIGNMENT));
+    a.scratch = const_cast<void *>(a.source);
+    CHECK(refused(sorter, a, HS_ERROR_OVERLAP));
+    a.scratch = a.destination;
+    CHECK(refused(sorter, a, HS_ERROR_OVERLAP));
+    made.kind = HS_SCAN;
+    made.columns = 3;
+    a = good(1000);
+    CHECK(a.source_bytes == 3000 * made.key_bytes && refused(sorter, a, HS_ERROR_KERNELS));
+    CHECK(hs_cuda_scan(sorter, NULL, &a, NULL) == HS_OK && got.argument == 6);
+    a.source_bytes--;
+    CHECK(hs_cuda_scan(sorter, NULL, &a, NULL) == HS_ERROR_COUNT);
+    hs_cuda_release(sorter);
+    launched = &TESTED;
     return 0;
 }
 
 int main(int argc, char **argv)
 {
-    const hs_cuda_kernels sort = {&HS_SORT, kernels};
+    const hs_cuda_kernels sort = {&TESTED, kernels};
     hs_cuda *sorter = NULL;
     uint32_t greatest = 0;
     for (int k = 0; k < 64; k++) kernels[k] = &marks[k];
-    for (uint32_t k = 0; k < HS_SORT.kernel_count; k++)
-        if (HS_SORT.kernels[k].local_bytes > greatest) greatest = HS_SORT.kernels[k].local_bytes;
+    for (uint32_t k = 0; k < TESTED.kernel_count; k++)
+        if (TESTED.kernels[k].local_bytes > greatest) greatest = TESTED.kernels[k].local_bytes;
     CHECK(hs_cuda_create(&sort, &sorter, NULL) == HS_OK && sorter);
-    CHECK(hs_cuda_sort_of(sorter) == &HS_SORT && shared_asked == static_cast<int>(greatest));
+    CHECK(hs_cuda_sort_of(sorter) == &TESTED && shared_asked == static_cast<int>(greatest));
     for (int k = 1; k < argc; k++)
         for (int in_place = 0; in_place < 2; in_place++) {
             hs_cuda_args a = good(strtoull(argv[k], NULL, 10));
@@ -215,6 +310,7 @@ int main(int argc, char **argv)
         }
     quiet = true;
     if (sorts(sorter) || errors(&sort, sorter) || creates(&sort) || matches(&sort)) return 1;
+    if (matches_no_scan(&sort) || scratch_and_wide()) return 1;
     hs_cuda_release(sorter);
     hs_cuda_release(NULL);
     CHECK(hs_cuda_sort_of(NULL) == NULL);

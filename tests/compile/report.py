@@ -44,7 +44,7 @@ def table(sort: Sort, archs: list[int], found: dict[int, dict[str, Use]]) -> Ite
     yield row(*columns)
     yield "|" + "---|" * len(columns)
     for k in sort.kernels:
-        yield row(k.name, k.work_group, k.shared * sort.key.bytes, *(cell(found[a][k.name]) for a in archs))
+        yield row(k.name, k.work_group, k.local_bytes(sort.key), *(cell(found[a][k.name]) for a in archs))
 
 
 def section(sort: Sort, archs: list[int], compilers: list[Compiler]) -> Iterator[str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from conftest import missing
 
-from hsgen import nvrtc, plan, target, toolchain
+from hsgen import nvrtc, plan, target, toolchain, vendor
 from hsgen.cli import main
 from hsgen.errors import Unavailable, Wrong
 from hsgen.render import render
@@ -64,16 +64,17 @@ def made_for(t: Target, arch: int) -> bool:
 @pytest.mark.parametrize("name", TARGETS)
 def test_every_kernel_compiles_and_none_spills_where_it_belongs(name: str, key: str, arch: int) -> None:
     t = target.find(name)
-    if ("merge", key) not in t.choices:
+    if not t.labels(key):
         pytest.skip(f"{name} sorts no {key} keys")
-    sort = t.sort("merge", key)
-    text = render(sort, "cuda").text
-    for compiler in compilers(arch):
-        found = compiler.compile(text, arch)
-        assert set(found) == {k.name for k in sort.kernels}
-        assert all(u.registers > 0 and u.shared == 0 for u in found.values())
-        if made_for(t, arch):
-            assert {k: u for k, u in found.items() if u.spills} == {}, compiler.name
+    for label in t.labels(key):
+        sort = t.sort(label, key)
+        text = render(sort, "cuda").text
+        for compiler in compilers(arch):
+            found = compiler.compile(text, arch)
+            assert set(found) == {k.name for k in sort.kernels}
+            assert all(u.registers > 0 and u.shared == 0 for u in found.values())
+            if made_for(t, arch):
+                assert {k: u for k, u in found.items() if u.spills} == {}, (label, compiler.name)
 
 
 @pytest.mark.parametrize("arch", [90, 120])
@@ -144,12 +145,12 @@ def test_a_bundle_compiles_without_warnings_and_exports_its_prefix_only(
 @pytest.mark.parametrize("key", KEYS)
 def test_the_runtime_launches_the_plan_and_refuses_what_is_wrong(bundle: Path, tmp_path: Path, key: str) -> None:
     """On a fake CUDA that takes notes: launches are those of hsgen.plan, in a grid of at most 65535 in x."""
-    sort = target.find("nvidia-sm90").sort("merge", key)
+    sort = target.find("nvidia-sm90").default(key)
     names = ("hs.c", "hs_targets.c", "hs_cuda.cu")
     sources = [Path(__file__).with_name("fake_cuda.cpp"), *(bundle / "src" / s for s in names)]
     program = tmp_path / "fake"
     options = ("-x", "c++", "-std=c++14", *WARNINGS, "-cudart", "none", "-I", bundle / "include")
-    define = f"-DHS_SORT=hs_nvidia_sm90_merge_{key}"
+    define = f"-DTESTED={vendor.symbol(sort.target, sort.file)}"
     run(nvcc(), *options, define, *sources, *bundle.glob("targets/*/*.c"), "-o", program)
     said = run(program, *map(str, COUNTS))
     parts = re.findall(r"^n (\d+) (\d)\n((?:[^n].*\n)*)", said, re.MULTILINE)
@@ -159,12 +160,12 @@ def test_the_runtime_launches_the_plan_and_refuses_what_is_wrong(bundle: Path, t
 
 
 def expected(sort: Sort, n: int, destination: int) -> list[str]:
-    at = {"source": 1 << 40, "destination": destination << 40}
+    at = {"source": 1 << 40, "destination": destination << 40, "scratch": 3 << 40}
     lines = []
-    for launch in plan.launches(sort.plan, n, 65535):
+    for launch in plan.launches(sort.plan, n, 65535, in_place=destination == 1):
         step, k = launch.step, sort.kernel(launch.step.kernel)
-        places = " ".join(f"{at[b.role] + b.plus + b.per_n * n:x}" for b in step.bindings)
-        size = f"{k.work_group} {k.shared * sort.key.bytes}"
+        places = " ".join(f"{at[b.role] + plan.offset(b, n):x}" for b in step.bindings)
+        size = f"{k.work_group} {k.local_bytes(sort.key)}"
         lines.append(f"{k.name} {launch.grid[0]} {launch.grid[1]} {size} {places} {n} {step.argument}")
     return lines
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from hsgen import toolchain
+from hsgen import target, toolchain
 from hsgen.backends.hosts import Host
 from hsgen.backends.opencl import context_for
 from hsgen.errors import Usage
@@ -46,7 +46,9 @@ def test_arrays_in_place_and_into_another(queue: cl.CommandQueue, sorter: Sorter
 
 
 def test_the_matching_target_is_taken(sorter: Sorter) -> None:
-    assert (sorter.target, sorter.dtype, sorter.max_n) == ("cpu", np.uint32, 1 << 29)
+    greatest = target.find("cpu").default("u32").plan.max_n
+    assert (sorter.target, sorter.dtype, sorter.max_n) == ("cpu", np.uint32, greatest)
+    assert greatest >= 1 << 29
 
 
 def test_numpy_types_name_keys(queue: cl.CommandQueue) -> None:
@@ -55,6 +57,66 @@ def test_numpy_types_name_keys(queue: cl.CommandQueue) -> None:
     keys = array.to_device(queue, host)
     sorter(queue, keys)
     assert (keys.get() == np.sort(host)).all()
+
+
+SCRATCHED = """schema = 1
+name = "scratched"
+summary = "sorts that need scratch memory, for tests"
+apis = ["opencl"]
+
+[device]
+subgroups = [1]
+shuffle = false
+work_group = 256
+groups = 4294967295
+local_bytes = 32768
+int64 = true
+storage8 = false
+storage16 = false
+binding_bytes = 134217728
+progress = "none"
+
+[radix.u32]
+bits = 8
+items = 4
+work_group = 64
+subgroup = 1
+ranker = "flags"
+coordination = "scan"
+groups = 16
+"""
+
+
+@pytest.fixture(scope="module")
+def scratched(queue: cl.CommandQueue, tmp_path_factory: pytest.TempPathFactory) -> Sorter:
+    """A sorter that needs scratch memory."""
+    path = tmp_path_factory.mktemp("targets") / "scratched.toml"
+    path.write_text(SCRATCHED, encoding="utf-8")
+    return Sorter(queue.context, "u32", target=str(path))
+
+
+def test_scratch_is_kept_and_grows(queue: cl.CommandQueue, scratched: Sorter) -> None:
+    """Whatever the order of counts; the same array as keys and out is sorted in place."""
+    assert 0 == scratched.scratch_bytes(0) < scratched.scratch_bytes(10_000) < scratched.scratch_bytes(100_000)
+    for n in (10_000, 100_000, 300, 20_000, 300_000, 0, 10_001):
+        host = random(n)
+        keys, out = array.to_device(queue, host), array.empty(queue, n, np.uint32)
+        scratched(queue, keys, out=out)
+        assert (out.get() == np.sort(host)).all() and (keys.get() == host).all()
+        scratched(queue, keys, out=keys)
+        assert (keys.get() == np.sort(host)).all()
+
+
+def test_sorts_that_share_scratch_wait_for_each_other(queue: cl.CommandQueue, scratched: Sorter) -> None:
+    """On queues of both orders, none of which knows of the others."""
+    disorder = cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE
+    queues = [queue, cl.CommandQueue(queue.context), cl.CommandQueue(queue.context, properties=disorder)]
+    hosts = [random(50_000 + i) for i in range(24)]
+    keys = [array.to_device(queue, host) for host in hosts]
+    events = [scratched(queues[i % 3], x) for i, x in enumerate(keys)]
+    cl.wait_for_events(events)
+    for x, host in zip(keys, hosts, strict=True):
+        assert (x.get() == np.sort(host)).all()
 
 
 def test_a_prefix_is_sorted_and_the_rest_left_alone(queue: cl.CommandQueue, sorter: Sorter) -> None:
@@ -115,7 +177,7 @@ def test_misuse_is_refused(queue: cl.CommandQueue, sorter: Sorter) -> None:
         sorter(queue, keys[1:])
     with pytest.raises(Usage, match="count -1: this plan sorts 0 to"):
         sorter(queue, keys, n=-1)
-    with pytest.raises(Usage, match="no merge sort for f32 keys"):
+    with pytest.raises(Usage, match="no auto sort for f32 keys"):
         Sorter(queue.context, np.float32)
     with pytest.raises(Usage, match="unknown"):
         Sorter(queue.context, "u32", target="voodoo")

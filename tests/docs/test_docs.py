@@ -106,7 +106,7 @@ def test_adding_a_target_as_the_document_says(tree: Path, embedded: Host) -> Non
     validated = next(out for text, out in output.items() if "validate" in text)
     assert re.search(r"^my-gpu +opencl +u64 .* 0 +1$", validated, re.M), validated
     assert (tree / "sorts/targets/my-gpu/kernels/opencl/merge_u64.cl").is_file()
-    assert (tree / "generated/targets/my-gpu/plans/merge_u32.json").is_file()
+    assert (tree / "generated/targets/my-gpu/plans/auto_u32.json").is_file()
     assert all(p.read_bytes() == data for p, data in before.items()), "another target's files changed"
     mine = next(t for t in records(tree, "targets") if t["name"] == "my-gpu")
     assert [e["level"] for e in mine["evidence"]] == ["cpu"]
@@ -125,7 +125,8 @@ def test_the_readme_vendors_a_bundle(tree: Path) -> None:
     if (compiler := shutil.which("cc")) is None:
         missing("a C compiler is not installed (apt-get install gcc)")
     types = (
-        "hs_vulkan_device where, const hs_sort *sort, hs_vulkan *sorter, VkCommandBuffer commands, hs_vulkan_args args"
+        "hs_vulkan_device where, const hs_sort *sort, hs_vulkan *sorter, VkCommandBuffer commands, hs_vulkan_args args,"
+        " uint64_t n, uint64_t bytes"
     )
     head = '#include "hs/hs_vulkan.h"\n#include "hs/hs_targets.h"\n'
     body = f"{head}void lines({types}, VkResult code);\nvoid lines({types}, VkResult code)\n{{\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,8 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 LAYERS = (
     ("errors", "spec", "networks", "resources", "tables", "device"),
     ("plan", "algorithms"),
+    ("sorts",),
+    ("choices",),
     ("target", "toolchain"),
     ("dialect",),
     ("render", "cases", "nvrtc"),
@@ -26,7 +29,7 @@ LAYERS = (
     ("bundle",),
     ("backends",),
     ("store", "opencl", "peers", "validate"),
-    ("bench", "tune"),
+    ("bench", "tune", "opencl_scan"),
     ("worker",),
     ("doctor",),
     ("cli",),
@@ -107,13 +110,22 @@ def test_bodies_hold_no_word_of_a_dialect_or_vendor() -> None:
 
 
 def test_every_template_is_used() -> None:
+    """By a sort or scan of a target, or by one whose coordination is another."""
     from hsgen import target
+    from hsgen.algorithms import ALGORITHMS
+    from hsgen.choices import algorithm
     from hsgen.render import environment, sources_of
     from hsgen.spec import APIS
 
     host = ("LICENSE", "README.md", "CMakeLists.txt", "meson.build", "target.c", "target.cu", "spirv.c")
-    roots = {f"host/{name}.j2" for name in (*host, "hs_targets.h", "hs_targets.c")} | {"merge/words.j2"}
-    roots |= {f"dialects/{name}.j2" for name in APIS.values()}
-    roots |= {k.template + ".j2" for k in target.find("cpu").sort("merge", "u32").kernels}
+    roots = {f"host/{name}.j2" for name in (*host, "hs_targets.h", "hs_targets.c")}
+    roots |= {f"dialects/{name}.j2" for name in APIS.values()} | {f"{name}/words.j2" for name in ALGORITHMS}
+    for found in map(target.find, target.names()):
+        for (label, _), params in found.choices.items():
+            made = ALGORITHMS[algorithm(label)]
+            shapes = [params]
+            if hasattr(params, "coordination"):
+                shapes += [replace(params, coordination=c) for c in ("scan", "lookback")]
+            roots |= {k.template + ".j2" for p in shapes for k in made.kernels(p)}
     every = {p.relative_to(resources.templates()).as_posix() for p in resources.templates().rglob("*.j2")}
     assert set(sources_of(environment(), sorted(roots))) == every

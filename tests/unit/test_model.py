@@ -28,7 +28,7 @@ from hsgen.algorithms.merge.passes import Flip, Half, Pass, Row, Swap
 from hsgen.cases import around
 from hsgen.device import Device
 from hsgen.networks import pow2_ceil, pow2_floor
-from hsgen.spec import KEYS, Kernel, Sort
+from hsgen.spec import KEYS, Kernel, Part, Sort
 
 ROOMY = Device(
     subgroups=(1, 2, 4, 8, 16, 32, 64, 128),
@@ -47,7 +47,8 @@ GUARD = 7  # slots behind the keys
 
 def sort_of(p: merge.Params) -> Sort:
     """Return the sort of a shape that no target has."""
-    return Sort(target="any", algorithm="merge", key=p.key, kernels=merge.kernels(p), plan=merge.plan(p), params=p)
+    parts = (Part(algorithm="merge", params=p, min_n=0, max_n=merge.plan(p).max_n),)
+    return Sort(target="any", algorithm="merge", key=p.key, kernels=merge.kernels(p), plan=merge.plan(p), parts=parts)
 
 
 def shape(subgroup: int, height: int, slabs: int, scale: int = 2, **values: int) -> merge.Params:
@@ -80,13 +81,13 @@ RAGGED = [
 def shipped() -> dict[str, Sort]:
     """Return every merge sort of every target that comes with hsgen."""
     targets = [target.find(name) for name in target.names()]
-    sorts = [t.sort(algorithm, key) for t in targets for algorithm, key in t.choices if algorithm == "merge"]
+    sorts = [t.sort(label, key) for t in targets for label, key in t.choices if target.algorithm(label) == "merge"]
     return {s.name: s for s in sorts}
 
 
 def small_params() -> list[merge.Params]:
     """Return the ragged and the shipped shapes."""
-    found = [s.params for s in shipped().values()]
+    found = [s.parts[0].params for s in shipped().values()]
     return [*RAGGED, *(p for p in found if isinstance(p, merge.Params))]
 
 
@@ -104,7 +105,7 @@ def inputs(p: merge.Params, n: int, rng: np.random.Generator) -> NDArray[np.unsi
 
 def check(sort: Sort, n: int, rng: np.random.Generator, limit: int = 2**32 - 1) -> None:
     """Sort `n` keys of every kind, out of place and in place."""
-    p = sort.params
+    p = sort.parts[0].params
     assert isinstance(p, merge.Params)
     keys = inputs(p, n, rng)
     given_ = keys.copy()
@@ -126,8 +127,8 @@ def boundary(p: merge.Params) -> list[int]:
 @pytest.mark.parametrize("name", shipped())
 def test_shipped_shapes_sort(name: str) -> None:
     sort = shipped()[name]
-    assert isinstance(sort.params, merge.Params)
-    for n in boundary(sort.params):
+    assert isinstance(sort.parts[0].params, merge.Params)
+    for n in boundary(sort.parts[0].params):
         check(sort, n, np.random.default_rng(n))
 
 

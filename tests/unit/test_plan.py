@@ -1,6 +1,7 @@
 """Plans: how a row is interpreted, and what the table of a merge sort promises.
 
-- The interpreter: guards, cap, negative and truncated counts, grids of two dimensions, counts that are refused.
+- The interpreter: guards, places, cap, negative and truncated counts, grids of two dimensions, counts that are refused;
+  where bindings begin, and the bytes of scratch.
 - A merge plan names only kernels that exist, sorts every count with exactly one block sort, and gives each merge
   level the lanes of exactly its spans; its launches are as many as the formula says, its numbers fit 32 bits.
 - The table has no row too many: whichever row is dropped, some count is no longer sorted (by the kernels' model).
@@ -22,8 +23,9 @@ from hsgen.algorithms.merge.model import Fault, run
 from hsgen.cases import around
 from hsgen.errors import Usage
 from hsgen.networks import pow2_ceil
-from hsgen.plan import groups, launches
-from hsgen.spec import KEYS, Binding, Plan, Sort, Step
+from hsgen.plan import Launch, launches, offset
+from hsgen.plan import groups as groups_of
+from hsgen.spec import KEYS, Binding, Part, Plan, Scratch, Sort, Step
 
 STEP = Step(
     kernel="k",
@@ -39,9 +41,47 @@ STEP = Step(
 )
 
 
+def groups(step: Step, n: int) -> int:
+    """Return the groups of a step that runs in place and out of place alike."""
+    assert groups_of(step, n, in_place=True) == groups_of(step, n, in_place=False)
+    return groups_of(step, n, in_place=True)
+
+
 def grids(step: Step, n: int, limit: int = 2**32 - 1) -> list[tuple[int, tuple[int, int]]]:
     """Return groups and grid of every launch of a plan of one step."""
-    return [(each.groups, each.grid) for each in launches(Plan(steps=(step,), max_n=1 << 40), n, limit)]
+    found = launches(Plan(steps=(step,), max_n=1 << 40), n, limit, in_place=False)
+    return [(each.groups, each.grid) for each in found]
+
+
+def test_a_step_may_be_for_one_place_only() -> None:
+    inside, outside = replace(STEP, place="in"), replace(STEP, place="out")
+    assert groups_of(inside, 20, in_place=True) == groups_of(outside, 20, in_place=False) == 20
+    assert groups_of(inside, 20, in_place=False) == groups_of(outside, 20, in_place=True) == 0
+    plan = Plan(steps=(inside, outside, STEP), max_n=1000)
+    assert [each.step.place for each in launches(plan, 20, in_place=True)] == ["in", "any"]
+    assert [each.step.place for each in launches(plan, 20, in_place=False)] == ["out", "any"]
+
+
+def test_bindings_begin_where_they_say_and_in_scratch_at_the_next_multiple_of_1024() -> None:
+    for role in ("source", "destination"):
+        assert offset(Binding(role=role, plus=3, per_n=5), 7) == 38
+    for plus, per_n, n, begin in (
+        (0, 0, 9, 0),
+        (1, 0, 9, 1024),
+        (1024, 0, 9, 1024),
+        (0, 4, 257, 2048),
+        (5, 8, 0, 1024),
+    ):
+        assert offset(Binding(role="scratch", plus=plus, per_n=per_n), n) == begin
+
+
+def test_scratch_by_its_rule() -> None:
+    rule = Scratch(min_n=10, plus=1000, per_n=4, unit=64, per_unit=100, units=3)
+    assert [rule.bytes(n) for n in (0, 10, 11, 64, 65, 128, 129, 192, 193, 10**6)] == [
+        *(0, 0, 1000 + 44 + 100, 1000 + 256 + 100, 1000 + 260 + 200, 1000 + 512 + 200),
+        *(1000 + 516 + 300, 1000 + 768 + 300, 1000 + 772 + 300, 1000 + 4_000_000 + 300),
+    ]
+    assert Scratch().bytes(1 << 40) == 0
 
 
 def test_a_step_runs_beyond_min_n_and_up_to_max_n() -> None:
@@ -96,19 +136,22 @@ def test_grids_at_the_edge_of_a_limit() -> None:
 @pytest.mark.parametrize("n", [-1, 1001, 1 << 40])
 def test_counts_that_a_plan_does_not_sort_are_refused(n: int) -> None:
     with pytest.raises(Usage, match="0 to 1000"):
-        list(launches(Plan(steps=(STEP,), max_n=1000), n))
+        list(launches(Plan(steps=(STEP,), max_n=1000), n, in_place=True))
 
 
 def test_steps_run_in_the_order_of_the_table() -> None:
     steps = tuple(replace(STEP, kernel=f"k{i}", min_n=10 * i) for i in range(5))
-    assert [each.step.kernel for each in launches(Plan(steps=steps, max_n=1000), 30)] == ["k0", "k1", "k2"]
+    found = launches(Plan(steps=steps, max_n=1000), 30, in_place=True)
+    assert [each.step.kernel for each in found] == ["k0", "k1", "k2"]
 
 
 def sort_of(subgroup: int, height: int, slabs: int, **values: int) -> Sort:
     """Return the sort of a shape that no target has; what is not given is small."""
     small = {"clean_slabs": 1, "local_scale": 2, "flip_scale": 2, "half_scale": 2, "stream_group": subgroup}
     p = merge.Params(key=KEYS["u32"], subgroup=subgroup, height=height, slabs=slabs, **{**small, **values})
-    return Sort(target="any", algorithm="merge", key=p.key, kernels=merge.kernels(p), plan=merge.plan(p), params=p)
+    plan = merge.plan(p)
+    part = Part(algorithm="merge", params=p, min_n=0, max_n=plan.max_n)
+    return Sort(target="any", algorithm="merge", key=p.key, kernels=merge.kernels(p), plan=plan, parts=(part,))
 
 
 def shipped() -> list[Sort]:
@@ -136,8 +179,16 @@ def names(sort: Sort) -> str:
 
 def params(sort: Sort) -> merge.Params:
     """Return the parameters of a merge sort."""
-    assert isinstance(sort.params, merge.Params)
-    return sort.params
+    (part,) = sort.parts
+    assert isinstance(part.params, merge.Params)
+    return part.params
+
+
+def merged(sort: Sort, n: int, limit: int = 2**32 - 1) -> list[Launch]:
+    """Return the launches of a merge sort, which are the same in place and out of place."""
+    found = list(launches(sort.plan, n, limit, in_place=True))
+    assert found == list(launches(sort.plan, n, limit, in_place=False))
+    return found
 
 
 def of_kind(sort: Sort, step: Step, kind: type) -> bool:
@@ -157,21 +208,22 @@ def test_rows_are_consistent(sort: Sort) -> None:
     kernels = {k.name: k for k in sort.kernels}
     assert len(kernels) == len(sort.kernels)
     for step in sort.plan.steps:
-        assert tuple(b.role for b in step.bindings) == kernels[step.kernel].roles
+        assert tuple(b.role for b in step.bindings) == tuple(b.name for b in kernels[step.kernel].buffers)
+        assert step.place == "any"
         assert all(b.per_n == b.plus == 0 for b in step.bindings)
         assert 0 <= step.min_n < step.max_n <= sort.plan.max_n
         assert step.div > 0 and step.mul > 0 and step.x == "n" and step.add >= 0
         assert groups(step, step.min_n) == 0 < groups(step, step.min_n + 1)
         assert groups(step, step.max_n) < 1 << 31 > step.argument >= 0
-    assert (sort.plan.scratch_per_n, sort.plan.scratch_plus) == (0, 0)
+    assert sort.plan.scratch.bytes(sort.plan.max_n) == 0 and sort.plan.outcome is None
 
 
 @pytest.mark.parametrize("sort", SORTS, ids=names)
 def test_nothing_is_launched_for_nothing(sort: Sort) -> None:
-    assert list(launches(sort.plan, 0)) == []
+    assert merged(sort, 0) == []
     for n in (-1, sort.plan.max_n + 1):
         with pytest.raises(Usage):
-            list(launches(sort.plan, n))
+            merged(sort, n)
 
 
 @pytest.mark.parametrize("sort", SORTS, ids=names)
@@ -181,7 +233,7 @@ def test_every_count_has_one_block_sort_that_covers_it(sort: Sort) -> None:
     sizes = [k.data.slabs * p.height * p.subgroup for k in sort.kernels if isinstance(k.data, BlockSort)]
     assert sizes == sorted(sizes) and sizes[-1] == p.block
     for n in counts_of(sort):
-        first, *others = [*launches(sort.plan, n)] or [None]
+        first, *others = merged(sort, n) or [None]
         assert not any(of_kind(sort, each.step, BlockSort) for each in others)
         if first:
             data = sort.kernel(first.step.kernel).data
@@ -196,7 +248,7 @@ def test_levels_have_their_stages_and_lanes(sort: Sort) -> None:
     """A flip, halves and a clean for each level that has two runs: each stage once, each virtual slot in one lane."""
     p = params(sort)
     for n in counts_of(sort):
-        rows = [each for each in launches(sort.plan, n) if not of_kind(sort, each.step, BlockSort)]
+        rows = [each for each in merged(sort, n) if not of_kind(sort, each.step, BlockSort)]
         levels = [j for j in range(40) if p.block << j < n]
         assert sorted({each.step.argument & 255 for each in rows}) == levels
         assert rows == sorted(rows, key=lambda each: each.step.argument & 255)
@@ -223,7 +275,7 @@ def test_levels_have_their_stages_and_lanes(sort: Sort) -> None:
 def test_indices_fit_signed_32_bit_numbers(sort: Sort) -> None:
     """At the greatest count, also in the groups that a split grid adds: one row of it at most, 65535 wide."""
     p = params(sort)
-    for each in launches(sort.plan, sort.plan.max_n, 65535):
+    for each in merged(sort, sort.plan.max_n, 65535):
         group = each.grid[0] * each.grid[1] - 1
         data, level = sort.kernel(each.step.kernel).data, each.step.argument & 255
         if isinstance(data, BlockSort):

@@ -51,6 +51,7 @@ def test_bad_prefixes(prefix: str) -> None:
 def test_symbols_are_c_names() -> None:
     assert symbol("intel-gen8") == "hs_intel_gen8"
     assert symbol("a.b-c_9", "merge_u32") == "hs_a_b_c_9_merge_u32"
+    assert symbol("a", "radix-bits2_u32") == "hs_a_radix_bits2_u32"
     for name in target.names():
         assert re.fullmatch(r"hs_[A-Za-z0-9_]+", symbol(name))
     assert len({symbol(n) for n in target.names()}) == len(target.names())
@@ -101,7 +102,7 @@ def printed(folder: Path, found: Target, text: str | None, prefix: str) -> str:
     if text is not None:
         source = replace(source, header=text, prelude="", parts={})
     named = Named(name=found.name, apis=("opencl",), sorts=("merge_u32",), spirv=())
-    only = replace(found, choices={("merge", "u32"): sort.params})
+    only = replace(found, choices={("merge", "u32"): sort.parts[0].params})
     files = {"target.c": vendor.target_c(only, [(sort, source, False)], prefix), **vendor.common([named], prefix)}
     files["print.c"] = prefixed(PRINT, prefix).encode()
     for path, data in files.items():

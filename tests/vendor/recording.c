@@ -2,7 +2,7 @@
  *
  *     cc -std=c99 -Iinclude [-Dcalloc=fake_calloc] recording.c src/hs.c src/hs_vulkan.c <the bundle's targets>
  *
- * The sorts are those of the first target with SPIR-V.  With calloc replaced, the runtime's own allocations fail in
+ * The sorts are those of the first target with SPIR-V, and some made up here.  With calloc replaced, the runtime's own allocations fail in
  * turn as well.  Exit code 0: all is well; 1: something is not; 2: wrong usage.  `drop K` forgets barrier K of each
  * sort: then 1 says that every sort with so many barriers was found wrong for it, and 0 that one was not. */
 #include "hs/hs_targets.h"
@@ -353,6 +353,8 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_proc(VkInstance instance, co
     return find(name);
 }
 
+enum { BASIC_OPERATIONS = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_SHUFFLE_BIT };
+
 /* A device on which everything runs. */
 static hs_vulkan_device fresh(uint32_t width)
 {
@@ -370,12 +372,12 @@ static hs_vulkan_device fresh(uint32_t width)
     properties.limits.maxComputeWorkGroupInvocations = properties.limits.maxComputeWorkGroupSize[0] = 1024;
     properties.limits.maxComputeWorkGroupCount[0] = properties.limits.maxComputeWorkGroupCount[1] = 65535;
     properties.limits.maxComputeSharedMemorySize = 65536;
-    properties.limits.maxPerStageDescriptorStorageBuffers = 4;
+    properties.limits.maxPerStageDescriptorStorageBuffers = HS_BINDINGS;
     properties.limits.maxPushConstantsSize = 128;
     properties.limits.maxStorageBufferRange = UINT32_MAX;
     properties.limits.minStorageBufferOffsetAlignment = 64;
     subgroup.supportedStages = VK_SHADER_STAGE_COMPUTE_BIT;
-    subgroup.supportedOperations = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_SHUFFLE_BIT;
+    subgroup.supportedOperations = BASIC_OPERATIONS | VK_SUBGROUP_FEATURE_BALLOT_BIT;
     subgroup.subgroupSize = 2 * width;
     control.minSubgroupSize = 1;
     control.maxSubgroupSize = 128;
@@ -392,6 +394,19 @@ static hs_vulkan_device fresh(uint32_t width)
 
 static VkCommandBuffer commands(void) { return (VkCommandBuffer)(uintptr_t)4; }
 
+/* What a sort does, or a scan. */
+static hs_status perform(const hs_sort *sort, const hs_vulkan *sorter, const hs_vulkan_args *args, VkResult *result)
+{
+    return (sort->kind == HS_SCAN ? hs_vulkan_scan : hs_vulkan_sort)(sorter, commands(), args, result);
+}
+
+static uint64_t scratch_of(const hs_sort *sort, uint64_t n)
+{
+    uint64_t bytes = 0;
+    check(hs_scratch(sort, n, &bytes) == HS_OK, "scratch");
+    return bytes;
+}
+
 static hs_vulkan_args arguments(const hs_sort *sort, uint64_t n, int in_place)
 {
     hs_vulkan_args args;
@@ -399,7 +414,7 @@ static hs_vulkan_args arguments(const hs_sort *sort, uint64_t n, int in_place)
     args.n = n;
     args.source.buffer = (VkBuffer)(uintptr_t)SOURCE_BUFFER;
     args.source.offset = sort->key_bytes * (n % 67);
-    args.source.size = n * sort->key_bytes;
+    args.source.size = n * hs_item_bytes(sort);
     args.source.address = (uint64_t)1 << 40;
     if (!in_place) {
         args.destination = args.source;
@@ -408,7 +423,7 @@ static hs_vulkan_args arguments(const hs_sort *sort, uint64_t n, int in_place)
         args.destination.address = (uint64_t)3 << 40;
     }
     args.scratch.buffer = (VkBuffer)(uintptr_t)SCRATCH_BUFFER;
-    args.scratch.size = sort->scratch_plus + sort->scratch_per_n * n;
+    args.scratch.size = scratch_of(sort, n);
     args.scratch.offset = 512;
     args.scratch.address = (uint64_t)5 << 40;
     args.pool = (VkDescriptorPool)(uintptr_t)POOL;
@@ -440,8 +455,8 @@ static void compare(const hs_sort *sort, const hs_vulkan_args *args, uint64_t bi
     static touch touches[MOST][HS_BINDINGS];
     static uint32_t touch_count[MOST], fences[MOST]; /* full barriers before a dispatch */
     const hs_vulkan_buffer *roles[HS_ROLES] = {&args->source, &args->source, &args->scratch};
-    const uint64_t bytes[HS_ROLES] = {args->n * sort->key_bytes, args->n * sort->key_bytes,
-                                      sort->scratch_plus + sort->scratch_per_n * args->n};
+    const uint64_t bytes[HS_ROLES] = {args->n * hs_item_bytes(sort), args->n * hs_item_bytes(sort),
+                                      scratch_of(sort, args->n)};
     const uint64_t alignment = properties.limits.minStorageBufferOffsetAlignment;
     uint32_t i, k, e = 0, done = 0, fence = 0, pipeline = 0, set = 0, set_layout = 0, grid[2];
     const event *push = NULL;
@@ -455,7 +470,7 @@ static void compare(const hs_sort *sort, const hs_vulkan_args *args, uint64_t bi
     for (i = 0; i < sort->step_count; i++) {
         const hs_step *step = &sort->steps[i];
         const hs_kernel *kernel = &sort->kernels[step->kernel];
-        const uint64_t groups = hs_groups(step, args->n);
+        const uint64_t groups = hs_groups(step, args->n, in_place);
         const object *what, *layout;
         int32_t numbers[2];
         int by_address = 0;
@@ -548,7 +563,7 @@ static void one_sort(const hs_sort *sort, const hs_vulkan *sorter, const hs_vulk
     if (device->binding_limit && device->binding_limit < binding_limit) binding_limit = device->binding_limit;
     if (limits->maxComputeWorkGroupCount[0] < max_groups) max_groups = limits->maxComputeWorkGroupCount[0];
     if (limits->maxComputeWorkGroupCount[1] < max_groups) max_groups = limits->maxComputeWorkGroupCount[1];
-    check(hs_vulkan_sort(sorter, commands(), &args, NULL) == HS_OK, "a sort succeeds");
+    check(perform(sort, sorter, &args, NULL) == HS_OK, "a sort succeeds");
     compare(sort, &args, binding_limit, max_groups);
     object_count = objects_before; /* the pool is reset */
     sorts_done++;
@@ -642,7 +657,7 @@ static void failures(const hs_sort *sort, uint32_t width)
             calls = total;
             event_count = 0;
             result = VK_SUCCESS;
-            status = hs_vulkan_sort(sorter, commands(), &args, &result);
+            status = perform(sort, sorter, &args, &result);
             if (calls < fail_call) break;
             if (result == VK_SUCCESS && status == HS_OK) continue;
             check(result == VK_SUCCESS ? status == HS_ERROR_HOST_MEMORY
@@ -679,11 +694,12 @@ static void poor_devices(const hs_sort *original, uint32_t width)
 {
     hs_kernel kernels[64];
     hs_sort sort = *original;
-    uint32_t i, trial, needed, useful;
+    uint32_t i, trial, needed, useful, votes = 0;
     if (!check(sort.kernel_count <= 64, "at most 64 kernels")) return;
     for (i = 0; i < sort.kernel_count; i++) { /* as if subgroups were used, should they not be */
         kernels[i] = sort.kernels[i];
         kernels[i].subgroup = width;
+        votes |= kernels[i].ballot;
     }
     sort.kernels = kernels;
     context = "a device that lacks something";
@@ -738,6 +754,15 @@ static void poor_devices(const hs_sort *original, uint32_t width)
             has_control = VK_FALSE;
             subgroup.subgroupSize = width;
             break;
+        case 21: /* no votes, and nobody who votes */
+            subgroup.supportedOperations = BASIC_OPERATIONS;
+            expected = votes ? HS_ERROR_DEVICE : HS_OK;
+            break;
+        case 22: kernels[0].ballot = 1; subgroup.supportedOperations = BASIC_OPERATIONS; break;
+        case 23: expected = HS_OK; break;
+        case 24: /* beyond what Vulkan allows: parts of scratch could not be bound */
+            properties.limits.minStorageBufferOffsetAlignment = 512;
+            break;
         default: return;
         }
         check(hs_vulkan_create(&sort, &device, &sorter, NULL) == expected && !sorter == (expected != HS_OK),
@@ -773,6 +798,7 @@ static void wrong_arguments(const hs_sort *sort, uint32_t width)
         const hs_vulkan_args *a = &args;
         VkCommandBuffer c = commands();
         hs_status expected = HS_ERROR_ARGUMENT, status;
+        int scan = 0;
         context_n = trial;
         event_count = 0;
         switch (trial) {
@@ -814,13 +840,16 @@ static void wrong_arguments(const hs_sort *sort, uint32_t width)
         case 20: /* beyond the binding limit, without addresses */
             args.n = args.source.size = args.destination.size = 1 << 21;
             args.source.size = args.destination.size *= sort->key_bytes;
+            args.scratch.size = scratch_of(sort, args.n);
             args.destination.address = 0;
             expected = HS_ERROR_DEVICE;
             break;
         case 21: args.n = 0; args.source.buffer = VK_NULL_HANDLE; expected = HS_OK; break;
+        case 22: scan = 1; expected = HS_ERROR_KERNELS; break; /* what sorts does not scan */
+        case 23: args.n = 0; scan = 1; expected = HS_ERROR_KERNELS; break;
         default: hs_vulkan_release(sorter); return;
         }
-        status = hs_vulkan_sort(s, c, a, NULL);
+        status = (scan ? hs_vulkan_scan : hs_vulkan_sort)(s, c, a, NULL);
         check(status == expected, "the status of wrong arguments");
         check((event_count == 0) == (expected != HS_OK || args.n == 0), "only a good sort is recorded");
     }
@@ -856,7 +885,8 @@ static void matching(const hs_target *first, uint32_t width)
     const hs_target *targets[4];
     const hs_sort *sort = NULL;
     hs_sort bare;
-    const hs_sort *bare_sorts[1];
+    const hs_sort *bare_sorts[2];
+    hs_sort scan;
     hs_vulkan_device device = fresh(width);
     context = "matching";
     memset(&yes, 0, sizeof yes);
@@ -883,6 +913,14 @@ static void matching(const hs_target *first, uint32_t width)
     check(hs_vulkan_match(targets, 3, "u7", &device, &sort) == HS_OK && !sort, "none has such keys");
     ours.sorts = first->sorts;
     check(hs_vulkan_match(targets, 3, bare.key, &device, &sort) == HS_OK && sort == first->sorts[0], "the best");
+    scan = *first->sorts[0];
+    scan.kind = HS_SCAN;
+    bare_sorts[0] = &scan;
+    bare_sorts[1] = first->sorts[0];
+    ours.sorts = bare_sorts;
+    check(hs_vulkan_match(targets, 3, bare.key, &device, &sort) == HS_OK && sort == first->sorts[0], "a scan is none");
+    ours.sort_count = 2;
+    check(hs_vulkan_match(targets, 3, bare.key, &device, &sort) == HS_OK && sort == first->sorts[0], "behind a scan");
     properties.limits.maxComputeSharedMemorySize = 1;
     check(hs_vulkan_match(targets, 3, bare.key, &device, &sort) == HS_OK && !sort, "none runs");
 }
@@ -897,7 +935,8 @@ static void sweeps(const hs_sort *sort, uint32_t width)
     properties.limits.maxStorageBufferRange = UINT32_MAX;
     properties.limits.maxComputeWorkGroupCount[0] = 1u << 31;
     properties.limits.maxComputeWorkGroupCount[1] = 1u << 31;
-    if (sort->max_n * sort->key_bytes <= UINT32_MAX) many_sorts(sort, &device, "sorts with descriptors alone");
+    if (sort->max_n * hs_item_bytes(sort) <= UINT32_MAX && scratch_of(sort, sort->max_n) <= UINT32_MAX)
+        many_sorts(sort, &device, "sorts with descriptors alone");
     if (!sort->spirv_address) return;
     device = fresh(width);
     device.binding_limit = 1;
@@ -908,6 +947,125 @@ static void sweeps(const hs_sort *sort, uint32_t width)
     many_sorts(sort, &device, "sorts with either");
     device.binding_limit = 4096;
     many_sorts(sort, &device, "sorts with addresses from 4096 bytes");
+}
+
+/* Sorts that do what those of the target may not: with scratch, steps for one place only, kernels for 64-bit counts
+ * that Vulkan has not, rows of several elements.  Their kernels' words are the target's; nobody runs them. */
+static hs_kernel made_kernels[4];
+static hs_spirv made_spirv[4], made_address[4];
+#define SCRATCH(plus, per_n) {HS_SCRATCH, plus, per_n}
+#define KEYS(role) {role, 0, 0}
+static const hs_step made_steps[] = {
+    {0, 1, HS_ANYWHERE, {KEYS(HS_SOURCE), KEYS(HS_DESTINATION)}, 0, 100, 63, 64, 1, 1000},
+    {1, 2, HS_ANYWHERE, {KEYS(HS_SOURCE), SCRATCH(0, 0), SCRATCH(4096, 0)}, 100, 1 << 20, 63, 64, 1, 7},
+    {2, 3, HS_ANYWHERE, {KEYS(HS_SOURCE), KEYS(HS_DESTINATION), SCRATCH(0, 0), SCRATCH(4096, 0), SCRATCH(8192, 0),
+                         SCRATCH(8192, 4)}, 100, 1 << 20, 1023, 1024, 2, 1 << 30},
+    {2, 4, HS_IN_PLACE, {SCRATCH(8192, 4), KEYS(HS_DESTINATION), SCRATCH(0, 0), SCRATCH(4096, 0), SCRATCH(8192, 0),
+                         SCRATCH(8192, 4)}, 100, 1 << 20, 1023, 1024, 2, 1 << 30},
+    {1, 5, HS_OUT_OF_PLACE, {KEYS(HS_DESTINATION), SCRATCH(0, 0), SCRATCH(4096, 0)}, 5000, 1 << 20, 63, 64, 1, 7},
+    {1, 6, HS_ANYWHERE, {KEYS(HS_DESTINATION), SCRATCH(0, 0), SCRATCH(4096, 0)}, 100, 1 << 20, 63, 64, 1, 7},
+    {3, 7, HS_OUT_OF_PLACE, {KEYS(HS_SOURCE), KEYS(HS_DESTINATION)}, 1 << 20, 1 << 22, 63, 64, 1, 1 << 30},
+    {0, 8, HS_IN_PLACE, {KEYS(HS_SOURCE), KEYS(HS_DESTINATION)}, 1 << 20, 1 << 22, 63, 64, 1, 1 << 30},
+};
+
+static hs_sort made_up(const hs_sort *original, uint64_t max_n, uint32_t columns)
+{
+    static const uint32_t bindings[4] = {2, 3, HS_BINDINGS, 2};
+    static const hs_scratch_rule rule = {100, 8192 + 5 * 1024, 32, 64, 4096, 3};
+    hs_sort sort = *original;
+    uint32_t k;
+    for (k = 0; k < 4; k++) {
+        const uint32_t from = k % original->kernel_count;
+        made_kernels[k] = original->kernels[from];
+        made_kernels[k].bindings = bindings[k];
+        made_kernels[k].wide = k == 3;
+        memset(&made_spirv[k], 0, sizeof made_spirv[k]);
+        memset(&made_address[k], 0, sizeof made_address[k]);
+        if (k < 3) made_spirv[k] = original->spirv[from];
+        if (k < 3 && original->spirv_address) made_address[k] = original->spirv_address[from];
+    }
+    sort.kernels = made_kernels;
+    sort.kernel_count = 4;
+    sort.steps = made_steps;
+    sort.step_count = sizeof made_steps / sizeof made_steps[0];
+    sort.max_n = max_n;
+    sort.scratch = rule;
+    sort.spirv = made_spirv;
+    if (original->spirv_address) sort.spirv_address = made_address;
+    sort.kind = columns > 1 ? HS_SCAN : HS_SORT;
+    sort.columns = columns;
+    return sort;
+}
+
+/* Kernels for 64-bit counts: the sorter is made without them, and only a sort that would launch one is refused. */
+static void wide_kernels(const hs_sort *original, uint32_t width)
+{
+    const hs_sort sort = made_up(original, 1 << 22, 1);
+    const uint64_t n = (1 << 20) + 1;
+    hs_vulkan_device device = fresh(width);
+    hs_vulkan *sorter = NULL;
+    hs_vulkan_args args = arguments(&sort, n, 0);
+    uint32_t needed, useful;
+    context = "kernels for 64-bit counts";
+    context_n = n;
+    check(hs_vulkan_features(&sort, &device, &needed, &useful) == HS_OK, "the rest of the sort runs");
+    if (!check(hs_vulkan_create(&sort, &device, &sorter, NULL) == HS_OK, "a sorter is made")) return;
+    check(hs_vulkan_sort(sorter, commands(), &args, NULL) == HS_ERROR_COUNT && event_count == 0, "is refused");
+    args.source.buffer = VK_NULL_HANDLE; /* whatever else is wrong */
+    check(hs_vulkan_sort(sorter, commands(), &args, NULL) == HS_ERROR_COUNT && event_count == 0, "is refused");
+    one_sort(&sort, sorter, &device, n - 1, 0);
+    one_sort(&sort, sorter, &device, n, 1); /* in place it is none of those */
+    args = arguments(&sort, n, 1);
+    args.destination = args.source;
+    event_count = 0;
+    check(hs_vulkan_sort(sorter, commands(), &args, NULL) == HS_OK && event_count > 0, "in place by its name twice");
+    hs_vulkan_release(sorter);
+    check(live == 0, "all is destroyed");
+}
+
+static void wrong_scratch(const hs_sort *original, uint32_t width)
+{
+    const hs_sort sort = made_up(original, 1 << 20, 1);
+    hs_vulkan_device device = fresh(width);
+    hs_vulkan *sorter = NULL;
+    uint32_t trial;
+    context = "wrong scratch";
+    if (!check(hs_vulkan_create(&sort, &device, &sorter, NULL) == HS_OK, "a sorter is made")) return;
+    for (trial = 0; trial < 7; trial++) {
+        hs_vulkan_args args = arguments(&sort, 1000, 0);
+        hs_status expected = HS_ERROR_SCRATCH;
+        context_n = trial;
+        event_count = 0;
+        switch (trial) {
+        case 0: args.scratch.buffer = VK_NULL_HANDLE; break;
+        case 1: args.scratch.size--; break;
+        case 2: args.scratch.offset = 128; expected = HS_ERROR_ALIGNMENT; break;
+        case 3: args.scratch.buffer = args.source.buffer; expected = HS_ERROR_OVERLAP; break;
+        case 4: args.scratch.buffer = args.destination.buffer; expected = HS_ERROR_OVERLAP; break;
+        case 5: args.scratch.size = VK_WHOLE_SIZE; break;
+        default: /* few keys need none */
+            args.n = 100;
+            args.scratch.buffer = VK_NULL_HANDLE;
+            expected = HS_OK;
+        }
+        check(hs_vulkan_sort(sorter, commands(), &args, NULL) == expected, "the status of wrong scratch");
+        check((event_count == 0) == (expected != HS_OK), "only a good sort is recorded");
+    }
+    hs_vulkan_release(sorter);
+}
+
+static void scans(const hs_sort *original, uint32_t width)
+{
+    const hs_sort sort = made_up(original, 1 << 20, 3);
+    hs_vulkan_device device = fresh(width);
+    hs_vulkan *sorter = NULL;
+    hs_vulkan_args args = arguments(&sort, 1000, 0);
+    context = "scans";
+    if (!check(hs_vulkan_create(&sort, &device, &sorter, NULL) == HS_OK, "a sorter is made")) return;
+    check(hs_vulkan_sort(sorter, commands(), &args, NULL) == HS_ERROR_KERNELS && event_count == 0, "is no sort");
+    args.source.size--;
+    check(hs_vulkan_scan(sorter, commands(), &args, NULL) == HS_ERROR_COUNT && event_count == 0, "all columns count");
+    hs_vulkan_release(sorter);
 }
 
 int main(int argc, char **argv)
@@ -929,7 +1087,15 @@ int main(int argc, char **argv)
         for (k = 0; k < sort->kernel_count; k++)
             if (sort->kernels[k].subgroup > width) width = sort->kernels[k].subgroup;
         sweeps(sort, width);
+        for (k = 1; k <= 3; k += 2) {
+            const hs_sort made = made_up(sort, 1 << 20, k);
+            sweeps(&made, width);
+            if (!drop) failures(&made, width);
+        }
         if (drop) continue;
+        wide_kernels(sort, width);
+        wrong_scratch(sort, width);
+        scans(sort, width);
         failures(sort, width);
         absent_functions(sort, width);
         poor_devices(sort, width > 1 ? width : 8);

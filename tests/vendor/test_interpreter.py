@@ -1,77 +1,168 @@
-"""The interpreter of plans in C and the one in Python make the same launches."""
+"""The interpreter of plans in C and the one in Python make the same launches and ask for the same scratch."""
 
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import pytest
-from building import CONSUMERS, WARNINGS, bundle, need, program, run
+from building import CONSUMERS, WARNINGS, bundle, folder, need, program, run
 
-from hsgen import target
+from hsgen import target, vendor
 from hsgen.errors import Usage
-from hsgen.plan import launches
-from hsgen.spec import Sort
+from hsgen.plan import launches, offset
+from hsgen.spec import KEYS, PLACES, Binding, Outcome, Plan, Scratch, Sort, Step
 
 COUNTS = 700
 LIMITS = (65_535, 2**31 - 1, 2**32 - 1, 7)
+ROLES = ("source", "destination", "scratch")
 
 
-@cache
-def interpreter() -> Path:
-    """The program that prints launches, with all sorts that come with hsgen."""
+def interpreter(place: Path) -> Path:
+    """The program that prints launches, with all sorts of a bundle."""
     need("cc")
-    place = bundle(*target.names(), apis=(), keys=())
     files = [place / "src/hs.c", place / "src/hs_targets.c", *sorted(place.glob("targets/*/*.c"))]
     return program("launches", "cc", "-std=c99", *WARNINGS, f"-I{place / 'include'}", CONSUMERS / "launches.c", *files)
 
 
 @cache
-def sorts() -> list[Sort]:
-    """The sorts in the order in which the program has them."""
-    rows = (line.split() for line in run(interpreter()).split("\n\n")[0].splitlines())
-    return [target.find(name).sort("merge", key) for name, key in rows]
+def shipped() -> tuple[Path, list[Sort]]:
+    """The program with all sorts that come with hsgen, and these in the order in which it has them."""
+    path = interpreter(bundle(*target.names(), apis=(), keys=()))
+    rows = [line.split() for line in run(path).split("\n\n")[0].splitlines()]
+    assert all(found == "found" for *_, found in rows)
+    return path, [target.find(name).sort(algorithm, key) for name, algorithm, key, _ in rows]
+
+
+def made_up(numbers: random.Random, name: str) -> Sort:
+    """A sort whose plan has whatever a plan may have; nobody runs its kernels."""
+    sort = target.find("generic").sort("merge", "u32")
+
+    def some(*most: int) -> int:
+        return numbers.choice([0, 1, *(numbers.randrange(m) for m in most)])
+
+    def binding(role: str) -> Binding:
+        return (
+            Binding(role=role, plus=some(5000, 1 << 40), per_n=some(5, 30)) if role == "scratch" else Binding(role=role)
+        )
+
+    def step() -> Step:
+        kernel = numbers.choice(sort.kernels)
+        low = some(3000, 1 << 33)
+        return Step(
+            kernel=kernel.name,
+            bindings=tuple(binding(numbers.choice(ROLES)) for _ in kernel.buffers),
+            argument=numbers.randrange(-(2**31), 2**31),
+            min_n=low,
+            max_n=low + 1 + some(5000, 1 << 34),
+            x="n",
+            add=numbers.choice([0, 63, -20, -(1 << 20)]),
+            div=1 + some(4096),
+            mul=1 + some(300),
+            cap=numbers.choice([1, 1000, 2**32 - 1]),
+            place=numbers.choice(PLACES),
+        )
+
+    scratch = Scratch(
+        min_n=some(3000),
+        plus=some(1 << 40),
+        per_n=some(40),
+        unit=1 + some(5000),
+        per_unit=some(5000),
+        units=some(1000, 1 << 30),
+    )
+    outcome = Outcome(binding=binding("scratch"), words=1 + some(30), min_n=some(3000))
+    plan = Plan(
+        steps=tuple(step() for _ in range(20)),
+        max_n=numbers.choice([1 << 20, 1 << 36]),
+        scratch=scratch,
+        outcome=numbers.choice([None, outcome]),
+    )
+    return replace(sort, target="crafted", algorithm=name, plan=plan)
+
+
+@cache
+def crafted() -> tuple[Path, list[Sort]]:
+    """The program with sorts that are made up, and these."""
+    place = folder("crafted")
+    numbers = random.Random(1)
+    sorts = [made_up(numbers, f"made-{i}") for i in range(12)]
+    found = replace(target.find("generic"), name="crafted")
+    named = vendor.Named(name="crafted", apis=(), sorts=tuple(s.file for s in sorts), spirv=())
+    rows = [(s, None, False) for s in sorts]
+    files = {"targets/crafted/crafted.c": vendor.target_c(found, rows, "hs"), **vendor.common([named], "hs")}
+    for path, data in files.items():
+        (place / path).parent.mkdir(parents=True, exist_ok=True)
+        (place / path).write_bytes(data)
+    return interpreter(place), sorts
 
 
 def counts(sort: Sort, seed: int) -> list[int]:
     """Counts at and beside every edge of the plan, powers, and others at random, also beyond what it sorts."""
     numbers = random.Random(seed)
-    greatest = sort.plan.max_n
-    edges = {x for s in sort.plan.steps for x in (s.min_n, s.max_n)} | {1 << b for b in range(1, 33)} | {2**64 - 1}
+    plan = sort.plan
+    edges = {x for s in plan.steps for x in (s.min_n, s.max_n)} | {1 << b for b in range(1, 33)} | {2**64 - 1}
+    edges |= {plan.max_n, plan.scratch.min_n, plan.scratch.unit * plan.scratch.units}
+    edges |= {plan.scratch.unit * i for i in range(1, 5)} | ({plan.outcome.min_n} if plan.outcome else set())
     chosen = {0, *(e + d for e in edges for d in (-1, 0, 1))}
-    chosen |= {numbers.randrange(greatest + 1) for _ in range(COUNTS // 2)}
+    chosen |= {numbers.randrange(plan.max_n + 1) for _ in range(COUNTS // 2)}
     chosen |= {int(2 ** numbers.uniform(0, 31)) for _ in range(COUNTS // 2)}
     return sorted(n for n in chosen if 0 <= n < 2**64)
 
 
-def expected(sort: Sort, n: int, limit: int) -> str:
+def expected(sort: Sort, n: int, limit: int, in_place: bool) -> str:
     """The program's line, by the Python interpreter."""
-    out = ""
-    if n > sort.plan.max_n:
+    plan = sort.plan
+    if n > plan.max_n:
         return "count"
+    told = plan.outcome if plan.outcome and n > plan.outcome.min_n else None
+    out = f"{plan.scratch.bytes(n)} {offset(told.binding, n) if told else 0}+{4 * told.words if told else 0}|"
     try:
-        for x in launches(sort.plan, n, limit):
-            out += f"{x.step.kernel} {x.step.argument} {x.groups} {x.grid[0]} {x.grid[1]};"
+        for x in launches(plan, n, limit, in_place=in_place):
+            places = "".join(f" {ROLES.index(b.role)}@{offset(b, n)}" for b in x.step.bindings)
+            out += f"{x.step.kernel} {x.step.argument} {x.groups} {x.grid[0]} {x.grid[1]}{places};"
     except Usage:
         out += "grid"
     return out
 
 
 def test_every_sort_is_there() -> None:
-    every = {(t, k) for t in target.names() for _, k in target.find(t).choices}
-    assert {(s.target, s.key.name) for s in sorts()} == every
+    found = [target.find(name) for name in target.names()]
+    every = {(t.name, t.default(k).algorithm, k) for t in found for k in KEYS if t.labels(k)}
+    assert {(s.target, s.algorithm, s.key.name) for s in shipped()[1]} == every
+
+
+def differences(path: Path, sorts: Sequence[Sort], limit: int) -> list[tuple[str, int, bool, str, str]]:
+    """What the program says otherwise than Python does."""
+    asked = [
+        (i, n, in_place)
+        for i, sort in enumerate(sorts)
+        for n in counts(sort, 100 * i + LIMITS.index(limit))
+        for in_place in (False, True)
+    ]
+    text = "".join(f"{i} {n} {limit} {int(in_place)}\n" for i, n, in_place in asked)
+    printed = run(path, text=text).split("\n\n", 1)[1].splitlines()
+    assert len(printed) == len(asked) > COUNTS * len(sorts) * 1.8
+    lines = [
+        (sorts[i].name, n, in_place, line, expected(sorts[i], n, limit, in_place))
+        for (i, n, in_place), line in zip(asked, printed, strict=True)
+    ]
+    return [x for x in lines if x[3] != x[4]]
 
 
 @pytest.mark.parametrize("limit", LIMITS)
 def test_same_launches(limit: int) -> None:
-    asked = [(i, n) for i, sort in enumerate(sorts()) for n in counts(sort, 100 * i + LIMITS.index(limit))]
-    text = "".join(f"{i} {n} {limit}\n" for i, n in asked)
-    printed = run(interpreter(), text=text).split("\n\n", 1)[1].splitlines()
-    assert len(printed) == len(asked) > COUNTS * len(sorts()) * 0.9
-    wrong = [
-        (sorts()[i].name, n, line)
-        for (i, n), line in zip(asked, printed, strict=True)
-        if line != expected(sorts()[i], n, limit)
-    ]
-    assert not wrong, wrong[:3]
+    assert differences(*shipped(), limit)[:3] == []
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+def test_same_launches_of_any_plan(limit: int) -> None:
+    path, sorts = crafted()
+    assert differences(path, sorts, limit)[:3] == []
+    for place in PLACES:  # each tells sorting in place from sorting out of place somewhere
+        steps = [s for sort in sorts for s in sort.plan.steps if s.place == place]
+        assert len(steps) > 10
+    assert sum(expected(s, 5000, limit, True) != expected(s, 5000, limit, False) for s in sorts) > 3

@@ -52,17 +52,18 @@ static int end(const cl_event *sorted)
 extern VkInstance instance;
 extern VkPhysicalDevice physical;
 extern VkDevice device;
-extern VkBuffer buffer;
+extern VkBuffer buffer, scratch;
 extern VkDescriptorPool pool;
 extern VkCommandBuffer commands;
-extern uint64_t n;
+extern uint64_t n, scratch_bytes;
 #endif
 
 #ifdef CUDA
 #include "hs/hs_targets_cuda.h"
 
 extern const void *keys;
-extern void *result;
+extern void *result, *scratch;
 extern cudaStream_t stream;
 extern uint64_t n;
+extern size_t scratch_bytes;
 #endif

@@ -87,6 +87,69 @@ static hs_status sort(hs_opencl *sorter, uint64_t n, cl_mem source, cl_mem desti
     return hs_opencl_sort(sorter, queue, &args, &error);
 }
 
+/* The rules of scratch and of what it tells afterwards. */
+static void rules(const hs_sort *plain)
+{
+    static const hs_scratch_rule rule = {100, 4096, 4, 64, 1024, 3};
+    static const hs_outcome_rule outcome = {{HS_SCRATCH, 1, 0}, 4, 1000};
+    const uint32_t words[] = {0, 1, 0, 0xffffffffu};
+    hs_sort crafted = *plain;
+    uint64_t at = 1, bytes = 1;
+    uint32_t redone = 1;
+    STATUS(hs_outcome_at(plain, plain->max_n, &at, &bytes), HS_OK);
+    EXPECT(at == 0 && bytes == 0);
+    STATUS(hs_outcome(plain, NULL, 0, &redone), HS_OK);
+    EXPECT(redone == 0);
+    crafted.scratch = rule;
+    crafted.outcome = outcome;
+    STATUS(hs_scratch(&crafted, 100, &bytes), HS_OK);
+    EXPECT(bytes == 0);
+    STATUS(hs_scratch(&crafted, 101, &bytes), HS_OK);
+    EXPECT(bytes == 4096 + 404 + 2048);
+    STATUS(hs_scratch(&crafted, 128, &bytes), HS_OK);
+    EXPECT(bytes == 4096 + 512 + 2048);
+    STATUS(hs_scratch(&crafted, 1000000, &bytes), HS_OK);
+    EXPECT(bytes == 4096 + 4000000 + 3072);
+    STATUS(hs_outcome_at(NULL, 1, &at, &bytes), HS_ERROR_ARGUMENT);
+    STATUS(hs_outcome_at(&crafted, 1, NULL, &bytes), HS_ERROR_ARGUMENT);
+    STATUS(hs_outcome_at(&crafted, 1, &at, NULL), HS_ERROR_ARGUMENT);
+    STATUS(hs_outcome_at(&crafted, plain->max_n + 1, &at, &bytes), HS_ERROR_COUNT);
+    STATUS(hs_outcome_at(&crafted, 1000, &at, &bytes), HS_OK);
+    EXPECT(at == 0 && bytes == 0);
+    STATUS(hs_outcome_at(&crafted, 1001, &at, &bytes), HS_OK);
+    EXPECT(at == 1024 && bytes == sizeof words);
+    STATUS(hs_outcome(NULL, words, bytes, &redone), HS_ERROR_ARGUMENT);
+    STATUS(hs_outcome(&crafted, NULL, bytes, &redone), HS_ERROR_ARGUMENT);
+    STATUS(hs_outcome(&crafted, words, bytes, NULL), HS_ERROR_ARGUMENT);
+    STATUS(hs_outcome(&crafted, words, bytes - 4, &redone), HS_ERROR_SCRATCH);
+    STATUS(hs_outcome(&crafted, words, 0, &redone), HS_OK);
+    EXPECT(redone == 0);
+    STATUS(hs_outcome(&crafted, words, bytes, &redone), HS_OK);
+    EXPECT(redone == 2);
+}
+
+/* Sorts by name, and those of a target that has several, a scan among them. */
+static void finding(const hs_sort *plain)
+{
+    hs_sort scan = *plain, other = *plain;
+    const hs_sort *const sorts[] = {&scan, plain, &other};
+    const hs_target several = {"several", NULL, sorts, 3}, *const two[] = {&several, hs_targets[0]};
+    hs_device facts;
+    size_t i;
+    memset(&facts, 0, sizeof facts);
+    scan.kind = HS_SCAN;
+    scan.algorithm = "scan";
+    other.algorithm = "other";
+    EXPECT(hs_find(&several, "scan", plain->key) == &scan && hs_find(&several, "other", plain->key) == &other);
+    EXPECT(hs_find(&several, plain->algorithm, plain->key) == plain && !hs_find(&several, "other", "u7"));
+    EXPECT(!hs_find(&several, "none", plain->key) && !hs_find(NULL, "other", plain->key));
+    EXPECT(!hs_find(&several, NULL, plain->key) && !hs_find(&several, "other", NULL));
+    for (i = 0; i < 5; i++) {
+        const hs_sort *const found = hs_candidate(two, 2, plain->key, &facts, i);
+        EXPECT(found == (i == 0 || i == 2 ? plain : i == 1 ? &other : NULL));
+    }
+}
+
 /* What needs no device. */
 static void without_a_device(const hs_sort *plain)
 {
@@ -110,6 +173,8 @@ static void without_a_device(const hs_sort *plain)
     STATUS(hs_scratch(plain, UINT64_MAX, &a), HS_ERROR_COUNT);
     STATUS(hs_scratch(plain, plain->max_n, &a), HS_OK);
     EXPECT(a == 0);
+    rules(plain);
+    finding(plain);
     memset(&facts, 0, sizeof facts);
     EXPECT(hs_suits(NULL, &facts) == 0 && hs_suits(hs_targets[0], NULL) == 0 && hs_suits(hs_targets[0], &facts) == 1);
     EXPECT(hs_candidate(NULL, 1, "u32", &facts, 0) == NULL && hs_candidate(hs_targets, 1, NULL, &facts, 0) == NULL);
@@ -294,9 +359,10 @@ static void scratch(const hs_sort *plain)
         "{ int i = (int)get_global_id(0); if (i < n) to[i] = from[argument - i]; }\n",
         "__kernel void back(__global const uint *from, __global uint *to, int n, int argument)\n",
         "{ int i = (int)get_global_id(0); if (i < n) to[i] = from[i]; }\n"};
-    static const hs_kernel kernels[] = {{"there", 64, 1, 0, 2}, {"back", 64, 1, 0, 2}};
-    static const hs_step steps[] = {{0, 999, {{HS_SOURCE, 0, 0}, {HS_SCRATCH, 1024, 0}}, 0, 1000, 63, 64, 1, 100},
-                                    {1, 0, {{HS_SCRATCH, 1024, 0}, {HS_DESTINATION, 0, 0}}, 0, 1000, 63, 64, 1, 100}};
+    static const hs_kernel kernels[] = {{"there", 64, 1, 0, 2, 0, 0}, {"back", 64, 1, 0, 2, 0, 0}};
+    static const hs_step steps[] = {
+        {0, 999, HS_ANYWHERE, {{HS_SOURCE, 0, 0}, {HS_SCRATCH, 1024, 0}}, 0, 1000, 63, 64, 1, 100},
+        {1, 0, HS_ANYWHERE, {{HS_SCRATCH, 1024, 0}, {HS_DESTINATION, 0, 0}}, 0, 1000, 63, 64, 1, 100}};
     hs_sort crafted = *plain;
     hs_opencl *sorter = NULL;
     cl_mem memory = buffer(ROOM), enough = buffer(256 + 1000), little = buffer(256 + 999);
@@ -307,8 +373,8 @@ static void scratch(const hs_sort *plain)
     crafted.kernels = kernels;
     crafted.steps = steps;
     crafted.max_n = 1000;
-    crafted.scratch_plus = 1024;
-    crafted.scratch_per_n = 4;
+    crafted.scratch.plus = 1024;
+    crafted.scratch.per_n = 4;
     crafted.opencl = text;
     crafted.opencl_lines = 4;
     STATUS(hs_scratch(&crafted, 1000, &bytes), HS_OK);
@@ -335,6 +401,92 @@ static void scratch(const hs_sort *plain)
     clReleaseMemObject(little);
 }
 
+/* Steps for one place only, a kernel for 64-bit counts, and the two kinds: a kernel that writes what it was told. */
+static void places(const hs_sort *plain)
+{
+    static const char *const text[] = {
+        "__kernel void narrow(__global uint *to, int n, int argument) { to[n + argument] = 1; }\n",
+        "__kernel void broad(__global uint *to, long n, int argument) { to[(int)(n >> 32) + argument] = (uint)n; }\n"};
+    static const hs_kernel kernels[] = {{"narrow", 1, 1, 0, 1, 0, 0}, {"broad", 1, 1, 0, 1, 0, 1}};
+    static const hs_step steps[] = {
+        {0, 0, HS_IN_PLACE, {{HS_DESTINATION, 0, 0}}, 0, 1000, 0, 1, 1, 1},
+        {0, 1, HS_OUT_OF_PLACE, {{HS_DESTINATION, 0, 0}}, 0, 1000, 0, 1, 1, 1},
+        {1, 2, HS_ANYWHERE, {{HS_DESTINATION, 0, 0}}, 0, 1000, 0, 1, 1, 1}};
+    uint32_t said[20], i;
+    cl_mem from = buffer(ROOM), to = buffer(ROOM);
+    hs_sort crafted = *plain;
+    hs_opencl *sorter = NULL;
+    hs_opencl_args args = arguments(10, from, NULL);
+    crafted.kernel_count = 2;
+    crafted.step_count = 3;
+    crafted.kernels = kernels;
+    crafted.steps = steps;
+    crafted.opencl = text;
+    crafted.opencl_lines = 2;
+    STATUS(hs_opencl_create(&crafted, context, device, &sorter, &error), HS_OK);
+    STATUS(hs_opencl_scan(sorter, queue, &args, &error), HS_ERROR_KERNELS);
+    for (i = 0; i < 3; i++) {
+        fill(from);
+        fill(to);
+        if (i == 1) args.destination = from; /* by its name twice */
+        if (i == 2) args.destination = to;
+        STATUS(hs_opencl_sort(sorter, queue, &args, &error), HS_OK);
+        must(clEnqueueReadBuffer(queue, i == 2 ? to : from, CL_TRUE, 0, sizeof said, said, 0, NULL, NULL), "read");
+        EXPECT(said[10] == (i == 2 ? MARK - 10u : 1) && said[11] == (i == 2 ? 1 : MARK - 11u) && said[2] == 10);
+    }
+    hs_opencl_release(sorter);
+
+    crafted.kind = HS_SCAN;
+    crafted.columns = 3;
+    STATUS(hs_opencl_create(&crafted, context, device, &sorter, &error), HS_OK);
+    STATUS(hs_opencl_sort(sorter, queue, &args, &error), HS_ERROR_KERNELS);
+    STATUS(hs_opencl_scan(sorter, queue, &args, &error), HS_OK);
+    args.n = 1000;
+    args.source = part(from, 0, 2999);
+    STATUS(hs_opencl_scan(sorter, queue, &args, &error), HS_ERROR_COUNT);
+    clReleaseMemObject(args.source);
+    args.source = NULL;
+    args.n = 0;
+    STATUS(hs_opencl_scan(sorter, queue, &args, &error), HS_OK);
+    STATUS(hs_opencl_sort(sorter, queue, &args, &error), HS_ERROR_KERNELS);
+    must(clFinish(queue), "clFinish");
+    hs_opencl_release(sorter);
+    clReleaseMemObject(from);
+    clReleaseMemObject(to);
+}
+
+/* The host hands a kernel for 64-bit counts the whole count. */
+static void wide(const hs_sort *plain)
+{
+    static const char *const text[] = {
+        "__kernel void broad(__global uint *to, long n, int argument)\n",
+        "{ to[0] = (uint)n; to[1] = (uint)(n >> 32); to[2] = (uint)argument; }\n"};
+    static const hs_kernel kernels[] = {{"broad", 1, 1, 0, 1, 0, 1}};
+    static const hs_step steps[] = {{0, -5, HS_ANYWHERE, {{HS_SCRATCH, 0, 0}}, 0, UINT64_MAX, 0, 1, 1, 1}};
+    const uint64_t n = ((uint64_t)3 << 32) + 7;
+    uint32_t said[3] = {0, 0, 0};
+    cl_mem from = buffer(ROOM), scratch = buffer(ROOM);
+    hs_sort crafted = *plain;
+    hs_opencl *sorter = NULL;
+    hs_opencl_args args = arguments(n, from, NULL);
+    crafted.kernel_count = crafted.step_count = 1;
+    crafted.kernels = kernels;
+    crafted.steps = steps;
+    crafted.opencl = text;
+    crafted.opencl_lines = 2;
+    crafted.max_n = UINT64_MAX / 8;
+    crafted.scratch.plus = sizeof said;
+    crafted.key_bytes = 0; /* so that such counts fit a buffer */
+    args.scratch = scratch;
+    STATUS(hs_opencl_create(&crafted, context, device, &sorter, &error), HS_OK);
+    STATUS(hs_opencl_sort(sorter, queue, &args, &error), HS_OK);
+    must(clEnqueueReadBuffer(queue, scratch, CL_TRUE, 0, sizeof said, said, 0, NULL, NULL), "clEnqueueReadBuffer");
+    EXPECT(said[0] == 7 && said[1] == 3 && said[2] == (uint32_t)-5);
+    hs_opencl_release(sorter);
+    clReleaseMemObject(from);
+    clReleaseMemObject(scratch);
+}
+
 int main(void)
 {
     const hs_sort *plain = hs_targets[0]->sorts[0];
@@ -354,6 +506,8 @@ int main(void)
     sorting(plain, sorter);
     sub_buffers(sorter);
     scratch(plain);
+    places(plain);
+    wide(plain);
     must(clFinish(queue), "clFinish");
     hs_opencl_release(sorter);
 

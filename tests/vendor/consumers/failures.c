@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { KERNELS = 64 };
+
 static int wrong = 0;
 #define EXPECT(holds)                                                                                                  \
     ((holds) ? (void)0                                                                                                 \
@@ -144,14 +146,31 @@ static void kernels_do_not_fit(const hs_sort *plain, const hs_sort *lanes)
     EXPECT(fake.alive == 0);
 }
 
+/* Lanes that vote need an extension of their own. */
+static void kernels_that_vote(const hs_sort *lanes)
+{
+    hs_kernel kernels[KERNELS];
+    hs_sort votes = *lanes;
+    hs_opencl *sorter;
+    memcpy(kernels, lanes->kernels, lanes->kernel_count * sizeof kernels[0]);
+    votes.kernels = kernels;
+    kernels[lanes->kernel_count - 1].ballot = 1;
+    EXPECT(hs_opencl_create(&votes, fake_context(), fake_device(), &sorter, NULL) == HS_ERROR_DEVICE);
+    fake.ballot = 1;
+    EXPECT(hs_opencl_create(&votes, fake_context(), fake_device(), &sorter, NULL) == HS_OK);
+    hs_opencl_release(sorter);
+    fake.ballot = 0;
+    EXPECT(fake.alive == 0);
+}
+
 int main(void)
 {
-    enum { KERNELS = 32 };
-    static const hs_kernel two[] = {{"there", 64, 1, 0, 2}, {"back", 64, 1, 0, 2}};
+    static const hs_kernel two[] = {{"there", 64, 1, 0, 2, 0, 0}, {"wide", 64, 1, 0, 2, 0, 1}};
     static const hs_step steps[] = {
-        {0, 0, {{HS_SOURCE, 0, 0}, {HS_SCRATCH, 256, 4}}, 0, 1000000, 63, 64, 1, 1000},
-        {0, 0, {{HS_SCRATCH, 256, 4}, {HS_SCRATCH, 512, 8}}, 0, 1000000, 63, 64, 1, 1000},
-        {1, 0, {{HS_SCRATCH, 0, 0}, {HS_DESTINATION, 0, 0}}, 0, 1000000, 63, 64, 1, 1000},
+        {0, 0, HS_ANYWHERE, {{HS_SOURCE, 0, 0}, {HS_SCRATCH, 256, 4}}, 0, 1000000, 63, 64, 1, 1000},
+        {0, 0, HS_OUT_OF_PLACE, {{HS_SCRATCH, 256, 4}, {HS_SCRATCH, 512, 8}}, 0, 1000000, 63, 64, 1, 1000},
+        {0, 0, HS_IN_PLACE, {{HS_SCRATCH, 256, 4}, {HS_SCRATCH, 512, 0}}, 0, 1000000, 63, 64, 1, 1000},
+        {1, 0, HS_ANYWHERE, {{HS_SCRATCH, 0, 0}, {HS_DESTINATION, 0, 0}}, 0, 1000000, 63, 64, 1, 1000},
     };
     static const char *const text[] = {"nothing\n"};
     hs_sort lanes = *hs_targets[0]->sorts[0], scratch = lanes;
@@ -166,11 +185,11 @@ int main(void)
     scratch.kernels = two;
     scratch.kernel_count = 2;
     scratch.steps = steps;
-    scratch.step_count = 3;
+    scratch.step_count = 4;
     scratch.opencl = text;
     scratch.opencl_lines = 1;
-    scratch.scratch_plus = 1024;
-    scratch.scratch_per_n = 12;
+    scratch.scratch.plus = 1024;
+    scratch.scratch.per_n = 12;
 
     fake.lanes = 1024;
     fake.width = 16;
@@ -179,6 +198,7 @@ int main(void)
     calls += each(plain) + each(&lanes) + each(&scratch);
     log_is_cut(plain);
     kernels_do_not_fit(plain, &lanes);
+    kernels_that_vote(&lanes);
     printf("%u calls failed in every way, %d wrong\n", calls, wrong);
     return wrong ? 1 : 0;
 }

@@ -120,7 +120,9 @@ CL_API_ENTRY cl_int CL_API_CALL clGetDeviceInfo(cl_device_id d, cl_device_info w
     case CL_DEVICE_LOCAL_MEM_SIZE: return ANSWER(local);
     case CL_DEVICE_NAME: return TEXT("Fake device");
     case CL_DEVICE_OPENCL_C_VERSION: return TEXT("OpenCL C 1.2 ");
-    case CL_DEVICE_EXTENSIONS: return TEXT("cl_khr_fp64 cl_intel_subgroups cl_intel_required_subgroup_size");
+    case CL_DEVICE_EXTENSIONS:
+        return fake.ballot ? TEXT("cl_intel_subgroups cl_khr_subgroup_ballot cl_intel_required_subgroup_size")
+                           : TEXT("cl_khr_fp64 cl_intel_subgroups cl_intel_required_subgroup_size");
     case 0x4108: return ANSWER(widths); /* CL_DEVICE_SUB_GROUP_SIZES_INTEL */
     default: return CL_INVALID_VALUE;   /* an OpenCL before 3.0 lists no versions */
     }
@@ -206,10 +208,12 @@ CL_API_ENTRY cl_int CL_API_CALL clGetKernelWorkGroupInfo(cl_kernel kernel, cl_de
 CL_API_ENTRY cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint index, size_t bytes, const void *value)
 {
     object *o = alive(kernel, KERNEL);
+    const int wide = index == 2 && strcmp(o->name, "wide") == 0; /* the count of a kernel of two buffers */
     demand(index < ARGUMENTS && value && (bytes == sizeof(cl_mem) || bytes == sizeof(cl_int)), "a strange argument");
+    demand(!wide || bytes == sizeof(cl_long), "a count that is none of 64 bits");
     if (FAILS) return fake.code;
     o->arguments[index] = NULL;
-    if (bytes == sizeof(cl_mem)) {
+    if (bytes == sizeof(cl_mem) && !wide) {
         memcpy(&o->arguments[index], value, bytes);
         alive(o->arguments[index], BUFFER);
     }

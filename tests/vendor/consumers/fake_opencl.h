@@ -13,6 +13,7 @@ struct fake {
     int alive;               /* objects that have been made and not released */
     unsigned enqueued;       /* kernels */
     unsigned waited;         /* events that commands waited for */
+    int ballot;              /* whether the device lists the extension */
     size_t width, lanes;     /* what kernels say of their subgroups and work-groups */
     cl_command_queue_properties properties;
 };

@@ -1,0 +1,38 @@
+"""CUDA kernels of prefix sums that no target has: they compile, and those of usual rows spill no registers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from test_cuda import ARCHS, compilers
+
+from hsgen import sorts
+from hsgen.algorithms import scan
+from hsgen.render import render
+from hsgen.spec import KEYS, Part, Sort
+
+
+@pytest.mark.parametrize("arch", ARCHS)
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("columns", [1, 3, 16])
+@pytest.mark.parametrize("way", ["scan", "lookback", "alone"])
+def test_every_kernel_compiles(way: str, columns: int, key: str, arch: int) -> None:
+    p = scan.Params(
+        key=KEYS[key],
+        columns=columns,
+        exclusive=columns == 3,
+        items=max(1, 8 // columns) if way != "alone" else 64,
+        work_group=256 if way != "alone" else 1,
+        groups=512,
+        coordination="scan" if way == "scan" else "lookback",
+    )
+    kernels, plan, parts = sorts.assemble([Part(algorithm="scan", params=p, min_n=0, max_n=2**62)], "shape")
+    made: dict[str, Any] = {"kernels": kernels, "plan": plan, "parts": parts, "columns": columns}
+    text = render(Sort(target="shape", algorithm="scan", key=p.key, **made), "cuda").text
+    for compiler in compilers(arch):
+        found = compiler.compile(text, arch)
+        assert set(found) == {k.name for k in kernels}
+        assert all(u.registers > 0 and u.shared == 0 for u in found.values())
+        if columns < 16 and way != "alone":
+            assert {k: u for k, u in found.items() if u.spills} == {}, compiler.name

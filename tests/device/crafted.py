@@ -1,0 +1,112 @@
+"""A sort that plays with its scratch memory: it says what it found there, leaves an outcome, writes a word anywhere.
+
+`python crafted.py LIBRARY OPTIONS` drives it through the C runtime, in a process of its own, and prints JSON: what
+`played` returns.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hsgen import target, toolchain, vendor
+from hsgen.backends import native
+from hsgen.backends.engine import Engine
+from hsgen.backends.harness import Harness, Native
+from hsgen.errors import Wrong
+from hsgen.render import Source
+from hsgen.spec import Binding, Buffer, Kernel, Outcome, Plan, Scratch, Sort, Step
+
+WORDS = 1024
+"""Those of scratch for 4 keys; for 5 one more."""
+
+TEXT = """__kernel void play(__global uint *to, __global uint *first, __global uint *rest, {n} n, int argument)
+{{
+    to[0] = first[0]; // what was there
+    to[1] = rest[0];
+    first[0] = 0;
+    first[1] = 1;
+    first[2] = 0;
+    first[3] = 7;
+    rest[0] = 0;
+    first[argument] = (uint)n;
+}}
+"""
+
+
+def crafted(at: int, *, wide: bool = False) -> tuple[Sort, Source]:
+    """The sort of 4 or 5 keys and its text; it writes n to word `at` of scratch."""
+    whole = target.find("generic").sort("merge", "u32")
+    buffers = tuple(Buffer(name=name, type="word") for name in ("to", "first", "rest"))
+    scratch = Binding(role="scratch"), Binding(role="scratch", plus=2000)
+    kernel = Kernel(
+        name="play",
+        template="none",
+        summary="plays with scratch",
+        work_group=1,
+        wide=wide,
+        buffers=buffers,
+        algorithm="merge",
+        params=whole.parts[0].params,
+    )
+    bindings = Binding(role="destination"), *scratch
+    sizes = {"min_n": 3, "max_n": 5, "x": "n", "add": 0, "div": 1, "mul": 1, "cap": 1}
+    plan = Plan(
+        steps=(Step(kernel="play", bindings=bindings, argument=at, **sizes),),
+        max_n=5,
+        scratch=Scratch(min_n=3, plus=4 * WORDS - 16, per_n=4),
+        outcome=Outcome(binding=scratch[0], words=4, min_n=3),
+    )
+    sort = replace(whole, target="crafted", algorithm="play", kernels=(kernel,), plan=plan)
+    text = TEXT.format(n="long" if wide else "int")
+    return sort, Source(path="play.cl", header="", prelude="", parts={"play": text})
+
+
+def library(folder: Path, sort: Sort, source: Source) -> Path:
+    """The C runtime for OpenCL with this sort alone, built in a folder."""
+    found = replace(target.find("generic"), name=sort.target)
+    named = vendor.Named(name=sort.target, apis=("opencl",), sorts=(sort.file,), spirv=())
+    files = {"crafted.c": vendor.target_c(found, [(sort, source, False)], "hs"), **vendor.common([named], "hs")}
+    files |= {f"harness/{file.name}": file.read_bytes() for file in native.HARNESS.iterdir()}
+    units = ["crafted.c", "harness/opencl.c", *(p for p in sorted(files) if p.startswith("src/"))]
+    place = folder / "crafted.so"
+    native._build("opencl", [*native.compiler(), "-std=c99", "-O1", "-fPIC"], units, files, place)
+    return place
+
+
+def played(engine: Engine, *counts: int) -> list[Any]:
+    """Sort these counts; for each the two words that were found in scratch and the outcome, or what was wrong."""
+    out: list[Any] = []
+    words = np.zeros(4, np.uint32)
+    for slot in (0, 1):
+        engine.allocate(slot, 64)
+    for n in counts:
+        engine.write(1, words)
+        try:
+            engine.run(n, 0, 1, 0)
+            told = np.empty(2, np.uint32)
+            engine.read(1, told)
+            out.append([*map(int, told), engine.outcome()])
+        except Wrong as e:
+            out.append(str(e))
+    return out
+
+
+def main() -> None:
+    """See above."""
+    toolchain.prepare_opencl()
+    path, options, at = sys.argv[1:4]
+    harness = Harness(Path(path))
+    (index,) = [h.handle for h in harness.hosts("opencl") if "Intel" in h.platform][:1]
+    engine = Native(harness, "opencl", crafted(int(at))[0], index, options)
+    print(json.dumps(played(engine, 4, 4, 5, 3, 4)))
+    engine.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,67 @@
+"""Sorts a few counts with tiny radix sorts that need no subgroups; run by test_radix.py inside oclgrind.
+
+Usage: grind_radix.py RANKER [drop-barrier]; with the second word barriers are taken out, which oclgrind must notice.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from typing import Any
+
+import numpy as np
+from radices import shape, sort_of
+
+from hsgen import toolchain, validate
+from hsgen.algorithms import radix
+from hsgen.backends.hosts import hosts
+from hsgen.backends.opencl import Compiled, Direct, build, context_for
+from hsgen.cases import KINDS
+from hsgen.render import render
+
+SHAPES: dict[str, dict[str, Any]] = {
+    "flags": {"ranker": "flags", "coordination": "lookback"},
+    "split1": {"ranker": "split", "split": 1},
+    "split2": {"ranker": "split", "coordination": "lookback"},
+    "serial1": {"ranker": "serial", "work_group": 1, "items": 16},
+    "serial16": {"ranker": "serial", "work_group": 16, "items": 2},
+    "lines": {"ranker": "serial", "work_group": 1, "items": 16, "stream_from": 60},
+}
+
+
+def main(ranker: str, fault: str = "") -> None:
+    """Sort; a wrong result is an error."""
+    warnings.simplefilter("ignore")
+    host = hosts()[0]
+    context = context_for(host)
+    small = {"bits": 4, "work_group": 8, "items": 2, "groups": 3, "single": 10, "begin": 8, "end": 19, "spins": 1 << 20}
+    p: radix.Params = shape("u32", **{**small, **SHAPES[ranker]})
+    sort = sort_of(p)
+    source = render(sort, "opencl")
+    text = source.text.replace("hs_barrier();\n", "\n", 4 if fault else 0)
+    kernels = build(context, text, source.path, [k.name for k in sort.kernels], "-cl-std=CL1.2 -cl-opt-disable")
+    counts = (10,) if fault else (0, 1, 10, 11, 17, 70, 150)
+    engine = Direct(context, Compiled(context, sort, source, kernels))
+    scratch = engine._compiled.scratch
+
+    def copied(queue: Any, byte: int, at: int, size: int) -> None:
+        """oclgrind loses track of parts of buffers that are filled, or written to from the middle on."""
+        if at == 0:
+            toolchain.pyopencl().enqueue_copy(queue, scratch._buffer, np.full(size, byte, np.uint8))
+
+    scratch._fill = copied  # type: ignore[method-assign]
+    scratch.whole = lambda queue: True  # type: ignore[method-assign]
+    frame = validate.Frame(engine, max(counts))
+    for n in counts:
+        for kind in ("random", "all equal"):
+            keys = KINDS[kind](np.random.default_rng(n), n, np.dtype(np.uint32))
+            right = keys[np.argsort(keys >> 8 & 0x7FF, kind="stable")]
+            for in_place in (True, False):
+                problem = frame.run(keys, right, in_place=in_place)
+                if problem and not fault:
+                    raise SystemExit(f"{n}: {problem}")
+    print("sorted", host.platform)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

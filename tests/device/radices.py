@@ -1,0 +1,68 @@
+"""Radix sorts of shapes that no target has, made ready for tests on devices."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hsgen import sorts, validate
+from hsgen.algorithms import radix
+from hsgen.backends.hosts import Host
+from hsgen.backends.opencl import Compiled, Direct, context_for
+from hsgen.spec import KEYS, Part, Sort
+
+Keys = NDArray[np.unsignedinteger[Any]]
+
+
+def shape(key: str = "u32", **values: Any) -> radix.Params:
+    """Return a shape of which most is not chosen: tiles of 128 keys, 4 work-groups, one work-group alone up to 50.
+
+    A split ranker holds neighbours, so that its lanes are few; serial ones have chunks of 32 keys at least.
+    """
+    small: dict[str, Any] = {
+        "bits": 8,
+        "items": 4,
+        "work_group": 32,
+        "subgroup": 1,
+        "ranker": "flags",
+        "coordination": "scan",
+        "groups": 4,
+        "single": 50,
+    }
+    return radix.Params(key=KEYS[key], **{**small, **values})
+
+
+def sort_of(p: radix.Params) -> Sort:
+    """Return the sort of a shape."""
+    kernels, plan, parts = sorts.assemble([Part(algorithm="radix", params=p, min_n=0, max_n=2**62)], "shape")
+    return Sort(target="shape", algorithm="radix", key=p.key, kernels=kernels, plan=plan, parts=parts)
+
+
+def engine(host: Host, p: radix.Params) -> Direct:
+    """Return the sort of a shape, compiled and ready on a device of its own context."""
+    context = context_for(host)
+    return Direct(context, Compiled(context, sort_of(p)))
+
+
+def alone(p: radix.Params) -> radix.Params:
+    """Return the shape of the kernels for counts that need 64-bit indices, to be used for small ones."""
+    return replace(p, wide=True, coordination="scan", single=0)
+
+
+def payloads(rng: np.random.Generator, n: int, key: str, values: int = 7) -> tuple[Keys, Keys]:
+    """Return keys whose upper half has few values and whose lower half is their index, and what a stable sort by the
+    upper half makes of them."""
+    dtype = np.dtype(f"u{KEYS[key].bytes}")
+    half = dtype.itemsize * 4
+    step = (1 << half) // values - 1
+    upper = rng.integers(0, values, n).astype(dtype) * dtype.type(step)
+    keys = upper << dtype.type(half) | np.arange(n, dtype=dtype)
+    return keys, keys[np.argsort(upper, kind="stable")]
+
+
+def frame(made: Direct, greatest: int) -> validate.Frame:
+    """Return framed buffers for up to `greatest` keys."""
+    return validate.Frame(made, greatest)

@@ -1,0 +1,171 @@
+"""Look-backs under stress: tiles that publish late or never, one thread, many more work-groups than fit, old scratch.
+
+Keys hold their index in the lower half of the bits, and only the upper half is sorted: nothing but the stable order is
+right.  Where a pass that is done again would be a failure, lanes look back so often that no device is that slow.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from radices import engine, payloads, shape, sort_of
+
+from hsgen import validate
+from hsgen.algorithms import radix
+from hsgen.backends.hosts import Host
+from hsgen.backends.opencl import Compiled, Direct, build, context_for, standard
+from hsgen.render import render
+
+NIGHTLY = os.environ.get("HSGEN_NIGHTLY") == "1"
+PATIENT = 1 << 27
+COUNT = 20011
+SHAPES: dict[str, dict[str, Any]] = {
+    "flags": {"ranker": "flags", "items": 2},
+    "ballot16": {"ranker": "ballot", "subgroup": 16, "items": 2},
+    "split": {"ranker": "split", "items": 2},
+}
+PASSES = {2: {"bits": 8, "begin": 16}, 3: {"bits": 6, "begin": 16}}
+"""Even and odd numbers of passes differ in where keys go, in place and not."""
+
+
+def base(ranker: str, passes: int = 2) -> radix.Params:
+    """Return a shape whose tiles are so small that there are hundreds of them."""
+    return shape("u32", coordination="lookback", single=0, spins=PATIENT, **SHAPES[ranker], **PASSES[passes])
+
+
+@cache
+def compiled(host: Host, p: radix.Params) -> tuple[Any, dict[str, Any]]:
+    """Compile every kernel of a shape once; return the context and the kernels."""
+    context, sort = context_for(host), sort_of(p)
+    option = standard(context, lanes=sort.exchanges)
+    return context, build(context, render(sort, "opencl").text, "shape", [k.name for k in sort.kernels], option)
+
+
+def variant(host: Host, p: radix.Params, **values: int) -> Direct:
+    """Return a shape's sort whose look-back kernel, and no other, is made with other values."""
+    context, kernels = compiled(host, p)
+    sort = sort_of(replace(p, **values))
+    source = render(sort, "opencl")
+    option = standard(context, lanes=sort.exchanges)
+    one = build(context, source.only("onesweep"), "variant", ["onesweep"], option)
+    return Direct(context, Compiled(context, sort, source, {**kernels, **one}))
+
+
+def sorts(made: Direct, frame: validate.Frame, n: int, times: int = 1, seed: int = 1) -> list[int]:
+    """Sort `n` keys in place and out of place, so many times; return how many passes were done again in each."""
+    rng = np.random.default_rng(seed)
+    again = []
+    for number in range(times):
+        keys, right = payloads(rng, n, made.sort.key.name)
+        for in_place in (False, True):
+            assert frame.run(keys, right, in_place=in_place, shifts=(number % 7, number % 5)) is None, (number, in_place)
+            again.append(made.outcome())
+    return again
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("every", [2, 3, 8, 64, 512])
+@pytest.mark.parametrize("ranker", ["flags", "ballot16"])
+def test_tiles_that_publish_late_are_waited_for(embedded: Host, ranker: str, every: int) -> None:
+    made = variant(embedded, base(ranker), withhold=every)
+    assert sorts(made, validate.Frame(made, COUNT), COUNT, times=3) == [0] * 6
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("passes", PASSES)
+@pytest.mark.parametrize("every", [2, 3, 8, 64])
+@pytest.mark.parametrize("ranker", ["flags", "split"])
+def test_a_device_that_starves_ends_in_the_right_order(embedded: Host, ranker: str, every: int, passes: int) -> None:
+    """Tiles that never publish: the first pass fails and is done again, and those after it follow; the status says so.
+
+    (A starving tile here ends, which in truth would keep its kernel running.  So one after it must wait for it.)
+    """
+    made = variant(embedded, base(ranker, passes), starve=every, spins=50)
+    frame = validate.Frame(made, COUNT)
+    assert sorts(made, frame, COUNT, times=2) == [1] * 4
+    assert sorts(made, frame, made.sort.parts[0].params.tile) == [0, 0]  # one that does not starve
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("constant", ["first", "last", "all"])
+def test_passes_without_work_are_skipped_beside_those_that_fail(embedded: Host, constant: str) -> None:
+    p = base("flags", 3)
+    kept = {"first": 0xFC0, "last": 0x03F, "all": 0}[constant]  # of 16 bits: passes of 6, 5 and 5
+    for values in ({}, {"starve": 3, "spins": 50}):
+        made = variant(embedded, p, **values)
+        frame = validate.Frame(made, COUNT)
+        index = np.arange(COUNT, dtype=np.uint32)
+        keys = (np.random.default_rng(1).integers(0, 1 << 16, COUNT, np.uint32) & np.uint32(kept)) << np.uint32(16)
+        keys |= index & np.uint32(0xFFFF)
+        right = keys[np.argsort(keys >> np.uint32(16), kind="stable")]
+        for in_place in (False, True):
+            assert frame.run(keys, right, in_place=in_place) is None
+            assert made.outcome() == (1 if values and kept else 0)
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("ranker", SHAPES)
+def test_many_more_work_groups_than_fit_end_alike_every_time(embedded: Host, ranker: str) -> None:
+    """More than 150 work-groups on a few threads, 100 times bit for bit the same."""
+    made = variant(embedded, base(ranker))
+    n = COUNT if NIGHTLY else COUNT // 2
+    frame = validate.Frame(made, n)
+    keys, right = payloads(np.random.default_rng(5), n, "u32")
+    assert n > 150 * made.sort.parts[0].params.tile
+    for number in range(100):
+        assert frame.run(keys, right, in_place=number % 2 == 1) is None, number
+        assert made.outcome() == 0, number
+
+
+@pytest.mark.device
+def test_u64_keys_keep_their_order_too(embedded: Host) -> None:
+    p = shape("u64", coordination="lookback", bits=8, begin=32, single=0, spins=PATIENT, work_group=64)
+    made = engine(embedded, p)
+    frame = validate.Frame(made, 5 * COUNT)
+    assert sorts(made, frame, 5 * COUNT) == [0] * 2
+
+
+@pytest.mark.device
+def test_what_scratch_held_before_does_not_matter(embedded: Host) -> None:
+    """Large, small, large in one scratch; every word of it poisoned with what states, flags and tickets look like."""
+    made = variant(embedded, base("flags"))
+    frame = validate.Frame(made, COUNT)
+    for n in (COUNT, 700, 65, COUNT, 64, COUNT - 1):
+        assert sorts(made, frame, n, seed=n) == [0, 0]
+    scratch = made._compiled.scratch
+    for byte in (0x00, 0x01, 0x40, 0x55, 0x80, 0xAA, 0xC0, 0xFF):
+        for n in (COUNT, 500):
+            scratch.ask(made.queue, made.sort.plan.scratch.bytes(n))
+            scratch._fill(made.queue, byte, 0, made.sort.plan.scratch.bytes(n))
+            assert sorts(made, frame, n, seed=byte) == [0, 0]
+
+
+@pytest.mark.device
+def test_the_outcome_is_of_the_last_sort(embedded: Host) -> None:
+    """Neither an older sort's failure nor a count that looks back at nothing is told of."""
+    made = variant(embedded, replace(base("flags"), single=40), starve=40, spins=50)
+    frame = validate.Frame(made, COUNT)
+    for n, expected in ((COUNT, 1), (30, 0), (1000, 0), (COUNT, 1), (0, 0)):
+        assert sorts(made, frame, n) == [expected] * 2
+
+
+def alone(test: str, **variables: str) -> str:
+    """Run a test of this file in a process with other variables of the environment."""
+    command = [sys.executable, "-m", "pytest", "-v", "-p", "no:cacheprovider", "-p", "no:xdist", f"{__file__}::{test}"]
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **variables}, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.mark.device
+def test_one_thread_suffices(embedded: Host) -> None:
+    """Numbers of tiles are drawn, so a work-group waits only for such as have begun: here, for none."""
+    assert "1 passed" in alone("test_tiles_that_publish_late_are_waited_for[flags-3]", DPCPP_CPU_NUM_CUS="1")
+    assert "1 passed" in alone("test_a_device_that_starves_ends_in_the_right_order[flags-8-3]", DPCPP_CPU_NUM_CUS="1")

@@ -1,0 +1,209 @@
+"""Radix sorts of tiny shapes on devices: every ranker, both coordinations, digits of 1 to 11 bits.
+
+A shape is tried with every kind of keys at its boundary counts, and with every count from a tile to two tiles and one,
+in place and out of place, framed by guard words, at shifted places.  Shapes that sort the upper half of the bits have
+the index in the lower half, so that only a stable sort is right.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import OCLGRIND, missing
+from radices import Keys, alone, engine, payloads, shape, sort_of
+
+from hsgen import sorts, toolchain, validate
+from hsgen.algorithms import radix
+from hsgen.backends.hosts import Host
+from hsgen.backends.opencl import Direct
+from hsgen.cases import KINDS, around
+
+NIGHTLY = os.environ.get("HSGEN_NIGHTLY") == "1"
+
+RANKERS: dict[str, dict[str, Any]] = {
+    "ballot4": {"ranker": "ballot", "subgroup": 4},
+    "ballot8": {"ranker": "ballot", "subgroup": 8, "items": 3},
+    "ballot16": {"ranker": "ballot", "subgroup": 16},
+    "broadcast4": {"ranker": "broadcast", "subgroup": 4},
+    "broadcast8": {"ranker": "broadcast", "subgroup": 8},
+    "flags": {"ranker": "flags", "work_group": 40, "items": 3},
+    "split1": {"ranker": "split", "split": 1},
+    "split2": {"ranker": "split", "split": 2, "work_group": 24, "items": 5},
+    "serial1": {"ranker": "serial", "work_group": 1, "items": 64},
+    "serial16": {"ranker": "serial", "work_group": 16, "items": 6},
+    "walk8": {"ranker": "serial", "work_group": 8, "subgroup": 8, "items": 12},
+    "walk16": {"ranker": "serial", "work_group": 16, "subgroup": 16, "items": 6},
+    "lines": {"ranker": "serial", "work_group": 1, "items": 64, "stream_from": 100},
+}
+"""Shapes of every ranker, among them tiles of odd sizes."""
+
+SOME = [
+    ("ballot4", "scan", "u32", 8, False),
+    ("ballot8", "lookback", "u64", 5, True),
+    ("ballot16", "lookback", "u32", 8, False),
+    ("broadcast4", "lookback", "u32", 5, True),
+    ("broadcast8", "scan", "u64", 8, True),
+    ("flags", "lookback", "u32", 8, True),
+    ("flags", "scan", "u64", 5, False),
+    ("flags", "scan", "u32", 1, True),
+    ("split1", "scan", "u32", 5, False),
+    ("split2", "lookback", "u64", 8, True),
+    ("serial1", "scan", "u32", 8, False),
+    ("serial1", "scan", "u64", 11, True),
+    ("serial16", "scan", "u32", 5, True),
+    ("walk8", "scan", "u32", 4, False),
+    ("walk16", "scan", "u64", 2, True),
+    ("lines", "scan", "u32", 8, True),
+    ("lines", "scan", "u64", 8, False),
+]
+"""(ranker, coordination, key type, bits, whether a half of the bits is sorted) that are always tried."""
+
+
+def ways() -> list[Any]:
+    """Return the combinations to try: some, or nightly all."""
+    coordinations = [
+        (r, c) for r in RANKERS for c in radix.shape.COORDINATIONS if c == "scan" or "serial" not in str(RANKERS[r])
+    ]
+    digits = [(8, False), (5, True)]
+    every = [(r, c, k, b, half) for r, c in coordinations for k in ("u32", "u64") for b, half in digits]
+    every += [
+        (r, "scan", k, b, True) for r in RANKERS for k, b in (("u32", 11), ("u64", 1)) if b < 11 or "split" not in r
+    ]
+    found = SOME + [w for w in every if w not in SOME] * NIGHTLY
+    return [pytest.param(*w, id="-".join([*map(str, w[:4]), "half"][: 5 if w[4] else 4])) for w in found]
+
+
+def made(ranker: str, coordination: str, key: str, bits: int, half: bool) -> radix.Params:
+    """Return a shape; those that sort half of the bits let no work-group sort alone."""
+    more = {"begin": 16 if key == "u32" else 32, "single": 0} if half else {}
+    return shape(key, coordination=coordination, bits=bits, **{**RANKERS[ranker], **more})
+
+
+def expected(p: radix.Params, keys: Keys) -> Keys:
+    """Return `keys` stably sorted by the bits from p.begin on."""
+    return keys[np.argsort(keys >> keys.dtype.type(p.begin), kind="stable")]
+
+
+def inputs(p: radix.Params, n: int, number: int) -> Iterator[Keys]:
+    """Yield two inputs: a kind by turns, whose upper bits move with it, and few upper halves before an index."""
+    rng = np.random.default_rng([n, number])
+    dtype = np.dtype(f"u{p.key.bytes}")
+    kinds = list(KINDS.values())
+    yield kinds[number % len(kinds)](rng, n, dtype)
+    yield payloads(rng, n, p.key.name)[0]
+
+
+def check(made: Direct, p: radix.Params, counts: list[int], frame: validate.Frame | None = None) -> None:
+    """Sort each count in place and out of place, at places that change."""
+    frame = frame or validate.Frame(made, max(counts))
+    for number, n in enumerate(counts):
+        for keys in inputs(p, n, number):
+            right = expected(p, keys)
+            shifts = (number * 5 % validate.SHIFTS, number * 7 % validate.SHIFTS)
+            for in_place in (False, True):
+                assert frame.run(keys, right, in_place=in_place, shifts=shifts) is None, (n, number, in_place)
+
+
+@pytest.mark.device
+@pytest.mark.parametrize(("ranker", "coordination", "key", "bits", "half"), ways())
+def test_sorts(embedded: Host, ranker: str, coordination: str, key: str, bits: int, half: bool) -> None:
+    """The tile-boundary sweep, then every kind of keys at the counts where the sort changes its way."""
+    p = made(ranker, coordination, key, bits, half)
+    top = 2 * p.groups * p.tile + 1
+    edges = [*sorts.edges(sort_of(p), top), p.groups * p.tile, p.stream_from or 0]
+    ready = engine(embedded, p)
+    check(ready, p, [*range(p.tile, 2 * p.tile + 2), *sorts.row_ends(sort_of(p), top)])
+    check(ready, p, [*sorted(around(edges, top)), 9973])
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("ranker", ["ballot16", "broadcast8", "flags", "split2"])
+def test_kernels_of_64_bit_indices_sort_small_counts(embedded: Host, ranker: str) -> None:
+    """Those that sort 2^30 keys and more; passes that were done again are none, whatever scratch held before."""
+    p = alone(made(ranker, "lookback", "u64" if "8" in ranker else "u32", 8, True))
+    ready = engine(embedded, p)
+    check(ready, p, [*range(1, 40, 13), p.tile - 1, p.tile, p.tile + 1, 2 * p.tile, 4 * p.tile + 1, 9973])
+    whole = replace(p, wide=False, large=True, coordination="lookback", single=None)
+    told = radix.plan(whole).outcome
+    assert told is not None and told == radix.plan(replace(whole, large=False)).outcome
+    scratch = ready._compiled.scratch
+    assert (scratch.read(ready.queue, -(-(told.binding.per_n * 9973) // 1024) * 1024, told.words) == 0).all()
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("key", ["u32", "u64"])
+@pytest.mark.parametrize("platform", ["embedded", "pocl"])
+def test_lines_are_stored_wherever_memory_begins(platform: str, key: str, request: pytest.FixtureRequest) -> None:
+    """Keys that begin anywhere in a line of 64 bytes: memory of the host, which these devices use as it is."""
+    p = made("lines", "scan", key, 8, False)
+    ready = engine(request.getfixturevalue(platform), p)
+    cl = toolchain.pyopencl()
+    rng = np.random.default_rng(1)
+    n = 1500
+    for slip in range(p.line):
+        kept, places = [], {}
+        keys = rng.integers(0, p.key.greatest, n, f"u{p.key.bytes}", endpoint=True)
+        for role in ("source", "destination"):
+            raw = np.full(n + 8 * p.line, 0x5A, keys.dtype)
+            first = -(raw.ctypes.data // p.key.bytes) % p.line + p.line + slip
+            raw[first : first + n] = keys if role == "source" else 0
+            flags = cl.mem_flags.READ_WRITE | cl.mem_flags.USE_HOST_PTR
+            places[role] = cl.Buffer(ready.context, flags, hostbuf=raw[first : first + n + p.line])
+            kept.append(raw)
+        ready._compiled.run(ready.queue, places, n)
+        out = np.empty(n + p.line, keys.dtype)
+        cl.enqueue_copy(ready.queue, out, places["destination"], is_blocking=True)
+        assert (out[:n] == np.sort(keys)).all() and (out[n:] == 0x5A).all(), slip
+        assert (kept[1][: kept[1].nonzero()[0][0] + p.line] == 0x5A).all()
+
+
+GENERIC = [r for r, v in RANKERS.items() if v.get("subgroup", 1) == 1]
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("ranker", GENERIC)
+def test_forms_without_subgroups_sort_on_another_device(pocl: Host, ranker: str) -> None:
+    """OpenCL C 1.2, compiled by others.
+
+    Work-groups that rank tiles have no more lanes than a digit has values: PoCL 3.1 vectorises others wrongly
+    (POCL_WORK_GROUP_METHOD=workitemrepl does not).
+    """
+    for number, coordination in enumerate(radix.shape.COORDINATIONS if NIGHTLY else ("scan",)):
+        key = "u64" if (number + GENERIC.index(ranker)) % 2 else "u32"
+        p = made(ranker, coordination, key, 4, True)
+        if not p.serial:
+            p = replace(p, work_group=16)
+        if coordination == "scan" or not p.serial:
+            check(engine(pocl, p), p, [1, 2, p.tile - 1, p.tile, p.tile + 1, 2 * p.tile, 4 * p.tile + 1, 1000])
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("ranker", GENERIC)
+def test_oclgrind_reports_nothing(ranker: str) -> None:
+    """No race, no read of what was never written, no access out of bounds."""
+    done = grind(ranker)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "sorted Oclgrind" in done.stdout and done.stderr.strip() == ""
+
+
+@pytest.mark.device
+def test_oclgrind_reports_a_missing_barrier() -> None:
+    assert "race" in grind("flags", "drop-barrier").stderr
+
+
+def grind(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run grind_radix.py in oclgrind."""
+    if not Path(OCLGRIND).exists():
+        missing("oclgrind is not installed (apt-get install oclgrind)")
+    checks = {"OCLGRIND_DATA_RACES": "1", "OCLGRIND_UNINITIALIZED": "1", "PYOPENCL_NO_CACHE": "1"}
+    command = [sys.executable, str(Path(__file__).with_name("grind_radix.py")), *arguments]
+    env = {**os.environ, "OCL_ICD_VENDORS": OCLGRIND, **checks}
+    return subprocess.run(command, capture_output=True, text=True, env=env, timeout=600, check=False)

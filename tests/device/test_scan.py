@@ -1,0 +1,211 @@
+"""Prefix sums on devices: OpenCL with and without subgroups, Vulkan on lavapipe, the command line and the Python API.
+
+- Both coordinations, lanes alone and work-groups, 1 to 16 columns, both element types: counts around every boundary, in
+  and out of place, between guard words, with sums that wrap.
+- Tiles that publish late, or give up, or have no patience: the result is the same, and what was done again is told.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import missing
+from test_vulkan import Lavapipe, lanes, lavapipe, validated
+
+from hsgen import sorts, toolchain, validate
+from hsgen.algorithms import scan
+from hsgen.backends.hosts import Host
+from hsgen.backends.opencl import Compiled, Direct, context_for
+from hsgen.cases import SUMMANDS, around
+from hsgen.cli import main
+from hsgen.errors import Usage
+from hsgen.opencl_scan import Scanner
+from hsgen.spec import KEYS, Part, Sort
+
+pytestmark = pytest.mark.device
+cl = toolchain.pyopencl()
+array = pytest.importorskip("pyopencl.array")
+__all__ = ["lavapipe"]  # a fixture
+
+SHAPES: dict[str, dict[str, Any]] = {
+    "scan": {"work_group": 32, "items": 3, "coordination": "scan"},
+    "lookback": {"work_group": 32, "items": 2, "coordination": "lookback"},
+    "alone": {"work_group": 1, "items": 50, "coordination": "scan"},
+    "alone-lookback": {"work_group": 1, "items": 50, "coordination": "lookback"},
+}
+
+
+def engine(host: Host, key: str, **values: Any) -> Direct:
+    """The sum of a shape, compiled and ready; 5 work-groups."""
+    p = scan.Params(key=KEYS[key], **{"groups": 5, "exclusive": False, "columns": 1, **values})
+    kernels, plan, parts = sorts.assemble([Part(algorithm="scan", params=p, min_n=0, max_n=2**62)], "shape")
+    made: dict[str, Any] = {"kernels": kernels, "plan": plan, "parts": parts, "columns": p.columns}
+    context = context_for(host)
+    return Direct(context, Compiled(context, Sort(target="shape", algorithm="scan", key=p.key, **made)))
+
+
+def check(made: Direct, counts: list[int]) -> None:
+    """Sum up every count, twice of each kind of elements at least."""
+    kinds = list(SUMMANDS)
+    pairs = [(n, kinds[(i + j) % len(kinds)]) for i, n in enumerate(counts) for j in (0, 1)]
+    report = validate.run(made, pairs, 1, stop=1)
+    assert not report.failed and report.cases == 2 * len(pairs), (made.sort.parts[0].params, report.failures)
+
+
+def ways() -> Iterator[Any]:
+    """Every shape with some numbers of columns of both element types, inclusive and exclusive by turns."""
+    for number, (name, columns) in enumerate((s, c) for c in (1, 2, 3, 4, 7, 16) for s in SHAPES):
+        for key in KEYS if columns in (1, 3) else ("u32", "u64")[number % 2 : number % 2 + 1]:
+            exclusive = bool((number // 4 + number + (key == "u64")) % 2)
+            yield pytest.param(name, key, columns, exclusive, id=f"{name}-{key}-{columns}{'-ex' * exclusive}")
+
+
+@pytest.mark.parametrize("host", ["embedded", "pocl"])
+@pytest.mark.parametrize(("name", "key", "columns", "exclusive"), list(ways()))
+def test_sums(host: str, name: str, key: str, columns: int, exclusive: bool, request: pytest.FixtureRequest) -> None:
+    made = engine(request.getfixturevalue(host), key, columns=columns, exclusive=exclusive, **SHAPES[name])
+    tile = validate.block_of(made.sort)
+    edges = around([0, tile, 2 * tile, 5 * tile, 6 * tile, 10 * tile], 37 * tile)
+    check(made, sorted({*edges, 37 * tile}))
+    assert made.outcome() == 0
+
+
+@pytest.mark.parametrize("test", ["starve=1", "starve=3", "withhold=2", "starve=2 withhold=3", "spins=1"])
+@pytest.mark.parametrize("name", ["lookback", "alone-lookback"])
+@pytest.mark.parametrize("key", KEYS)
+def test_tiles_that_starve_are_done_again(embedded: Host, key: str, name: str, test: str) -> None:
+    """In place these tiles must find their rows as they were."""
+    values = {k: int(v) for k, _, v in (word.partition("=") for word in test.split())}
+    made = engine(embedded, key, **{"spins": 1 << 24, **SHAPES[name], **values}, columns=3, exclusive=key == "u64")
+    tile = validate.block_of(made.sort)
+    for n in (tile, tile + 1, 2 * tile, 11 * tile - 1, 90 * tile + 7):
+        check(made, [n])
+        if "spins" not in values:  # as it comes
+            assert made.outcome() == int(n > values.get("starve", 1 << 20) * tile - tile and n > tile)
+
+
+def test_sums_of_many_tiles_wrap(embedded: Host) -> None:
+    """A million rows of the greatest element."""
+    for shape in ("lookback", "alone"):
+        made = engine(embedded, "u32", **{**SHAPES[shape], "items": 16, "spins": 1 << 24})
+        report = validate.run(made, [(1_000_003, kind) for kind in SUMMANDS], 1)
+        assert not report.failed, report.failures
+
+
+def test_a_wrong_sum_is_caught(embedded: Host) -> None:
+    """Exclusive sums where inclusive ones are expected, but for rows of zeros."""
+    made = engine(embedded, "u32", **SHAPES["scan"], exclusive=True)
+    expecting = engine(embedded, "u32", **SHAPES["scan"])
+    made.sort = expecting.sort
+    report = validate.run(made, [(10, "random"), (200, "all greatest")], 1)
+    assert report.failed == 4
+    assert report.failures[0].startswith("10 rows, random, out of place: element 0 is 0, should be ")
+
+
+@pytest.mark.parametrize("label", ["scan-x1", "scan-x4ex"])
+def test_the_command_line_validates_scans(embedded: Host, label: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["validate", "-t", "cpu", "--device", "Intel", "--key", "u32", "--algorithm", label, "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert row["algorithm"] == label and row["failures"] == 0 and row["cases"] >= 4000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["validate", "-t", "cpu", "--algorithm", "scan-x99"], "target cpu: no scan-x99 for u32, u64"),
+        (["show", "cpu", "--algorithm", "scan-x99"], "target cpu: no scan-x99"),
+        (["bench", "-t", "cpu", "--algorithm", "scan-x1"], "algorithm scan-x1: bench times sorts"),
+    ],
+)
+def test_what_cannot_be_asked_for_exits_with_2(
+    embedded: Host, arguments: list[str], line: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == 2
+    assert line in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("name", "label"), [("cpu", "scan-x4"), ("generic", "scan-x1ex")])
+def test_the_c_runtime_sums(embedded: Host, name: str, label: str, capsys: pytest.CaptureFixture[str]) -> None:
+    more = ["--runtime", "c", "--device", "Intel", "--key", "u64", "--json"]
+    code = main(["validate", "-t", name, "--algorithm", label, *more])
+    out, err = capsys.readouterr()
+    if code == 3:
+        missing(err)
+    assert code == 0, err
+    assert [(r["algorithm"], r["failures"]) for r in json.loads(out)] == [(label, 0)]
+
+
+@pytest.mark.parametrize(
+    ("label", "key", "options"),
+    [
+        ("look", "u32", ("validation=1",)),
+        ("look", "u64", ("validation=1",)),  # pairs of words
+        ("hasty", "u32", ()),
+        ("hasty", "u64", ("binding_limit=4096",)),
+        ("walk", "u64", ()),
+        ("wide", "u32", ("validation=1", "binding_limit=4096")),
+        ("wide", "u64", ("validation=1",)),
+    ],
+)
+def test_vulkan_sums(
+    lavapipe: Lavapipe,
+    label: str,
+    key: str,
+    options: tuple[str, ...],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    lavapipe(8)
+    chosen = ["-t", lanes("scans"), "--key", key, "--algorithm", f"scan-{label}"]
+    code, rows, err = validated(capsys, *chosen, *(f"--option={x}" for x in options))
+    assert code == 0 and len(rows) == 1, err
+    assert rows[0]["failures"] == 0 and rows[0]["cases"] > 300 and rows[0]["algorithm"] == f"scan-{label}"
+
+
+@pytest.fixture(scope="module")
+def queue(embedded: Host) -> Iterator[Any]:
+    context = context_for(embedded)  # kept: Intel's runtime forgets a context that only a queue holds
+    yield cl.CommandQueue(context)
+    del context
+
+
+@pytest.mark.parametrize(("columns", "exclusive"), [(1, False), (4, True)])
+@pytest.mark.parametrize("n", [0, 1, 5000, 100_003])
+def test_the_python_api(queue: Any, columns: int, exclusive: bool, n: int) -> None:
+    scanner = Scanner(queue.context, np.uint32, columns, exclusive)
+    assert (scanner.target, scanner.columns, scanner.dtype) == ("cpu", columns, np.uint32)
+    host = np.random.default_rng(n).integers(0, 2**32 - 1, (n, columns), np.uint32)
+    expected = np.cumsum(host, axis=0, dtype=np.uint32) - (host if exclusive else np.uint32(0))
+    rows, out = array.to_device(queue, host), array.empty(queue, (n, columns), np.uint32)
+    scanner(queue, rows, out=out).wait()
+    assert np.array_equal(out.get(), expected) and np.array_equal(rows.get(), host)
+    scanner(queue, rows, n=n // 2)
+    assert np.array_equal(rows.get(), np.concatenate([expected[: n // 2], host[n // 2 :]]))
+    flat = array.to_device(queue, host.reshape(-1))
+    scanner(queue, flat)
+    assert np.array_equal(flat.get(), expected.reshape(-1))
+
+
+def test_what_the_python_api_refuses(queue: Any) -> None:
+    scanner = Scanner(queue.context, "u32", 4)
+    empty = lambda *shape, **more: array.empty(queue, shape, np.uint32, **more)  # noqa: E731
+    for given, line in (
+        (empty(10, 3), r"shape \(10, 3\); give \(rows, 4\)"),
+        (empty(10, 4, order="F"), "not in C order"),
+        (empty(10), "10 elements, which are no whole rows of 4"),
+        (array.empty(queue, (10, 4), np.uint64), "elements of uint64"),
+    ):
+        with pytest.raises(ValueError, match=line):
+            scanner(queue, given)
+    with pytest.raises(ValueError, match="holds 10 rows of 4, 11 are to be summed up"):
+        scanner(queue, empty(10, 4), n=11)
+    both = empty(20, 4)
+    with pytest.raises(ValueError, match="overlap"):
+        scanner(queue, both[:12], out=both[8:])
+    with pytest.raises(
+        Usage, match=r"generic: no inclusive sum of 5 columns of u32; it has scan-x1, .*\[scan\.u32\.NAME\]"
+    ):
+        Scanner(queue.context, "u32", 5)

@@ -1,0 +1,99 @@
+"""docs/add-an-algorithm.md, followed literally in a copy of the checkout: its files, its lines, its commands."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import missing
+from test_docs import ROOT, blocks, only, shell
+
+from hsgen import spirv
+from hsgen.backends.hosts import Host
+
+PAGE = ROOT / "docs/add-an-algorithm.md"
+
+
+def place(folder: Path) -> list[str]:
+    """Put the page's files where it says, append to those that are there, and apply its diff; return what it named."""
+    text = PAGE.read_text(encoding="utf-8")
+    named: list[tuple[str, str]] = re.findall(r"`([\w/.]+)`:\n\n```\w+\n(.*?)^```$", text, re.M | re.S)
+    for name, content in named:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        before = path.read_text(encoding="utf-8") + "\n" if path.exists() else ""
+        path.write_text(before + content, encoding="utf-8")
+    (change,) = only(PAGE, "diff")
+    registry = folder / "hsgen/algorithms/__init__.py"
+    source = registry.read_text(encoding="utf-8")
+    pairs = re.findall(r"^-(.*)\n\+(.*)\n", change, re.M)
+    assert len(pairs) * 2 == len(change.splitlines()), "the diff has lines that are no pair of an old and a new one"
+    for old, new in pairs:
+        assert source.splitlines().count(old) == 1, f"hsgen/algorithms/__init__.py has no line: {old}"
+        source = source.replace(f"{old}\n", f"{new}\n")
+    registry.write_text(source, encoding="utf-8")
+    return [name for name, _ in named]
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of generator, templates and targets, with the page's algorithm added."""
+    folder = tmp_path_factory.mktemp("algorithm")
+    for part in ("hsgen", "templates", "targets"):
+        shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
+    python = folder / ".venv/bin/python"  # as `make setup` makes it
+    python.parent.mkdir(parents=True)
+    python.write_text('#!/bin/sh\nexec "$PYTHON" "$@"\n', encoding="utf-8")
+    python.chmod(0o755)
+    named = place(folder)
+    assert len(named) == sum(language in ("python", "jinja", "toml") for language, _ in blocks(PAGE))
+    return folder
+
+
+def test_the_page_adds_an_algorithm_that_sorts(copy: Path, embedded: Host) -> None:
+    """Its commands succeed; validation has no failure for either key type; the bundle holds OpenCL and CUDA."""
+    output = {}
+    for text in only(PAGE, "sh"):
+        done = shell(text, copy)
+        assert done.returncode == 0, f"{text}\n{done.stdout}"
+        output[text] = done.stdout
+    shown = next(out for text, out in output.items() if "--plan 1000" in text)
+    assert "plan for 1000 keys: 10 launches" in shown, shown
+    validated = next(out for text, out in output.items() if "validate" in text)
+    assert "1 passed" in validated, validated
+    for key in ("u32", "u64"):
+        row = re.search(rf"^generic +opencl +{key} .*Intel.* (\d+) +0 +1$", validated, re.M)
+        assert row and int(row[1]) >= 1000, validated
+    kernels = copy / "sorts/targets/generic/kernels"
+    for suffix in ("opencl/runs_u32.cl", "opencl/runs_u64.cl", "cuda/runs_u64.cu", "glsl/runs_u64.comp"):
+        assert "runs_merge" in (kernels / suffix).read_text(encoding="utf-8")
+
+
+def test_the_added_kernels_are_glsl(copy: Path) -> None:
+    """They compile for Vulkan, as pairs of words too, where a target has no 64-bit integers."""
+    if spirv.compiler() is None:
+        missing("no GLSL compiler is installed (apt-get install glslang-tools)")
+    (tables,) = only(PAGE, "toml")
+    text = (copy / "targets/swiftshader.toml").read_text(encoding="utf-8").replace('"swiftshader"', '"pairs"')
+    (copy / "pairs.toml").write_text(f"{text}\n{tables}", encoding="utf-8")
+    done = shell("hsgen generate -t generic -t pairs.toml --api vulkan --algorithm runs -o glsl", copy)
+    assert done.returncode == 0, done.stdout
+    for target in ("generic", "pairs"):
+        assert (copy / f"glsl/targets/{target}/spirv/runs_u64.c").is_file()
+
+
+def test_the_page_keeps_the_rules_of_the_project(copy: Path) -> None:
+    """Its Python is formatted and clean, and typed as strictly as hsgen's own modules."""
+    files = ["hsgen/algorithms/runs.py", "tests/unit/test_runs.py"]
+    config = ROOT / "pyproject.toml"
+    for tool in (
+        ["ruff", "format", "--check", "--config", str(config), *files],
+        ["ruff", "check", "--config", str(config), *files],
+        ["mypy", "--strict", "--config-file", str(config), "--cache-dir", str(ROOT / ".mypy_cache"), "-p", "hsgen"],
+    ):
+        done = subprocess.run([sys.executable, "-m", *tool], cwd=copy, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr

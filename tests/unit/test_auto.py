@@ -1,0 +1,314 @@
+"""One sort for any count: how a target names it, how its parts are put together, and what follows for users.
+
+- ``[sort.K]``: every mistake is named; labels, variants and the default follow from the file.
+- Put together, each count is sorted by exactly one part's launches, in the scratch memory that this part asks for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from hsgen import manifest, sorts, target
+from hsgen.algorithms import merge, radix
+from hsgen.cases import around
+from hsgen.errors import Usage
+from hsgen.plan import launches
+from hsgen.spec import KEYS, Part, Scratch, Sort
+from hsgen.target import Target
+
+HEAD = """schema = 1
+name = "two"
+summary = "a device of tests"
+apis = ["opencl"]
+
+[device]
+subgroups = [8, 16]
+shuffle = true
+work_group = 256
+groups = 4294967295
+local_bytes = 65536
+int64 = true
+storage8 = true
+storage16 = true
+binding_bytes = 4294967295
+progress = "started"
+"""
+MERGE = """
+[merge.u32]
+subgroup = 8
+height = 4
+slabs = 4
+clean_slabs = 4
+local_scale = 2
+flip_scale = 2
+half_scale = 2
+stream_group = 32
+"""
+RADIX = """
+[radix.u32{variant}]
+bits = 8
+items = 4
+work_group = 64
+subgroup = {subgroup}
+ranker = "{ranker}"
+coordination = "{coordination}"
+groups = 16
+"""
+SORT = '\n[sort.u32]\nalgorithms = ["merge", "radix"]\nupto = [5000]\n'
+
+
+def table(variant: str = "", subgroup: int = 1, ranker: str = "flags", coordination: str = "scan") -> str:
+    """Return the text of a table of radix sorts."""
+    return RADIX.format(variant=variant, subgroup=subgroup, ranker=ranker, coordination=coordination)
+
+
+TEXT = HEAD + MERGE + table() + table(".bits4").replace("bits = 8", "bits = 4") + SORT
+
+
+def parsed(text: str = TEXT) -> Target:
+    return target.parse(text, "two", "two.toml")
+
+
+def errors(text: str) -> list[str]:
+    with pytest.raises(Usage) as caught:
+        parsed(text)
+    return list(caught.value.lines)
+
+
+def test_labels_and_the_default() -> None:
+    found = parsed()
+    assert found.labels("u32") == ["auto", "merge", "radix", "radix-bits4"] and found.labels("u64") == []
+    assert found.autos == {"u32": (("merge", 5000), ("radix", 2**63 - 1))}
+    assert found.default("u32").algorithm == "auto" and found.default("u32").file == "auto_u32"
+    assert found.sort("radix-bits4", "u32").file == "radix-bits4_u32"
+    assert found.sort("radix-bits4", "u32").parts[0].params.bits == 4
+    alone = parsed(HEAD + MERGE + table())
+    assert alone.labels("u32") == ["merge", "radix"] and alone.default("u32").algorithm == "merge"
+    assert parsed(HEAD + table(".a1") + table(".b2")).labels("u32") == ["radix-a1", "radix-b2"]
+
+
+@pytest.mark.parametrize(("label", "key"), [("auto", "u64"), ("radix-bits2", "u32"), ("merge", "u64"), ("quick", "u32")])
+def test_a_sort_that_a_target_does_not_have(label: str, key: str) -> None:
+    with pytest.raises(Usage) as caught:
+        parsed().sort(label, key)
+    assert caught.value.lines[0].startswith(f"target two: no {label} sort for {key} keys; it has auto u32, merge u32,")
+
+
+def test_a_default_for_keys_that_a_target_does_not_sort() -> None:
+    with pytest.raises(Usage, match="target two: no auto sort for u64 keys; it has auto u32"):
+        parsed().default("u64")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        (
+            '["merge", "radix"]',
+            '["merge", "radix-bits2"]',
+            'sort.u32.algorithms: "radix-bits2" has no table for u32; name some of: merge, radix, radix-bits4',
+        ),
+        (
+            '["merge", "radix"]',
+            '["quick", "radix"]',
+            'sort.u32.algorithms: "quick" has no table for u32; name some of: merge, radix, radix-bits4',
+        ),
+        ('["merge", "radix"]', "[]", "sort.u32.algorithms: is empty; give the algorithms by count"),
+        ('["merge", "radix"]', '"merge"', 'sort.u32.algorithms: "merge" is not a list of strings'),
+        ("[5000]", "[]", "sort.u32.upto: has 0 counts; give 1, one for each change of algorithm"),
+        ("[5000]", "[5, 9]", "sort.u32.upto: has 2 counts; give 1, one for each change of algorithm"),
+        ("[5000]", "[0]", "sort.u32.upto: 0 is not between 1 and"),
+        ("upto = [5000]\n", "", "sort.u32.upto: missing; give the greatest count of each algorithm but the last"),
+        ("[sort.u32]", "[sort.u33]", "sort.u33: unknown key; did you mean u32?"),
+        (
+            "[sort.u32]",
+            "[sort.u64]",
+            'sort.u64.algorithms: "merge" has no table for u64; name some of: none',
+        ),
+        ("upto = [5000]", "upto = [5000]\nup_to = 1", "sort.u32.up_to: unknown key; did you mean upto?"),
+        (
+            '["merge", "radix"]\nupto = [5000]',
+            '["merge", "radix", "merge"]\nupto = [5000, 5000]',
+            "sort.u32.upto: [5000, 5000] does not ascend; give the crossovers in ascending order",
+        ),
+        (
+            '["merge", "radix"]\nupto = [5000]',
+            '["merge", "radix", "merge"]\nupto = [5000, 400]',
+            "sort.u32.upto: [5000, 400] does not ascend; give the crossovers in ascending order",
+        ),
+        (
+            '["merge", "radix"]',
+            '["radix-bits4", "radix"]',
+            "sort.u32: two of the algorithms have a kernel single; give them the same shape",
+        ),
+        ("[radix.u32.bits4]", "[radix.u32.Bits-4]", "radix.u32.Bits-4: cannot name a variant; use lower-case letters"),
+        ("[radix.u32.bits4]\nbits = 4", "[radix.u32.bits4]\nbits = 12", "radix.u32.bits4.bits: 12 is not between 1 and"),
+        ("[sort.u32]\n", "sort = 3\n[other]\n", "sort: is not a table; write it as [sort]"),
+    ],
+)
+def test_each_mistake_is_named(old: str, new: str, expected: str) -> None:
+    assert TEXT.count(old) == 1
+    text = TEXT.replace(old, new)
+    if new.startswith("sort = 3"):  # before any table
+        text = "sort = 3\n" + TEXT.replace(SORT, "")
+    found = errors(text)
+    assert any(line.startswith(f"two.toml: {expected}") for line in found), found
+
+
+def test_algorithms_of_two_subgroup_widths_do_not_go_together() -> None:
+    text = HEAD + MERGE + table(subgroup=16, ranker="ballot") + SORT
+    assert errors(text) == [
+        "two.toml: sort.u32: its algorithms use subgroups of 8 and of 16 lanes; give them one width"
+    ]
+    assert parsed(text.replace("subgroup = 16", "subgroup = 8")).default("u32").lanes == 8
+
+
+def test_a_mistake_in_a_part_is_not_repeated_for_the_whole() -> None:
+    assert len(errors(TEXT.replace("items = 4\nwork_group = 64", "items = 65\nwork_group = 64", 1))) == 1
+
+
+def test_a_part_that_cannot_sort_so_many_leaves_no_gap() -> None:
+    """Merge sorts end at 2^29: a crossover beyond would leave counts that nothing sorts."""
+    (line,) = errors(TEXT.replace("[5000]", f"[{2**29 + 1}]"))
+    assert "sort.u32" in line and str(2**29) in line
+    assert parsed(TEXT.replace("[5000]", f"[{2**29}]")).default("u32").plan.max_n > 2**29
+
+
+def test_choosing_by_label() -> None:
+    found = parsed()
+    assert manifest.choose(found, (), (), ()).algorithms == ("auto",)
+    assert manifest.choose(found, (), (), ["radix-bits4", "merge"]).algorithms == ("merge", "radix-bits4")
+    assert manifest.choose(found, ["u32"], ["opencl"], ["radix", "auto"]).algorithms == ("auto", "radix")
+    with pytest.raises(Usage, match="target two: has no algorithm radix-bits2; it has auto, merge, radix, radix-bits4"):
+        manifest.choose(found, (), (), ["radix-bits2"])
+    with pytest.raises(Usage, match="target two: has no key u64; it has u32"):
+        manifest.choose(found, ["u64"], (), ())
+    some = manifest.choose(found, (), (), ["merge"])
+    assert manifest.widened(some, None, found) == some
+    more = manifest.widened(some, manifest.choose(found, (), (), ["auto", "radix-bits4"]), found)
+    assert more.algorithms == ("auto", "merge", "radix-bits4")
+    without = parsed(TEXT.replace(table(".bits4").replace("bits = 8", "bits = 4"), ""))
+    assert manifest.widened(some, more, without).algorithms == ("auto", "merge")
+
+
+def parts(*rows: tuple[str, Any, int]) -> Sort:
+    """Return the sort of (algorithm, parameters, greatest count), in ascending order."""
+    low, placed = 0, []
+    for name, params, top in rows:
+        placed.append(Part(algorithm=name, params=params, min_n=low, max_n=top))
+        low = top
+    kernels, plan, whole = sorts.assemble(placed, "here")
+    return Sort(target="t", algorithm="auto", key=KEYS["u32"], kernels=kernels, plan=plan, parts=whole)
+
+
+def found(label: str, text: str = TEXT) -> Any:
+    return parsed(text).choices[label, "u32"]
+
+
+RANKED = TEXT.replace('coordination = "scan"', 'coordination = "lookback"')
+EVER = 2**63 - 1
+
+
+def wholes() -> dict[str, Sort]:
+    """Return sorts of one, two and three parts."""
+    base, look = found("radix"), found("radix", RANKED)
+    walking = replace(base, ranker="serial", work_group=1, items=64, single=300, stream_from=9000)
+    return {
+        "merge": parts(("merge", found("merge"), EVER)),
+        "merge, radix": parts(("merge", found("merge"), 5000), ("radix", base, EVER)),
+        "merge, lookback": parts(("merge", found("merge"), 130), ("radix", look, EVER)),
+        "merge, large": parts(("merge", found("merge"), 5000), ("radix", replace(look, large=True), EVER)),
+        "radix, merge": parts(("radix", base, 3000), ("merge", found("merge"), EVER)),
+        "radix, merge, radix": parts(("radix", base, 200), ("merge", found("merge"), 3000), ("radix", base, EVER)),
+        "walking": parts(("radix", walking, EVER)),
+        "merge, walking": parts(("merge", found("merge"), 100), ("radix", walking, EVER)),
+    }
+
+
+@pytest.mark.parametrize("name", wholes())
+def test_each_count_is_sorted_by_one_part_in_the_scratch_that_it_needs(name: str) -> None:
+    """The launches are those of the part that the count belongs to, their guards cut at the crossovers."""
+    whole = wholes()[name]
+    top = whole.plan.max_n
+    ends = [p.max_n for p in whole.parts]
+    edges = sorts.edges(whole, 1 << 18)
+    assert {p.min_n for p in whole.parts} <= set(edges) and edges == sorted(set(edges))
+    counts = {*around([*ends, *edges, 1 << 20, (1 << 30) - 1, top], top), *range(0, 700, 7)}
+    for n in counts:
+        part = next((p for p in whole.parts if p.min_n < n <= p.max_n), whole.parts[0])
+        made = {"merge": merge, "radix": radix}[part.algorithm]
+        plan = made.plan(part.params)
+        for in_place in (False, True):
+            mine = [replace(x.step, min_n=0, max_n=0) for x in launches(whole.plan, n, in_place=in_place)]
+            alone = [replace(x.step, min_n=0, max_n=0) for x in launches(plan, n, in_place=in_place)]
+            assert mine == alone and bool(mine) == (n > 0)
+        assert whole.plan.scratch.bytes(n) >= plan.scratch.bytes(n)
+        told = whole.plan.outcome
+        if told is not None and plan.outcome is not None and n > plan.outcome.min_n:
+            assert n > told.min_n and (told.binding, told.words) == (plan.outcome.binding, plan.outcome.words)
+
+
+def test_scratch_is_none_where_no_part_needs_any() -> None:
+    for name, least in (("merge", EVER), ("merge, radix", 5000), ("radix, merge", 256), ("merge, lookback", 256)):
+        whole = wholes()[name]
+        assert all(whole.plan.scratch.bytes(n) == 0 for n in range(0, min(least, 9000) + 1, 50))
+        assert (whole.plan.scratch.bytes(least + 1) > 0) == (name != "merge")
+    assert wholes()["merge"].plan.scratch == Scratch()
+
+
+def test_the_outcome_means_something_only_where_a_part_looks_back() -> None:
+    assert wholes()["merge, radix"].plan.outcome is None
+    told = wholes()["merge, lookback"].plan.outcome
+    assert told is not None and (told.words, told.min_n) == (4, 256)
+    assert wholes()["merge, large"].plan.outcome == replace(told, min_n=5000)
+
+
+def test_kernels_that_no_row_uses_are_left_out() -> None:
+    names = {k.name for k in wholes()["merge, radix"].kernels}
+    assert "single" not in names and {"count", "rows", "scatter", "copy", "clean"} <= names
+    assert {k.name for k in wholes()["merge, walking"].kernels} >= {"scatter_lines", "single"}
+    assert len(names) == len(wholes()["merge, radix"].kernels)
+
+
+def test_validation_is_dense_around_the_first_part_and_reaches_the_last() -> None:
+    whole = wholes()["radix, merge, radix"]
+    assert sorts.block(whole) == radix.block(whole.parts[0].params)
+    assert sorts.row_ends(whole, 1 << 16)
+    assert {200, 3000} <= set(sorts.edges(whole, 1 << 16))
+
+
+def test_notes_name_the_counts_of_each_part() -> None:
+    notes = sorts.notes(wholes()["merge, radix"])
+    assert ("merge", "1 to 5000 keys") in notes and ("radix", f"5001 to {2**30 - 1} keys") in notes
+    assert notes.index(("merge", "1 to 5000 keys")) < notes.index(("radix", f"5001 to {2**30 - 1} keys"))
+    assert not [name for name, _ in sorts.notes(wholes()["walking"]) if name == "radix"]
+
+
+def test_traffic_is_the_sum_of_the_launches_out_of_place() -> None:
+    whole = wholes()["merge, radix"]
+    for n in (0, 1, 5000, 5001, 1 << 20):
+        each = [sorts.moved(whole, x.step, n) for x in launches(whole.plan, n, in_place=False)]
+        assert sorts.traffic(whole, n) == sum(each)
+    assert sorts.traffic(whole, 0) == 0
+    n = 1 << 20
+    keys = 4 * n
+    assert 4 * 3 * keys <= sorts.traffic(whole, n) < 4 * 3 * keys + 4 * 5 * 4 * 256 * 16
+    look = wholes()["merge, lookback"]
+    states = 4 * 12 * 256 * (n // 256)
+    assert 9 * keys + states <= sorts.traffic(look, n) < 9 * keys + 2 * states
+    assert sorts.traffic(whole, 128) == 2 * 4 * 128  # one work-group alone
+
+
+def test_shipped_targets_sort_any_count_with_one_function() -> None:
+    for name in target.names():
+        t = target.find(name)
+        for key in t.autos:
+            whole = t.default(key)
+            assert whole.algorithm == "auto" and len(whole.parts) == len(t.autos[key])
+            assert whole.parts[0].min_n == 0 and whole.plan.max_n >= 2**29
+            for before, after in zip(whole.parts, whole.parts[1:], strict=False):
+                assert before.max_n == after.min_n
+            for n in around([p.max_n for p in whole.parts if p.max_n < 2**29] + [1, 2, 1 << 20], 1 << 29):
+                assert bool(list(launches(whole.plan, n, in_place=True))) == (n > 0)

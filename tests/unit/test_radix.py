@@ -1,0 +1,550 @@
+"""Radix sorts without a device: the model in numpy shows that every plan sorts, stably, and what cannot work is named.
+
+- Plans of every ranker's kind and coordination, digits of 1 to 11 bits, both key types, in and out of place, at counts
+  around every boundary, with look-backs that fail: the result is that of a stable sort by the bits that are sorted.
+- A model that cannot fail says nothing: every row of a plan is dropped or changed in turn, and each fault is noticed.
+- Every launch finds what it needs in the scratch memory that the rule asks for, up to the greatest counts.
+- Every mistake in a table is named once, and following its hint mends it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from hsgen.algorithms import radix
+from hsgen.algorithms.radix.bodies import large
+from hsgen.algorithms.radix.model import Fault, run
+from hsgen.algorithms.radix.schedule import DIRECT, MAX_N, MAX_WIDE, REDO
+from hsgen.algorithms.radix.words import columns, words
+from hsgen.cases import around
+from hsgen.device import Device
+from hsgen.plan import launches, offset
+from hsgen.spec import KEYS, Plan, Step
+
+Keys = NDArray[np.unsignedinteger[Any]]
+
+ROOMY = Device(
+    subgroups=(1, 4, 8, 16, 32, 64, 128),
+    shuffle=True,
+    work_group=8192,
+    groups=1 << 31,
+    local_bytes=1 << 20,
+    int64=True,
+    storage8=True,
+    storage16=True,
+    binding_bytes=1 << 40,
+    progress="started",
+)
+
+
+def shape(key: str = "u32", **values: Any) -> radix.Params:
+    """Return a shape of which most is not chosen: tiles of 32 keys, 5 work-groups, one alone up to 20 keys."""
+    small: dict[str, Any] = {"bits": 8, "items": 4, "work_group": 8, "subgroup": 1, "groups": 5, "single": 20}
+    return radix.Params(key=KEYS[key], **{"ranker": "flags", "coordination": "scan", **small, **values})
+
+
+WAYS: dict[str, dict[str, Any]] = {
+    "scan": {},
+    "lookback": {"coordination": "lookback"},
+    "folded": {"ranker": "serial", "work_group": 1, "items": 32},
+    "serial": {"ranker": "serial", "work_group": 4, "items": 8},
+    "subgroups walk": {"ranker": "serial", "work_group": 8, "subgroup": 8, "items": 4},
+    "lines": {"ranker": "serial", "work_group": 1, "items": 32, "stream_from": 70},
+    "never alone": {"single": 0},
+    "a tile alone": {"single": None, "coordination": "lookback"},
+    "no cap": {"groups": 65535},
+}
+"""What plans differ in besides their digits, by a name."""
+
+
+def boundary(p: radix.Params) -> list[int]:
+    """Return the counts at which a plan, or what its kernels do, changes, and their neighbours."""
+    cap = p.groups * p.tile if p.groups < 100 else 0
+    edges = [0, p.alone, p.tile, 2 * p.tile, cap, 2 * cap, p.stream_from or 0, *(p.tile * k for k in (3, 4))]
+    return sorted(around(edges, 1 << 20))
+
+
+def kinds(rng: np.random.Generator, n: int, key: str) -> Iterator[Keys]:
+    """Yield random keys, few distinct ones, and some whose digits are constant: all, the first, the last, inner ones."""
+    dtype = np.dtype(f"u{KEYS[key].bytes}")
+    top = np.iinfo(dtype).max
+    keys = rng.integers(0, top, n, dtype, endpoint=True)
+    yield keys
+    yield keys % dtype.type(5)
+    yield np.full(n, top, dtype)
+    yield keys & ~dtype.type(0x7FF)
+    yield keys & dtype.type(top >> 11)
+    yield keys & dtype.type(0xFF00F0)
+
+
+def expected(p: radix.Params, keys: Keys) -> Keys:
+    """Return `keys` stably sorted by the bits that a shape sorts."""
+    end = 8 * p.key.bytes if p.end is None else p.end
+    field = (keys >> keys.dtype.type(p.begin)) & keys.dtype.type((1 << (end - p.begin)) - 1)
+    sorted_: Keys = keys[np.argsort(field, kind="stable")]
+    return sorted_
+
+
+def check(p: radix.Params, plan: Plan, counts: list[int], failures: list[tuple[int, ...]], *, every: int = 1) -> int:
+    """Sort keys of these counts with a plan, both ways and with each set of passes failing.
+
+    A count gets every kind of keys, or one of `every` by turns.  Return how many passes failed in all.
+    """
+    failed = 0
+    rng = np.random.default_rng(1)
+    for number, n in enumerate(counts):
+        for keys in list(kinds(rng, n, p.key.name))[number % every :: every]:
+            right = expected(p, keys)
+            for in_place in (False, True):
+                for failing in failures:
+                    out, lost = run(p, plan, keys, in_place=in_place, failing=failing)
+                    assert np.array_equal(out, right), (n, in_place, failing)
+                    assert lost <= set(failing)
+                    failed += len(lost)
+    return failed
+
+
+def failures(p: radix.Params) -> list[tuple[int, ...]]:
+    """Return sets of passes whose look-back fails: none, the first, the last, all, some."""
+    last = len(p.digits) - 1
+    if p.coordination == "scan":
+        return [()]
+    return [(), (0,), (last,), tuple(range(last + 1)), tuple(range(1, last + 1, 2))]
+
+
+@pytest.mark.parametrize("bits", range(1, 12))
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("way", WAYS)
+def test_plans_sort(way: str, key: str, bits: int) -> None:
+    p = shape(key, bits=bits, **WAYS[way])
+    assert radix.problems(p, ROOMY) == []
+    counts = boundary(p)
+    thin = counts[bits % 3 :: 3] if bits in (8, 11) else counts[bits % 7 :: 7]
+    thin = [*thin, p.groups % 100 * p.tile + 1]
+    failed = check(p, radix.plan(p), thin, failures(p) if bits > 3 else failures(p)[:2], every=5 if bits < 3 else 3)
+    assert (failed > 0) == (p.coordination == "lookback")
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    ("key", "bits", "begin", "end"), [("u32", 8, 16, None), ("u64", 8, 32, None), ("u64", 5, 3, 40), ("u32", 11, 7, 18)]
+)
+def test_a_part_of_the_bits_is_sorted_stably(way: str, key: str, bits: int, begin: int, end: int | None) -> None:
+    p = shape(key, bits=bits, begin=begin, end=end, **WAYS[way])
+    check(p, radix.plan(p), boundary(p), failures(p), every=3)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_the_rows_for_large_counts_sort_small_ones_too(key: str) -> None:
+    p = large(shape(key, large=True))
+    check(p, radix.plan(p), boundary(p), [()])
+
+
+def mutants(p: radix.Params, plan: Plan) -> Iterator[tuple[str, Plan]]:
+    """Yield plans with one row that is missing or wrong.
+
+    A row that redoes a pass always, and not only when it failed, does the same again: no such mutant is made.
+    """
+    for i, step in enumerate(plan.steps):
+        rows: dict[str, Step | None] = {"dropped": None, "runs too late": replace(step, min_n=step.min_n + 1)}
+        top = p.alone if step.kernel == "single" else p.stream_from or 0
+        rows["ends too early"] = replace(step, max_n=step.max_n - 1 if step.max_n in (top, top - 1) else 2 * p.tile)
+        if step.place == "any":
+            rows["only in place"] = replace(step, place="in")
+            rows["only out of place"] = replace(step, place="out")
+        else:
+            rows["other place"] = replace(step, place="in" if step.place == "out" else "out")
+        if step.kernel in ("count", "rows", "scatter", "scatter_lines", "onesweep"):
+            rows["fewer bits"] = replace(step, argument=step.argument - (1 << 16))
+            if step.kernel != "onesweep" and not step.argument & REDO:
+                rows["never"] = replace(step, argument=step.argument | REDO)
+            if step.kernel != "rows":
+                rows["other shift"] = replace(step, argument=step.argument + (1 << 8))
+                rows["other pass"] = replace(step, argument=step.argument ^ 1)
+        if step.kernel == "copy":
+            rows["other pass"] = replace(step, argument=step.argument - 1)
+        if step.kernel == "scatter" and step.place == "in" and not step.argument & 255:
+            rows["direct"] = replace(step, argument=step.argument | DIRECT)
+        if step.kernel == "starts" and step.place == "in":
+            rows["direct"] = replace(step, argument=step.argument | DIRECT)
+        if step.div > 1:
+            rows["a group too few"] = replace(step, add=step.add - step.div)
+            rows["half the groups"] = replace(step, div=2 * step.div)
+        least = (1 << (step.argument >> 16 & 15)) - 1 if step.kernel == "rows" else (step.max_n - 1) // p.tile
+        if 1 < step.cap < 2**32 - 1 and step.cap - 1 <= least:
+            rows["a lower cap"] = replace(step, cap=step.cap - 1)
+        for what, row in rows.items():
+            if step.min_n < step.max_n:
+                steps = (*plan.steps[:i], *([row] if row else []), *plan.steps[i + 1 :])
+                yield f"{i} {step.kernel} {step.argument:x} {step.place}: {what}", replace(plan, steps=steps)
+
+
+@pytest.mark.parametrize(
+    "p",
+    [
+        shape(bits=8),
+        shape(bits=11),
+        shape("u64", bits=11, begin=20, coordination="lookback", single=50),
+        shape(bits=11, coordination="lookback", single=50),
+        shape(bits=11, **WAYS["folded"]),
+        shape(bits=11, **WAYS["serial"]),
+        shape(bits=8, **WAYS["lines"]),
+    ],
+    ids=lambda p: f"{p.key.name}-{p.ranker}-{p.coordination}-{p.bits}-{p.work_group}-{p.stream_from}",
+)
+def test_every_fault_in_a_plan_is_noticed(p: radix.Params) -> None:
+    plan = radix.plan(p)
+    survived = []
+    lines = around([p.stream_from], 1000) if p.stream_from else set()
+    counts = sorted({1, p.alone, p.alone + 1, p.tile + 1, p.groups * p.tile + 1, 5, *lines})
+    lost: list[tuple[int, ...]] = [(), (0,), (len(p.digits) - 1,)] if p.coordination == "lookback" else [()]
+    check(p, plan, counts, lost)
+    tried = 0
+    for what, mutant in mutants(p, plan):
+        tried += 1
+        try:
+            check(p, mutant, counts, lost)
+        except (AssertionError, Fault, KeyError, ValueError, IndexError):
+            continue
+        survived.append(what)
+    assert tried > 30 and survived == [], survived
+
+
+@pytest.mark.parametrize(("end", "bits"), [(32, b) for b in range(1, 12)] + [(64, b) for b in range(1, 12)])
+def test_digits_are_as_few_and_as_even_as_their_width_allows(end: int, bits: int) -> None:
+    p = shape("u32" if end == 32 else "u64", bits=bits)
+    widths = [width for _, width in p.digits]
+    assert len(widths) == -(-end // bits) and sum(widths) == end
+    assert max(widths) <= bits and max(widths) - min(widths) <= 1 and widths == sorted(widths, reverse=True)
+    assert [shift for shift, _ in p.digits] == [sum(widths[:i]) for i in range(len(widths))]
+    assert p.radix == 1 << max(widths)
+
+
+def test_known_digits() -> None:
+    assert shape(bits=8).digits == ((0, 8), (8, 8), (16, 8), (24, 8))
+    assert shape(bits=11).digits == ((0, 11), (11, 11), (22, 10))
+    assert shape(bits=5).digits == ((0, 5), (5, 5), (10, 5), (15, 5), (20, 4), (24, 4), (28, 4))
+    assert shape("u64", bits=11).digits == ((0, 11), (11, 11), (22, 11), (33, 11), (44, 10), (54, 10))
+    assert shape("u64", bits=8, begin=32).digits == ((32, 8), (40, 8), (48, 8), (56, 8))
+    assert shape(bits=8, begin=7, end=20).digits == ((7, 7), (14, 6))
+    assert shape(bits=8, begin=7, end=20).radix == 128
+
+
+def test_what_follows_from_a_shape() -> None:
+    p = shape(items=15, work_group=256, single=None)
+    assert (p.tile, p.alone, radix.block(p)) == (3840, 3840, 3840)
+    assert (replace(p, single=0).alone, radix.block(replace(p, single=0))) == (0, 3840)
+    assert radix.block(replace(p, single=100)) == 100
+    serial = shape(ranker="serial", work_group=1, single=None)
+    assert serial.alone == 0 and serial.folded and not replace(serial, work_group=2).folded
+    assert shape().line == 16 and shape("u64").line == 8
+    assert shape(subgroup=4, ranker="ballot").subgroups == 2
+    notes = dict(radix.notes(shape(bits=11)))
+    assert notes["digits"] == "passes of [11, 11, 10] bits, 2048 values"
+    assert dict(radix.notes(shape()))["digits"] == "4 passes of 8 bits, 256 values"
+
+
+def needs(p: radix.Params, kernel: str, n: int) -> dict[str, int]:
+    """Return the bytes that a launch for `n` keys touches in each of its buffers in scratch."""
+    wide = kernel.endswith("_wide")
+    q = large(p) if wide else p
+    tiles = -(-n // p.tile)
+    rows = p.radix * columns(p) * (tiles if kernel in ("onesweep", "histogram") else min(tiles, p.groups))
+    return {
+        "other": n * p.key.bytes,
+        "words": 4 * words(q).table + (0 if wide else 4 * rows),
+        "table": 8 * (p.radix + rows),
+    }
+
+
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("more", [{}, {"large": True}])
+def test_every_launch_finds_what_it_needs_in_scratch(way: str, key: str, more: dict[str, bool]) -> None:
+    p = shape(key, **WAYS[way], **more)
+    if p.serial and p.large:
+        pytest.skip("the serial ranker counts in 32 bits")
+    plan = radix.plan(p)
+    least = radix.plan(replace(p, large=False)).max_n
+    counts = {*boundary(p), *around([least, 1 << 24, plan.max_n, *([1 << 32, 1 << 37] if p.large else [])], plan.max_n)}
+    for n in counts:
+        scratch = plan.scratch.bytes(n)
+        for launch in launches(plan, n, in_place=False):
+            step = launch.step
+            kernel = next(k for k in radix.kernels(p) if k.name == step.kernel)
+            need = needs(p, step.kernel, n)
+            for buffer, binding in zip(kernel.buffers, step.bindings, strict=True):
+                if binding.role == "scratch":
+                    assert offset(binding, n) + need[buffer.name] <= scratch, (n, step.kernel, buffer.name)
+            assert kernel.wide == (n > least), (n, step.kernel)
+        if plan.outcome and n > plan.outcome.min_n:
+            assert offset(plan.outcome.binding, n) + 4 * plan.outcome.words <= scratch
+            assert plan.outcome.words == len(p.digits)
+
+
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("coordination", radix.shape.COORDINATIONS)
+def test_from_2_to_the_30_on_every_row_is_one_of_the_large_plan(key: str, coordination: str) -> None:
+    """Those are the rows that the model proves with small counts; see above."""
+    p = shape(key, large=True, coordination=coordination, single=None, items=16, work_group=64)
+    plan, wide = radix.plan(p), radix.plan(large(p))
+    assert plan.max_n == wide.max_n > 1 << 32
+    for n in (MAX_N + 1, MAX_N + 2, (1 << 32) - 1, 1 << 32, (1 << 32) + 1):
+        for in_place in (False, True):
+            found = [x for x in launches(plan, n, in_place=in_place)]
+            alike = [x for x in launches(wide, n, in_place=in_place)]
+            assert [replace(x.step, min_n=0) for x in found] == [x.step for x in alike]
+            assert [x.grid for x in found] == [x.grid for x in alike] and found
+    names = [x.step.kernel for x in launches(plan, MAX_N, in_place=True)]
+    assert names and not any(name.endswith("_wide") for name in names)
+    assert all(s.max_n <= MAX_N for s in plan.steps if not s.kernel.endswith("_wide"))
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_counters_of_large_sorts_do_not_wrap(key: str) -> None:
+    """A work-group counts its keys in 32 bits, whatever n is: its share must have fewer than 2^32."""
+    for groups in (1, 5, 64, 1024, 65535):
+        p = large(shape(key, large=True, groups=groups, items=16, work_group=256))
+        n = radix.plan(p).max_n
+        assert -(-(-(-n // p.tile)) // groups) * p.tile < 1 << 32 and n >= min(MAX_WIDE, groups << 31)
+
+
+@pytest.mark.parametrize("way", [*WAYS, "a key a lane"])
+def test_indices_of_the_table_stay_below_2_to_the_31(way: str) -> None:
+    """Kernels count in signed 32-bit numbers, also the words of the table of tiles or chunks."""
+    tiny = {"items": 1, "work_group": 1, "subgroup": 1, "coordination": "lookback", "single": 0}
+    p = shape(bits=11, **WAYS.get(way, tiny))
+    for q in (p, replace(p, groups=65535)):
+        units = -(-radix.plan(q).max_n // q.tile)
+        entries = q.radix * columns(q) * (units if q.coordination == "lookback" else min(units, q.groups))
+        assert words(q).table + entries < 1 << 31
+
+
+def test_bytes_moved() -> None:
+    """Four digits of 8 bits; with look-back 9 times the keys are read or written, else 12 times."""
+    n, tile = 1 << 20, 4096
+    for coordination, times in (("lookback", 9), ("scan", 12)):
+        p = shape(items=16, work_group=256, groups=64, coordination=coordination)
+        parts: dict[str, int] = {}
+        for x in launches(radix.plan(p), n, in_place=False):
+            parts[x.step.kernel] = parts.get(x.step.kernel, 0) + radix.moved(p, x.step, n)
+        table = 4 * 256 * 64
+        rest = sum(parts.values()) - times * 4 * n
+        assert rest == (
+            4 * (table + 2 * table + table)
+            if coordination == "scan"
+            else 4 * 4 * 256 + 4 * 256 * (n // tile) + 8 * 4 * 256 + 4 * 12 * 256 * (n // tile)
+        )
+    p = shape(bits=11, groups=64, items=16, work_group=256)
+    copies = {
+        x.step.place: radix.moved(p, x.step, n)
+        for in_place in (False, True)
+        for x in launches(radix.plan(p), n, in_place=in_place)
+        if x.step.kernel == "copy"
+    }
+    assert copies == {"out": 0, "in": 8 * n}
+    assert radix.moved(p, radix.plan(p).steps[0], 20) == 160
+
+
+def test_edges_and_row_ends_lie_where_a_sort_changes_its_way() -> None:
+    p = shape(single=None, ranker="ballot", subgroup=4)
+    found = radix.edges(p, 1000)
+    assert {0, 1, 16, 32, 64, 96, 128, 160, 192, 320, 1000} <= set(found) and found == sorted(set(found))
+    assert max(radix.edges(p, 50)) == 50
+    assert 70 in radix.edges(shape(**WAYS["lines"]), 1000)
+    assert radix.row_ends(p, 1000) == [34, 38, 42, 46, 50, 54, 58, 62]
+    assert radix.row_ends(shape(**WAYS["serial"]), 1000) == []
+
+
+def flawed(values: dict[str, Any], device: Device = ROOMY) -> list[tuple[str, str, str]]:
+    return radix.problems(shape(**values), device)
+
+
+LANES = {"ranker": "ballot", "subgroup": 8, "work_group": 64, "single": None}
+SERIAL = {"ranker": "serial", "work_group": 4}
+PLAIN = replace(ROOMY, shuffle=False, subgroups=(1,))
+
+
+@pytest.mark.parametrize(
+    ("values", "device", "key", "what", "hint", "mend"),
+    [
+        (
+            LANES,
+            PLAIN,
+            "subgroup",
+            "this device has no shuffle",
+            'give 1, and the ranker "flags", "split" or "serial"',
+            [{"subgroup": 1, "ranker": r} for r in ("flags", "split", "serial")],
+        ),
+        (
+            LANES,
+            replace(ROOMY, subgroups=(16, 32)),
+            "subgroup",
+            "this device has no subgroups of 8",
+            "give 1 or one of 16, 32",
+            [{"subgroup": 16}, {"subgroup": 32}],
+        ),
+        (
+            {"work_group": 512},
+            replace(ROOMY, work_group=256),
+            "work_group",
+            "512 lanes exceed the work-group limit of 256",
+            "give at most 256",
+            [{"work_group": 256}],
+        ),
+        (
+            {"coordination": "lookback"},
+            replace(ROOMY, progress="none"),
+            "coordination",
+            'looking back needs a device that goes on with what it began (device.progress = "started")',
+            'give "scan"',
+            [{"coordination": "scan"}],
+        ),
+        (
+            {**SERIAL, "subgroup": 8},
+            ROOMY,
+            "work_group",
+            "a subgroup that walks a chunk is a work-group, 4 lanes are not 8",
+            "give 8, or a subgroup of 1: every lane then walks its own chunk",
+            [{"work_group": 8}, {"subgroup": 1}],
+        ),
+        (
+            {**SERIAL, "coordination": "lookback"},
+            ROOMY,
+            "coordination",
+            "chunks of the serial ranker are counted first",
+            'give "scan"',
+            [{"coordination": "scan"}],
+        ),
+        (
+            {**SERIAL, "work_group": 1, "groups": 300},
+            ROOMY,
+            "groups",
+            "each of 300 lanes would sum 300 columns of counts",
+            "give at most 256",
+            [{"groups": 256}],
+        ),
+        (
+            {**SERIAL, "large": True},
+            ROOMY,
+            "large",
+            "the serial ranker counts in 32 bits",
+            "leave it out, or choose another ranker",
+            [{"large": False}, {"ranker": "flags", "single": 0}],
+        ),
+        (
+            {**SERIAL, "stream_from": 1000},
+            ROOMY,
+            "stream_from",
+            "only work-groups of one lane collect keys",
+            "leave it out, or give a work_group of 1",
+            [{"stream_from": None}, {"work_group": 1}],
+        ),
+        (
+            {**LANES, "subgroup": 1},
+            ROOMY,
+            "subgroup",
+            "the ranker ballot needs subgroups",
+            "give their width, or another ranker",
+            [{"subgroup": 16}, {"ranker": "flags"}],
+        ),
+        (
+            {"ranker": "split", "subgroup": 4},
+            ROOMY,
+            "subgroup",
+            "the ranker split uses no subgroup operations",
+            "give 1",
+            [{"subgroup": 1}],
+        ),
+        (
+            {**LANES, "work_group": 60},
+            ROOMY,
+            "work_group",
+            "60 lanes are no whole subgroups",
+            "give a multiple of 8",
+            [{"work_group": 56}, {"work_group": 64}],
+        ),
+        (
+            {**LANES, "ranker": "broadcast", "subgroup": 64},
+            ROOMY,
+            "ranker",
+            "comparing with 64 lanes one by one does not pay",
+            'give "ballot"',
+            [{"ranker": "ballot"}],
+        ),
+        (
+            {"items": 65},
+            ROOMY,
+            "items",
+            "65 keys do not fit the registers of a lane",
+            "give at most 64",
+            [{"items": 64}],
+        ),
+        ({"single": 33}, ROOMY, "single", "one work-group holds 32 keys", "give at most 32", [{"single": 32}]),
+        (
+            {"stream_from": 1000},
+            ROOMY,
+            "stream_from",
+            "only the serial ranker collects keys",
+            'leave it out, or choose the ranker "serial"',
+            [{"stream_from": None}, {"ranker": "serial", "work_group": 1}],
+        ),
+        (
+            {"items": 64, "work_group": 2000},
+            ROOMY,
+            "items",
+            "a tile of 128000 keys is too large",
+            "give at most 32",
+            [{"items": 32}],
+        ),
+        (
+            {"items": 16, "work_group": 64},
+            replace(ROOMY, local_bytes=9475),
+            "items",
+            "scatter needs 9476 bytes of local memory, the device has 9475",
+            "give fewer bits, items or lanes",
+            [{"bits": 7}, {"items": 15}, {"work_group": 63}],
+        ),
+        (
+            {"coordination": "lookback", "single": 0},
+            replace(ROOMY, local_bytes=4095),
+            "bits",
+            "histogram needs 4096 bytes of local memory, the device has 4095",
+            "give fewer bits, items or lanes",
+            [{"bits": 7}],
+        ),
+    ],
+)
+def test_each_mistake_is_named_once_and_its_hint_mends_it(
+    values: dict[str, Any], device: Device, key: str, what: str, hint: str, mend: list[dict[str, Any]]
+) -> None:
+    (found,) = [x for x in flawed(values, device) if x[0] == key] or [("", "", "")]
+    assert found == (key, what, hint)
+    for better in mend:
+        assert flawed({**values, **better}, device) == [], better
+
+
+def test_all_mistakes_of_a_shape_are_named_at_once() -> None:
+    bad = {"items": 70, "single": 10**6, "stream_from": 5, "subgroup": 3, "coordination": "lookback"}
+    found = flawed(bad, replace(ROOMY, progress="none"))
+    assert sorted(key for key, _, _ in found) == [
+        "coordination",
+        "items",
+        "single",
+        "stream_from",
+        "subgroup",
+        "subgroup",
+    ]
+
+
+def test_single_values_are_judged_alone_where_others_are_wrong() -> None:
+    device = replace(ROOMY, progress="none", work_group=64)
+    found = list(radix.alone({"coordination": "lookback", "work_group": 65, "subgroup": 2}, device))
+    assert [key for key, _, _ in found] == ["subgroup", "work_group", "coordination"]
+    assert list(radix.alone({}, device)) == []

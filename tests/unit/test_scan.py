@@ -1,0 +1,207 @@
+"""Prefix sums without a device: the model in numpy shows that every plan sums, and what cannot work is named.
+
+- Both coordinations, lanes alone and work-groups, inclusive and exclusive, all numbers of columns, both element types,
+  in and out of place, at counts around every boundary; look-backs in any order of accesses, some of which give up.
+- A model that cannot fail says nothing: every row of a plan is dropped in turn, and each fault is noticed.
+- States hold all bits of a sum and are not accepted torn; scratch holds them up to the greatest counts.
+- Every mistake in a table is named once, and following its hint mends it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from hsgen import sorts, target, validate
+from hsgen.algorithms import scan
+from hsgen.algorithms.scan.model import Fault, joined, pieces, run
+from hsgen.algorithms.scan.words import COUNTED, STATES, SUMMED
+from hsgen.cases import SUMMANDS, around
+from hsgen.device import Device
+from hsgen.plan import launches
+from hsgen.render import render
+from hsgen.spec import KEYS, Part, Sort
+
+Rows = NDArray[np.unsignedinteger[Any]]
+
+ROOMY = Device(
+    subgroups=(1,),
+    shuffle=False,
+    work_group=8192,
+    groups=1 << 31,
+    local_bytes=1 << 20,
+    int64=True,
+    storage8=True,
+    storage16=True,
+    binding_bytes=1 << 40,
+    progress="started",
+)
+
+
+def shape(key: str = "u32", **values: Any) -> scan.Params:
+    """Return a shape of which most is not chosen: tiles of 32 rows, 5 work-groups."""
+    small: dict[str, Any] = {"columns": 1, "exclusive": False, "items": 2, "work_group": 16, "groups": 5}
+    return scan.Params(key=KEYS[key], **{"coordination": "scan", **small, **values})
+
+
+def sort_of(p: scan.Params) -> Sort:
+    """Return the sum of a shape."""
+    kernels, plan, parts = sorts.assemble([Part(algorithm="scan", params=p, min_n=0, max_n=2**62)], "shape")
+    made: dict[str, Any] = {"kernels": kernels, "plan": plan, "parts": parts, "columns": p.columns}
+    return Sort(target="shape", algorithm="scan", key=p.key, **made)
+
+
+def rows_of(p: scan.Params, n: int, kind: str = "random") -> Rows:
+    """Return an input of one of the kinds of a validation."""
+    flat = SUMMANDS[kind](np.random.default_rng(n), n * p.columns, np.dtype(f"u{p.key.bytes}"))
+    return flat.reshape(n, p.columns)
+
+
+def check(p: scan.Params, n: int, kind: str = "random", seed: int = 1, limit: int = 2**32 - 1) -> int:
+    """Sum `n` rows in and out of place; return how often something was done again."""
+    sort, redone = sort_of(p), 0
+    rows = rows_of(p, n, kind)
+    expected = validate.expected_of(sort, rows.reshape(-1)).reshape(n, p.columns)
+    for in_place in (False, True):
+        given = rows.copy()
+        out, again = run(sort, given, in_place=in_place, seed=seed, limit=limit)
+        assert np.array_equal(out, expected), (p, n, kind, in_place)
+        assert in_place or np.array_equal(given, rows)
+        redone += again
+    return redone
+
+
+WAYS: dict[str, dict[str, Any]] = {
+    "scan": {},
+    "lookback": {"coordination": "lookback"},
+    "lanes alone": {"work_group": 1, "items": 32},
+    "lanes alone look back": {"work_group": 1, "items": 32, "coordination": "lookback"},
+}
+
+
+def test_expected_values_are_the_sums_of_columns() -> None:
+    rows = np.array([[1, 2**32 - 1], [2, 1], [3, 5]], np.uint32)
+    for exclusive, expected in ((False, [1, 2**32 - 1, 3, 0, 6, 5]), (True, [0, 0, 1, 2**32 - 1, 3, 0])):
+        sort = sort_of(shape(columns=2, exclusive=exclusive))
+        assert validate.expected_of(sort, rows.reshape(-1)).tolist() == expected
+        assert sort.scan and sort.item_bytes == 8
+
+
+@pytest.mark.parametrize("exclusive", [False, True])
+@pytest.mark.parametrize("way", WAYS)
+def test_every_plan_sums(way: str, exclusive: bool) -> None:
+    for key in KEYS:
+        for columns in (1, 2, 3, 4, 7, 16):
+            p = shape(key, columns=columns, exclusive=exclusive, **WAYS[way])
+            edges = sorted(around(scan.edges(p, 11 * p.tile), 11 * p.tile))
+            for number, n in enumerate(edges[:: 3 if columns > 2 else 1]):
+                check(p, n, list(SUMMANDS)[number % len(SUMMANDS)], limit=7 if number % 2 else 2**32 - 1)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_tiles_that_give_up_are_done_again(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    more = ({"starve": 3}, {"starve": 1}, {"spins": 1}, {"starve": 2, "withhold": 3}, {"withhold": 2, "spins": 5})
+    for test in more:
+        way = WAYS["lookback" if seed % 2 else "lanes alone look back"]
+        chosen = {"columns": int(rng.integers(1, 5)), "exclusive": bool(seed & 2), **way, **test}
+        p = shape("u64" if seed % 3 else "u32", **chosen)
+        redone = check(p, 13 * p.tile + 5, seed=seed)
+        assert redone == 2 or "starve" not in test
+    patient = shape(withhold=2, spins=1 << 20, **WAYS["lookback"])
+    assert check(patient, 13 * patient.tile + 5, seed=seed) == 0
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_every_row_of_a_plan_is_needed(way: str) -> None:
+    p = shape(**WAYS[way], **({"starve": 3} if "look" in way else {}))
+    sort = sort_of(p)
+    rows = rows_of(p, 9 * p.tile + 3)
+    expected = validate.expected_of(sort, rows.reshape(-1)).reshape(rows.shape)
+    assert np.array_equal(run(sort, rows, in_place=False)[0], expected)
+    for step in sort.plan.steps:
+        steps = tuple(s for s in sort.plan.steps if s is not step)
+        n = p.tile if step.kernel == "single" else len(rows)
+        broken = replace(sort, plan=replace(sort.plan, steps=steps))
+        try:
+            out, _ = run(broken, rows[:n], in_place=False)
+        except (Fault, IndexError):
+            continue
+        assert not np.array_equal(out, expected[:n]), step.kernel
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_states_hold_every_bit_and_are_not_accepted_torn(key: str) -> None:
+    p = shape(key)
+    for value in (0, 1, 2**30 - 1, 2**30, 2**31, KEYS[key].greatest, KEYS[key].greatest // 3):
+        words = pieces(p, value, SUMMED)
+        assert joined(words) == (SUMMED, value) and len(words) == p.pieces and max(words) < 2**32
+        assert joined([*pieces(p, 7, COUNTED)[:1], *words[1:]])[0] == 0
+
+
+def test_scratch_holds_what_steps_use_up_to_the_greatest_count() -> None:
+    for key in KEYS:
+        for columns in (1, 7, 16):
+            for way in WAYS.values():
+                p = shape(key, columns=columns, **way)
+                sort = sort_of(p)
+                greatest = sort.plan.max_n
+                assert greatest * columns < 2**31 and (greatest == 2**30 or (greatest + 1) * columns >= 2**31)
+                for n in (p.tile + 1, 5 * p.tile, 100 * p.tile + 1, greatest):
+                    tiles = -(-n // p.tile)
+                    words = STATES + tiles * columns * p.pieces
+                    need = 4 * words if p.looks else min(tiles, p.groups) * columns * p.key.bytes
+                    assert need <= sort.plan.scratch.bytes(n) and words < 2**31
+                assert sort.plan.scratch.bytes(p.tile) == 0
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_one_launch_is_enough_for_a_tile(way: str) -> None:
+    p = shape(**WAYS[way])
+    plan = scan.plan(p)
+    for n, expected in ((0, 0), (1, 1), (p.tile, 1), (p.tile + 1, len(plan.steps) - 1)):
+        assert len(list(launches(plan, n, in_place=True))) == expected
+
+
+def test_what_a_launch_moves() -> None:
+    p = shape(columns=4)
+    n = 40 * p.tile
+    moved = {s.kernel: scan.moved(p, s, n) for s in scan.plan(p).steps}
+    assert moved == {"single": 32 * n, "reduce": 16 * n + 80, "spine": 160, "scan": 32 * n + 80}
+    p = replace(p, coordination="lookback")
+    states = 4 * 40 * 4 * 2
+    moved = {s.kernel: scan.moved(p, s, n) for s in scan.plan(p).steps}
+    assert moved == {"single": 32 * n, "begin": states, "lookback": 32 * n + 3 * states, "settle": 0, "apply": 0}
+
+
+@pytest.mark.parametrize(
+    ("values", "facts", "names"),
+    [
+        ({"work_group": 512}, {"work_group": 256}, ["work_group"]),
+        ({"coordination": "lookback"}, {"progress": "none"}, ["coordination"]),
+        ({"work_group": 4, "columns": 5}, {}, ["work_group"]),
+        ({"work_group": 1, "items": 8, "coordination": "lookback"}, {}, ["items"]),
+        ({"work_group": 1, "groups": 2000}, {}, ["groups"]),
+        ({"items": 100}, {"local_bytes": 4096}, ["items"]),
+        ({"work_group": 8, "columns": 2}, {"work_group": 8}, ["work_group"]),
+        ({"work_group": 512, "coordination": "lookback"}, {"work_group": 256, "progress": "none"}, None),
+    ],
+)
+def test_what_cannot_work_is_named(values: dict[str, Any], facts: dict[str, Any], names: list[str] | None) -> None:
+    found = scan.problems(shape(**values), replace(ROOMY, **facts))
+    assert [name for name, _, _ in found] == (names or ["work_group", "coordination"])
+    assert all(what and hint for _, what, hint in found)
+    assert scan.problems(shape(), ROOMY) == []
+
+
+def test_tables_of_targets_make_scans() -> None:
+    found = target.find("cpu")
+    assert {"scan-x1", "scan-x4ex"} <= set(found.labels("u32")) and not found.default("u32").scan
+    sort = found.sort("scan-x4ex", "u64")
+    assert sort.scan and sort.columns == 4 and sort.item_bytes == 32 and sort.file == "scan-x4ex_u64"
+    text = render(sort, "opencl").text
+    assert "cpu/scan-x4ex_u64: scan-x4ex of u64 elements" in text and "hs_look(" not in text.split("hs_subgroup()")[-1]
