@@ -102,7 +102,11 @@ def read_autos(
             r.error(f"{where}.upto", f"{upto} does not ascend", "give the crossovers in ascending order")
         if len(r.errors) == before and all(choices[name, key] is not None for name in names):
             found[key] = tuple(zip(names, [*upto, ALL], strict=True))
-            parts = [Part(algorithm=algorithm(a), params=choices[a, key], min_n=0, max_n=ALL) for a in names]
+            tops, lows = [*upto, ALL], [0, *upto]
+            parts = [
+                Part(algorithm=algorithm(a), params=choices[a, key], min_n=low, max_n=high)
+                for a, low, high in zip(names, lows, tops, strict=True)
+            ]
             try:
                 sorts.assemble(parts, f"{r.where}: {where}")
             except Usage as e:

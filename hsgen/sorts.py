@@ -18,7 +18,7 @@ def assemble(parts: Sequence[Part], where: str) -> tuple[tuple[Kernel, ...], Pla
     The last part reaches as far as its own plan does.
 
     Raises:
-        Usage: two parts need subgroups of different widths, or bring different kernels of one name.
+        Usage: a part but the last cannot sort as many keys as it shall, two parts need subgroups of different widths, or bring different kernels of one name.
     """
     kernels: dict[str, Kernel] = {}
     steps: list[Step] = []
@@ -29,6 +29,8 @@ def assemble(parts: Sequence[Part], where: str) -> tuple[tuple[Kernel, ...], Pla
         made = ALGORITHMS[part.algorithm]
         plan = made.plan(part.params)
         top = min(part.max_n, plan.max_n)
+        if top < part.max_n and part is not parts[-1]:
+            raise Usage(f"{where}: {part.algorithm} sorts up to {plan.max_n} keys; give no crossover beyond it")
         mine = [replace(s, min_n=max(s.min_n, part.min_n), max_n=min(s.max_n, top)) for s in plan.steps]
         mine = [s for s in mine if s.min_n < s.max_n]
         used = {s.kernel for s in mine}

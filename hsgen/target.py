@@ -180,13 +180,7 @@ def parse(text: str, stem: str, where: str) -> Target:
     r = Reader(where)
     r.unknown(data, "", (*_TOP, *_TABLES))
     top = r.fields({k: v for k, v in data.items() if k in _TOP}, "", _TOP)
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", top.get("name", "x")):
-        hint = "use letters, digits, '.', '_' and '-', a letter or digit first"
-        r.error("name", f"{top['name']!r} cannot name files", hint)
-    elif not _plain(top.get("name", "x") + "/"):
-        r.error("name", f"{top['name']!r} holds what a bundle's prefix replaces", "leave out the word hs")
-    elif top.get("name", stem) != stem:
-        r.error("name", f'"{top["name"]}" is not the file\'s name', f'write "{stem}" or rename the file')
+    _name(r, top, stem)
     device_table = r.table(data, "device")
     facts = r.fields(device_table, "device", _DEVICE) if device_table is not None else {}
     whole = all(name in facts for name, field in _DEVICE.items() if field.required)
@@ -219,6 +213,17 @@ def parse(text: str, stem: str, where: str) -> Target:
         evidence=evidence,
         autos=autos,
     )
+
+
+def _name(r: Reader, top: Mapping[str, Any], stem: str) -> None:
+    """Note what is wrong with a target's name."""
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", top.get("name", "x")):
+        hint = "use letters, digits, '.', '_' and '-', a letter or digit first"
+        r.error("name", f"{top['name']!r} cannot name files", hint)
+    elif not _plain(top.get("name", "x") + "/"):
+        r.error("name", f"{top['name']!r} holds what a bundle's prefix replaces", "leave out the word hs")
+    elif top.get("name", stem) != stem:
+        r.error("name", f'"{top["name"]}" is not the file\'s name', f'write "{stem}" or rename the file')
 
 
 def _evidence(r: Reader, data: Mapping[str, Any]) -> tuple[Mapping[str, str], ...]:

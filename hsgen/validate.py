@@ -97,6 +97,7 @@ def plan_cases(sort: Sort, *, full: bool, seed: int) -> list[tuple[int, str]]:
     block = block_of(sort)
     dense = 4 * block + 1
     top = max((_FULL_TOP if full else _QUICK_TOP) // sort.columns, reach(sort.plan), dense)
+    top = min(top, sort.plan.max_n)
     edges = sorts.edges(sort, top)
     near = around(edges, top)
     ns = counts(edges, block, top, -(-FULL // (2 * len(kinds))) if full else QUICK // 2, rng)

@@ -26,9 +26,9 @@ api_option = click.option(
     "--api", type=click.Choice(list(APIS)), help="The API; opencl, or the first of a target without it."
 )
 WORDS = {
-    "opencl": {"out_of_order": 1},
-    "vulkan": {"validation": 2, "binding_limit": 2**62, "size_control": 1},
-    "cuda": {"graph": 1},
+    "opencl": {"out_of_order": 1, "poison": 1},
+    "vulkan": {"validation": 2, "binding_limit": 2**62, "size_control": 1, "poison": 1},
+    "cuda": {"graph": 1, "poison": 1},
 }
 """The words of --option for each API, with the greatest value of each."""
 runtime_option = click.option(
@@ -42,7 +42,7 @@ option_option = click.option(
     multiple=True,
     metavar="WORD=N",
     help="For the C runtime: validation=1 (2: GPU-assisted), binding_limit=BYTES, size_control=0 (Vulkan), graph=1 "
-    "(CUDA), out_of_order=1 (OpenCL).",
+    "(CUDA), out_of_order=1 (OpenCL), poison=1 (scratch full of ones before each sort).",
 )
 algorithm_option = click.option(
     "--algorithm",

@@ -84,10 +84,10 @@ def test_order_of_targets_does_not_matter(tmp_path: Path) -> None:
 
 
 def test_headers_tell_the_command_and_nothing_of_the_machine(bundle: Path) -> None:
-    text = (bundle / "targets/intel-gen8/kernels/opencl/merge_u32.cl").read_text()
+    text = (bundle / "targets/intel-gen8/kernels/opencl/auto_u32.cl").read_text()
     assert "SPDX-License-Identifier: MIT-0" in text.splitlines()[0]
-    assert "hsgen generate --target intel-gen8 --key u32 --api opencl --algorithm merge" in text
-    assert "templates: dialects/opencl.j2 merge/block_sort.j2" in text
+    assert "hsgen generate --target intel-gen8 --key u32 --api opencl --algorithm auto" in text
+    assert "templates: dialects/opencl.j2 dialects/opencl_parts.j2 merge/block_sort.j2" in text
     for word in (str(ROOT), str(bundle), "2026", os.uname().nodename):
         assert word not in text
 
@@ -102,7 +102,7 @@ def test_only_changed_files_are_written(bundle: Path, capsys: pytest.CaptureFixt
 
 
 def test_a_target_touches_no_other(bundle: Path) -> None:
-    other = bundle / "targets/generic/kernels/opencl/merge_u32.cl"
+    other = bundle / "targets/generic/kernels/opencl/auto_u32.cl"
     other.write_text("mine")
     assert main(["generate", "-t", "intel-gen8", "--key", "u64", "-o", str(bundle)]) == 0
     assert other.read_text() == "mine"
@@ -112,11 +112,11 @@ def test_a_narrower_choice_adds_and_removes_nothing(tmp_path: Path) -> None:
     folder = tmp_path / "bundle"
     kernels = folder / "targets/intel-gen8/kernels/opencl"
     assert main(["generate", "-t", "intel-gen8", "--key", "u64", "-o", str(folder)]) == 0
-    assert [p.name for p in kernels.iterdir()] == ["merge_u64.cl"]
+    assert [p.name for p in kernels.iterdir()] == ["auto_u64.cl"]
     assert main(["generate", "-t", "intel-gen8", "--key", "u32", "-o", str(folder)]) == 0
-    assert sorted(p.name for p in kernels.iterdir()) == ["merge_u32.cl", "merge_u64.cl"]
+    assert sorted(p.name for p in kernels.iterdir()) == ["auto_u32.cl", "auto_u64.cl"]
     assert main(["generate", "--remove", "intel-gen8", "-t", "intel-gen8", "--key", "u32", "-o", str(folder)]) == 0
-    assert [p.name for p in kernels.iterdir()] == ["merge_u32.cl"]
+    assert [p.name for p in kernels.iterdir()] == ["auto_u32.cl"]
     assert main(["check", "-o", str(folder)]) == 0
 
 
@@ -127,7 +127,7 @@ def test_a_removed_target_leaves_nothing(bundle: Path, capsys: pytest.CaptureFix
         assert main(["generate", "--remove", "intel-gen8", "-o", str(bundle), "--json", *more]) == 0
         said[bool(more)] = [(r["path"], r["state"]) for r in json.loads(capsys.readouterr().out)]
     assert said[True] == said[False]
-    assert ("targets/intel-gen8/kernels/opencl/merge_u32.cl", "removed") in said[True]
+    assert ("targets/intel-gen8/kernels/opencl/auto_u32.cl", "removed") in said[True]
     assert ("manifest.json", "written") in said[True]
     assert not (bundle / "targets/intel-gen8").exists()
     assert list(json.loads((bundle / "manifest.json").read_text())["targets"]) == ["generic"]
@@ -151,25 +151,25 @@ def test_dry_run_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[st
 
 def test_check_names_stale_missing_and_unexpected_files(bundle: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = bundle / "targets/generic/kernels/opencl"
-    (folder / "merge_u32.cl").write_text("changed")
-    (folder / "merge_u64.cl").unlink()
+    (folder / "auto_u32.cl").write_text("changed")
+    (folder / "auto_u64.cl").unlink()
     (folder / "extra.cl").write_text("")
     capsys.readouterr()
     assert main(["check", "-o", str(bundle), "--diff"]) == 1
     out, err = capsys.readouterr()
     for line in (
-        "stale targets/generic/kernels/opencl/merge_u32.cl",
-        "missing targets/generic/kernels/opencl/merge_u64.cl",
+        "stale targets/generic/kernels/opencl/auto_u32.cl",
+        "missing targets/generic/kernels/opencl/auto_u64.cl",
         "unexpected targets/generic/kernels/opencl/extra.cl",
         f"hsgen generate -o {bundle}",
     ):
         assert line in err
     assert "-changed" in out and "+typedef ulong hs_key;" in out
     assert main(["verify", str(bundle)]) == 1
-    assert "merge_u32.cl" in capsys.readouterr().err
+    assert "auto_u32.cl" in capsys.readouterr().err
     assert main(["check", "-o", str(bundle), "--json"]) == 1
     states = {r["path"].rsplit("/", 1)[1]: r["state"] for r in json.loads(capsys.readouterr().out)}
-    assert states == {"merge_u32.cl": "stale", "merge_u64.cl": "missing", "extra.cl": "unexpected"}
+    assert states == {"auto_u32.cl": "stale", "auto_u64.cl": "missing", "extra.cl": "unexpected"}
 
 
 def test_check_fails_after_one_character_of_a_template_changed(tmp_path: Path) -> None:
@@ -178,15 +178,15 @@ def test_check_fails_after_one_character_of_a_template_changed(tmp_path: Path) -
         shutil.copytree(ROOT / name, tree / name, ignore=shutil.ignore_patterns("__pycache__"))
     path = tree / "templates/merge/clean.j2"
     env = {"PYTHONPATH": str(tree)}
-    assert run("generate", "-t", "cpu", "-t", "generic", "--api", "opencl", env=env, cwd=tree).returncode == 0
+    assert run("generate", "-t", "intel-gen8", "-t", "generic", "--api", "opencl", env=env, cwd=tree).returncode == 0
     assert run("check", env=env, cwd=tree).returncode == 0
     path.write_text(path.read_text().replace("a run without a partner", "A run without a partner", 1))
     done = run("check", env=env, cwd=tree)
     assert done.returncode == 1
     stale = {
         f"hsgen: generated: stale targets/{t}/{path}"
-        for t in ("cpu", "generic")
-        for path in (f"{t}.c", "kernels/opencl/merge_u32.cl", "kernels/opencl/merge_u64.cl")
+        for t in ("intel-gen8", "generic")
+        for path in (f"{t}.c", "kernels/opencl/auto_u32.cl", "kernels/opencl/auto_u64.cl")
     }
     assert {line for line in done.stderr.splitlines() if "stale targets" in line} == stale
     assert "run: hsgen generate -o generated" in done.stderr
@@ -204,7 +204,7 @@ def test_targets_from_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     mine.write_text((resources.targets() / "generic.toml").read_text().replace('name = "generic"', 'name = "mine"'))
     folder = tmp_path / "out"
     assert main(["generate", "-t", str(mine), "-o", str(folder)]) == 0
-    assert (folder / "targets/mine/kernels/opencl/merge_u32.cl").is_file()
+    assert (folder / "targets/mine/kernels/opencl/auto_u32.cl").is_file()
     capsys.readouterr()
     assert main(["check", "-o", str(folder)]) == 2
     assert "target mine does not come with hsgen; give its file with -t" in capsys.readouterr().err

@@ -38,7 +38,9 @@ def sort_of(key: str, **values: Any) -> Sort:
 
 def ways() -> list[tuple[str, str, str, int]]:
     """Return (ranker, coordination, key type, architecture): every ranker with both coordinations, nightly with all."""
-    every = [(r, c) for r, v in RANKERS.items() for c in radix.shape.COORDINATIONS if c == "scan" or v["ranker"] != "serial"]
+    every = [
+        (r, c) for r, v in RANKERS.items() for c in radix.shape.COORDINATIONS if c == "scan" or v["ranker"] != "serial"
+    ]
     if NIGHTLY:
         return [(r, c, k, a) for r, c in every for k in KEYS for a in ARCHS]
     return [(r, c, ("u32", "u64")[i // 2 % 2], ARCHS[(i + i // 4) % 2]) for i, (r, c) in enumerate(every)]

@@ -23,9 +23,10 @@ from hsgen.spec import Sort
 def small(key: str) -> Sort:
     """The generic target's sort with blocks of 128 keys: the same templates, quick enough for a simulator."""
     found = target.find("generic").sort("merge", key)
-    assert isinstance(found.params, merge.Params)
-    p = replace(found.params, slabs=16, clean_slabs=16, stream_group=16)
-    return replace(found, kernels=merge.kernels(p), plan=merge.plan(p), params=p)
+    part = found.parts[0]
+    assert isinstance(part.params, merge.Params)
+    p = replace(part.params, slabs=16, clean_slabs=16, stream_group=16)
+    return replace(found, kernels=merge.kernels(p), plan=merge.plan(p), parts=(replace(part, params=p),))
 
 
 def main(key: str, fault: str = "") -> None:

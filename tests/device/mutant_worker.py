@@ -13,8 +13,7 @@ from dataclasses import replace
 
 from mutants import kernel_mutants, plan_mutants
 
-from hsgen import target, validate
-from hsgen.algorithms import merge
+from hsgen import sorts, target, validate
 from hsgen.backends.hosts import hosts
 from hsgen.backends.opencl import Compiled, Direct, build, context_for, standard
 from hsgen.cases import KINDS, around
@@ -41,10 +40,8 @@ def pairs_for(sort: Sort, greatest: int) -> list[tuple[int, str]]:
     kinds = list(KINDS)
     dense = [(n, kinds[n % len(kinds)]) for n in range(2 * block + 2)]
     quick = [(n, k) for n, k in validate.plan_cases(sort, full=False, seed=7) if n <= greatest]
-    large = [
-        (n, kinds[i]) for n in around(merge.edges(sort.params, greatest), greatest) for i in range(4) if n > 4 * block
-    ]
-    rows = [(n, "random") for n in merge.row_ends(sort.params, greatest)]
+    large = [(n, kinds[i]) for n in around(sorts.edges(sort, greatest), greatest) for i in range(4) if n > 4 * block]
+    rows = [(n, "random") for n in sorts.row_ends(sort, greatest)]
     return rows[::-8] + dense + rows + sorted(large) + quick
 
 

@@ -65,7 +65,10 @@ def sorts(made: Direct, frame: validate.Frame, n: int, times: int = 1, seed: int
     for number in range(times):
         keys, right = payloads(rng, n, made.sort.key.name)
         for in_place in (False, True):
-            assert frame.run(keys, right, in_place=in_place, shifts=(number % 7, number % 5)) is None, (number, in_place)
+            assert frame.run(keys, right, in_place=in_place, shifts=(number % 7, number % 5)) is None, (
+                number,
+                in_place,
+            )
             again.append(made.outcome())
     return again
 

@@ -8,7 +8,13 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +22,7 @@ import pytest
 from conftest import missing
 from test_vulkan import Lavapipe, lanes, lavapipe, validated
 
-from hsgen import sorts, toolchain, validate
+from hsgen import sorts, target, toolchain, validate
 from hsgen.algorithms import scan
 from hsgen.backends.hosts import Host
 from hsgen.backends.opencl import Compiled, Direct, context_for
@@ -30,6 +36,7 @@ pytestmark = pytest.mark.device
 cl = toolchain.pyopencl()
 array = pytest.importorskip("pyopencl.array")
 __all__ = ["lavapipe"]  # a fixture
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "scan.md"
 
 SHAPES: dict[str, dict[str, Any]] = {
     "scan": {"work_group": 32, "items": 3, "coordination": "scan"},
@@ -209,3 +216,21 @@ def test_what_the_python_api_refuses(queue: Any) -> None:
         Usage, match=r"generic: no inclusive sum of 5 columns of u32; it has scan-x1, .*\[scan\.u32\.NAME\]"
     ):
         Scanner(queue.context, "u32", 5)
+
+
+def test_the_document_says_what_happens(embedded: Host, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = DOCUMENT.read_text(encoding="utf-8")
+    (program,) = re.findall(r"^```python\n(.*?)^```$", text, re.M | re.S)
+    (tmp_path / "program.py").write_text(program, encoding="utf-8")
+    env = {**os.environ, "PYTHONPATH": str(DOCUMENT.parents[1])}
+    done = subprocess.run(
+        [sys.executable, tmp_path / "program.py"], capture_output=True, text=True, env=env, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    (table,) = re.findall(r"^```toml\n(.*?)^```$", text, re.M | re.S)
+    values = tomllib.loads(table)["scan"]["u32"]["x4"]
+    assert scan.problems(scan.params(KEYS["u32"], values), target.find("generic").device) == []
+    (lines,) = re.findall(r"^```sh\n(.*?)^```$", text, re.M | re.S)
+    for line in lines.splitlines():
+        assert main(line.split()[1:]) == 0, line
+    assert "cpu/scan-x4_u32" in capsys.readouterr().out

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hsgen import target, validate
+from hsgen import sorts, target, validate
 from hsgen.algorithms import merge
 from hsgen.algorithms.merge import Params
 from hsgen.backends.hosts import Host
 from hsgen.backends.opencl import Compiled, Direct, context_for
 from hsgen.cases import KINDS
 from hsgen.networks import pow2_ceil, pow2_floor
-from hsgen.spec import KEYS, Sort
+from hsgen.spec import KEYS, Part, Sort
 
 FACTS = target.find("cpu").device
 
@@ -49,7 +49,8 @@ def shapes(draw: st.DrawFn) -> Params:
 
 def check(host: Host, p: Params) -> None:
     """Compile a shape and sort counts around its edges, up to eight blocks."""
-    sort = Sort(target="drawn", algorithm="merge", key=p.key, kernels=merge.kernels(p), plan=merge.plan(p), params=p)
+    kernels, plan, parts = sorts.assemble([Part(algorithm="merge", params=p, min_n=0, max_n=1 << 29)], "drawn")
+    sort = Sort(target="drawn", algorithm="merge", key=p.key, kernels=kernels, plan=plan, parts=parts)
     context = context_for(host)
     engine = Direct(context, Compiled(context, sort))
     top = 8 * p.block + 1

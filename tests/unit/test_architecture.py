@@ -120,6 +120,7 @@ def test_every_template_is_used() -> None:
     host = ("LICENSE", "README.md", "CMakeLists.txt", "meson.build", "target.c", "target.cu", "spirv.c")
     roots = {f"host/{name}.j2" for name in (*host, "hs_targets.h", "hs_targets.c")}
     roots |= {f"dialects/{name}.j2" for name in APIS.values()} | {f"{name}/words.j2" for name in ALGORITHMS}
+    roots |= {f"radix/rank_{name}.j2" for name in ("match", "flags", "split")}  # imported by a name made up
     for found in map(target.find, target.names()):
         for (label, _), params in found.choices.items():
             made = ALGORITHMS[algorithm(label)]

@@ -90,7 +90,9 @@ def test_labels_and_the_default() -> None:
     assert parsed(HEAD + table(".a1") + table(".b2")).labels("u32") == ["radix-a1", "radix-b2"]
 
 
-@pytest.mark.parametrize(("label", "key"), [("auto", "u64"), ("radix-bits2", "u32"), ("merge", "u64"), ("quick", "u32")])
+@pytest.mark.parametrize(
+    ("label", "key"), [("auto", "u64"), ("radix-bits2", "u32"), ("merge", "u64"), ("quick", "u32")]
+)
 def test_a_sort_that_a_target_does_not_have(label: str, key: str) -> None:
     with pytest.raises(Usage) as caught:
         parsed().sort(label, key)
@@ -141,10 +143,14 @@ def test_a_default_for_keys_that_a_target_does_not_sort() -> None:
         (
             '["merge", "radix"]',
             '["radix-bits4", "radix"]',
-            "sort.u32: two of the algorithms have a kernel single; give them the same shape",
+            "sort.u32: two of the algorithms have a kernel count; give them the same shape",
         ),
         ("[radix.u32.bits4]", "[radix.u32.Bits-4]", "radix.u32.Bits-4: cannot name a variant; use lower-case letters"),
-        ("[radix.u32.bits4]\nbits = 4", "[radix.u32.bits4]\nbits = 12", "radix.u32.bits4.bits: 12 is not between 1 and"),
+        (
+            "[radix.u32.bits4]\nbits = 4",
+            "[radix.u32.bits4]\nbits = 12",
+            "radix.u32.bits4.bits: 12 is not between 1 and",
+        ),
         ("[sort.u32]\n", "sort = 3\n[other]\n", "sort: is not a table; write it as [sort]"),
     ],
 )

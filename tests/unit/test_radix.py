@@ -71,7 +71,7 @@ def boundary(p: radix.Params) -> list[int]:
 
 
 def kinds(rng: np.random.Generator, n: int, key: str) -> Iterator[Keys]:
-    """Yield random keys, few distinct ones, and some whose digits are constant: all, the first, the last, inner ones."""
+    """Yield random keys, few distinct ones, and some with constant digits: all, the first, the last, inner ones."""
     dtype = np.dtype(f"u{KEYS[key].bytes}")
     top = np.iinfo(dtype).max
     keys = rng.integers(0, top, n, dtype, endpoint=True)
@@ -312,7 +312,8 @@ def test_counters_of_large_sorts_do_not_wrap(key: str) -> None:
     for groups in (1, 5, 64, 1024, 65535):
         p = large(shape(key, large=True, groups=groups, items=16, work_group=256))
         n = radix.plan(p).max_n
-        assert -(-(-(-n // p.tile)) // groups) * p.tile < 1 << 32 and n >= min(MAX_WIDE, groups << 31)
+        tiles = (n + p.tile - 1) // p.tile
+        assert (tiles + groups - 1) // groups * p.tile < 1 << 32 and n >= min(MAX_WIDE, groups << 31)
 
 
 @pytest.mark.parametrize("way", [*WAYS, "a key a lane"])

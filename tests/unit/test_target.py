@@ -123,7 +123,9 @@ def test_a_file_must_not_take_the_name_of_a_shipped_target(tmp_path: Path) -> No
 
 
 def test_every_kernel_that_needs_too_much_local_memory_is_named_with_a_value_that_fits() -> None:
-    text = re.sub(r"(?ms)^(# [^\n]*\n)*\[radix\..*?(?=^\[\[evidence)", "", GOOD).replace("local_bytes = 65536", "local_bytes = 2000")
+    text = re.sub(r"(?ms)^(# [^\n]*\n)*\[radix\..*?(?=^\[\[evidence)", "", GOOD).replace(
+        "local_bytes = 65536", "local_bytes = 2000"
+    )
     found = "\n".join(lines(text))
     for key in ("u32", "u64"):
         for field in ("slabs", "clean_slabs"):
