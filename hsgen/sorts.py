@@ -18,7 +18,8 @@ def assemble(parts: Sequence[Part], where: str) -> tuple[tuple[Kernel, ...], Pla
     The last part reaches as far as its own plan does.
 
     Raises:
-        Usage: a part but the last cannot sort as many keys as it shall, two parts need subgroups of different widths, or bring different kernels of one name.
+        Usage: a part but the last cannot sort as many keys as it shall, or two parts need subgroups of different
+            widths or bring different kernels of one name.
     """
     kernels: dict[str, Kernel] = {}
     steps: list[Step] = []

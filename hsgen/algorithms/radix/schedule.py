@@ -73,7 +73,8 @@ def _counted(p: Params, number: int, flags: int) -> list[Step]:
     low, high, arg = p.alone, _max_n(p), argument(p, number) | flags
     rows = [_row(p, "count", arg, low, high, grid=True)]
     if not p.folded:
-        rows.append(_row(p, "rows", arg, low, high, fixed=-(-p.radix // p.work_group) if p.serial else p.radix))
+        values = 1 << p.digits[number][1]
+        rows.append(_row(p, "rows", arg, low, high, fixed=-(-values // p.work_group) if p.serial else values))
     cut = min(max(p.stream_from - 1, low), high) if p.stream_from else high
     for name, least, most in (("scatter", low, cut), ("scatter_lines", cut, high)):
         if least >= most:

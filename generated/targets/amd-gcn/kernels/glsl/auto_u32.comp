@@ -5523,10 +5523,90 @@ void main()
         if (hs_item() == 0) hs_post(words[words_first + 0 + pass], 1u);
         return;
     }
-    for (int q = hs_item(); q < valid; q += 256) {
-        hs_key key = tile[q];
+    if (hs_item() + 0 < valid) {
+        hs_key key = tile[hs_item() + 0];
         int d = hs_digit(key, shift, mask);
-        hs_store(to, hs_as_int(bases[d] - firsts[d]) + q, key);
+        hs_store(to, hs_as_int(bases[d] - firsts[d]) + hs_item() + 0, key);
+    }
+    if (hs_item() + 256 < valid) {
+        hs_key key = tile[hs_item() + 256];
+        int d = hs_digit(key, shift, mask);
+        hs_store(to, hs_as_int(bases[d] - firsts[d]) + hs_item() + 256, key);
+    }
+    if (hs_item() + 512 < valid) {
+        hs_key key = tile[hs_item() + 512];
+        int d = hs_digit(key, shift, mask);
+        hs_store(to, hs_as_int(bases[d] - firsts[d]) + hs_item() + 512, key);
+    }
+    if (hs_item() + 768 < valid) {
+        hs_key key = tile[hs_item() + 768];
+        int d = hs_digit(key, shift, mask);
+        hs_store(to, hs_as_int(bases[d] - firsts[d]) + hs_item() + 768, key);
+    }
+    if (hs_item() + 1024 < valid) {
+        hs_key key = tile[hs_item() + 1024];
+        int d = hs_digit(key, shift, mask);
+        hs_store(to, hs_as_int(bases[d] - firsts[d]) + hs_item() + 1024, key);
+    }
+    if (hs_item() + 1280 < valid) {
+        hs_key key = tile[hs_item() + 1280];
+        int d = hs_digit(key, shift, mask);
+        hs_store(to, hs_as_int(bases[d] - firsts[d]) + hs_item() + 1280, key);
+    }
+    if (hs_item() + 1536 < valid) {
+        hs_key key = tile[hs_item() + 1536];
+        int d = hs_digit(key, shift, mask);
+        hs_store(to, hs_as_int(bases[d] - firsts[d]) + hs_item() + 1536, key);
+    }
+    if (hs_item() + 1792 < valid) {
+        hs_key key = tile[hs_item() + 1792];
+        int d = hs_digit(key, shift, mask);
+        hs_store(to, hs_as_int(bases[d] - firsts[d]) + hs_item() + 1792, key);
+    }
+    if (hs_item() + 2048 < valid) {
+        hs_key key = tile[hs_item() + 2048];
+        int d = hs_digit(key, shift, mask);
+        hs_store(to, hs_as_int(bases[d] - firsts[d]) + hs_item() + 2048, key);
+    }
+    if (hs_item() + 2304 < valid) {
+        hs_key key = tile[hs_item() + 2304];
+        int d = hs_digit(key, shift, mask);
+        hs_store(to, hs_as_int(bases[d] - firsts[d]) + hs_item() + 2304, key);
+    }
+    if (hs_item() + 2560 < valid) {
+        hs_key key = tile[hs_item() + 2560];
+        int d = hs_digit(key, shift, mask);
+        hs_store(to, hs_as_int(bases[d] - firsts[d]) + hs_item() + 2560, key);
+    }
+    if (hs_item() + 2816 < valid) {
+        hs_key key = tile[hs_item() + 2816];
+        int d = hs_digit(key, shift, mask);
+        hs_store(to, hs_as_int(bases[d] - firsts[d]) + hs_item() + 2816, key);
+    }
+    if (hs_item() + 3072 < valid) {
+        hs_key key = tile[hs_item() + 3072];
+        int d = hs_digit(key, shift, mask);
+        hs_store(to, hs_as_int(bases[d] - firsts[d]) + hs_item() + 3072, key);
+    }
+    if (hs_item() + 3328 < valid) {
+        hs_key key = tile[hs_item() + 3328];
+        int d = hs_digit(key, shift, mask);
+        hs_store(to, hs_as_int(bases[d] - firsts[d]) + hs_item() + 3328, key);
+    }
+    if (hs_item() + 3584 < valid) {
+        hs_key key = tile[hs_item() + 3584];
+        int d = hs_digit(key, shift, mask);
+        hs_store(to, hs_as_int(bases[d] - firsts[d]) + hs_item() + 3584, key);
+    }
+    if (hs_item() + 3840 < valid) {
+        hs_key key = tile[hs_item() + 3840];
+        int d = hs_digit(key, shift, mask);
+        hs_store(to, hs_as_int(bases[d] - firsts[d]) + hs_item() + 3840, key);
+    }
+    if (hs_item() + 4096 < valid) {
+        hs_key key = tile[hs_item() + 4096];
+        int d = hs_digit(key, shift, mask);
+        hs_store(to, hs_as_int(bases[d] - firsts[d]) + hs_item() + 4096, key);
     }
 }
 #endif
@@ -6219,10 +6299,90 @@ void main()
         }
         hs_barrier();
 
-        for (int q = hs_item(); q < valid; q += 256) {
-            hs_key key = tile[q];
+        if (hs_item() + 0 < valid) {
+            hs_key key = tile[hs_item() + 0];
             int d = hs_digit(key, shift, mask);
-            hs_store(to, hs_as_int(bases[d] - firsts[d]) + q, key);
+            hs_store(to, hs_as_int(bases[d] - firsts[d]) + hs_item() + 0, key);
+        }
+        if (hs_item() + 256 < valid) {
+            hs_key key = tile[hs_item() + 256];
+            int d = hs_digit(key, shift, mask);
+            hs_store(to, hs_as_int(bases[d] - firsts[d]) + hs_item() + 256, key);
+        }
+        if (hs_item() + 512 < valid) {
+            hs_key key = tile[hs_item() + 512];
+            int d = hs_digit(key, shift, mask);
+            hs_store(to, hs_as_int(bases[d] - firsts[d]) + hs_item() + 512, key);
+        }
+        if (hs_item() + 768 < valid) {
+            hs_key key = tile[hs_item() + 768];
+            int d = hs_digit(key, shift, mask);
+            hs_store(to, hs_as_int(bases[d] - firsts[d]) + hs_item() + 768, key);
+        }
+        if (hs_item() + 1024 < valid) {
+            hs_key key = tile[hs_item() + 1024];
+            int d = hs_digit(key, shift, mask);
+            hs_store(to, hs_as_int(bases[d] - firsts[d]) + hs_item() + 1024, key);
+        }
+        if (hs_item() + 1280 < valid) {
+            hs_key key = tile[hs_item() + 1280];
+            int d = hs_digit(key, shift, mask);
+            hs_store(to, hs_as_int(bases[d] - firsts[d]) + hs_item() + 1280, key);
+        }
+        if (hs_item() + 1536 < valid) {
+            hs_key key = tile[hs_item() + 1536];
+            int d = hs_digit(key, shift, mask);
+            hs_store(to, hs_as_int(bases[d] - firsts[d]) + hs_item() + 1536, key);
+        }
+        if (hs_item() + 1792 < valid) {
+            hs_key key = tile[hs_item() + 1792];
+            int d = hs_digit(key, shift, mask);
+            hs_store(to, hs_as_int(bases[d] - firsts[d]) + hs_item() + 1792, key);
+        }
+        if (hs_item() + 2048 < valid) {
+            hs_key key = tile[hs_item() + 2048];
+            int d = hs_digit(key, shift, mask);
+            hs_store(to, hs_as_int(bases[d] - firsts[d]) + hs_item() + 2048, key);
+        }
+        if (hs_item() + 2304 < valid) {
+            hs_key key = tile[hs_item() + 2304];
+            int d = hs_digit(key, shift, mask);
+            hs_store(to, hs_as_int(bases[d] - firsts[d]) + hs_item() + 2304, key);
+        }
+        if (hs_item() + 2560 < valid) {
+            hs_key key = tile[hs_item() + 2560];
+            int d = hs_digit(key, shift, mask);
+            hs_store(to, hs_as_int(bases[d] - firsts[d]) + hs_item() + 2560, key);
+        }
+        if (hs_item() + 2816 < valid) {
+            hs_key key = tile[hs_item() + 2816];
+            int d = hs_digit(key, shift, mask);
+            hs_store(to, hs_as_int(bases[d] - firsts[d]) + hs_item() + 2816, key);
+        }
+        if (hs_item() + 3072 < valid) {
+            hs_key key = tile[hs_item() + 3072];
+            int d = hs_digit(key, shift, mask);
+            hs_store(to, hs_as_int(bases[d] - firsts[d]) + hs_item() + 3072, key);
+        }
+        if (hs_item() + 3328 < valid) {
+            hs_key key = tile[hs_item() + 3328];
+            int d = hs_digit(key, shift, mask);
+            hs_store(to, hs_as_int(bases[d] - firsts[d]) + hs_item() + 3328, key);
+        }
+        if (hs_item() + 3584 < valid) {
+            hs_key key = tile[hs_item() + 3584];
+            int d = hs_digit(key, shift, mask);
+            hs_store(to, hs_as_int(bases[d] - firsts[d]) + hs_item() + 3584, key);
+        }
+        if (hs_item() + 3840 < valid) {
+            hs_key key = tile[hs_item() + 3840];
+            int d = hs_digit(key, shift, mask);
+            hs_store(to, hs_as_int(bases[d] - firsts[d]) + hs_item() + 3840, key);
+        }
+        if (hs_item() + 4096 < valid) {
+            hs_key key = tile[hs_item() + 4096];
+            int d = hs_digit(key, shift, mask);
+            hs_store(to, hs_as_int(bases[d] - firsts[d]) + hs_item() + 4096, key);
         }
         hs_barrier();
         for (int d = hs_item(), once = 1; once != 0; once = 0) bases[d] += totals[d];

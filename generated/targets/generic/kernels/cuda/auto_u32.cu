@@ -2799,10 +2799,45 @@ HS_KERNEL void __launch_bounds__(256) scatter(const hs_key *source, hs_key *dest
         }
         hs_barrier();
 
-        for (int q = hs_item(); q < valid; q += 256) {
-            hs_key key = tile[q];
+        if (hs_item() + 0 < valid) {
+            hs_key key = tile[hs_item() + 0];
             int d = hs_digit(key, shift, mask);
-            hs_store(to, hs_as_int(bases[d] - firsts[d]) + q, key);
+            hs_store(to, hs_as_int(bases[d] - firsts[d]) + hs_item() + 0, key);
+        }
+        if (hs_item() + 256 < valid) {
+            hs_key key = tile[hs_item() + 256];
+            int d = hs_digit(key, shift, mask);
+            hs_store(to, hs_as_int(bases[d] - firsts[d]) + hs_item() + 256, key);
+        }
+        if (hs_item() + 512 < valid) {
+            hs_key key = tile[hs_item() + 512];
+            int d = hs_digit(key, shift, mask);
+            hs_store(to, hs_as_int(bases[d] - firsts[d]) + hs_item() + 512, key);
+        }
+        if (hs_item() + 768 < valid) {
+            hs_key key = tile[hs_item() + 768];
+            int d = hs_digit(key, shift, mask);
+            hs_store(to, hs_as_int(bases[d] - firsts[d]) + hs_item() + 768, key);
+        }
+        if (hs_item() + 1024 < valid) {
+            hs_key key = tile[hs_item() + 1024];
+            int d = hs_digit(key, shift, mask);
+            hs_store(to, hs_as_int(bases[d] - firsts[d]) + hs_item() + 1024, key);
+        }
+        if (hs_item() + 1280 < valid) {
+            hs_key key = tile[hs_item() + 1280];
+            int d = hs_digit(key, shift, mask);
+            hs_store(to, hs_as_int(bases[d] - firsts[d]) + hs_item() + 1280, key);
+        }
+        if (hs_item() + 1536 < valid) {
+            hs_key key = tile[hs_item() + 1536];
+            int d = hs_digit(key, shift, mask);
+            hs_store(to, hs_as_int(bases[d] - firsts[d]) + hs_item() + 1536, key);
+        }
+        if (hs_item() + 1792 < valid) {
+            hs_key key = tile[hs_item() + 1792];
+            int d = hs_digit(key, shift, mask);
+            hs_store(to, hs_as_int(bases[d] - firsts[d]) + hs_item() + 1792, key);
         }
         hs_barrier();
         for (int d = hs_item(), once = 1; once != 0; once = 0) bases[d] += totals[d];

@@ -3778,10 +3778,35 @@ void main()
         }
         hs_barrier();
 
-        for (int q = hs_item(); q < valid; q += 128) {
-            hs_key key = tile[q];
+        if (hs_item() + 0 < valid) {
+            hs_key key = tile[hs_item() + 0];
             int d = hs_digit(key, shift, mask);
-            hs_store(to, hs_as_int(bases[d] - firsts[d]) + q, key);
+            hs_store(to, hs_as_int(bases[d] - firsts[d]) + hs_item() + 0, key);
+        }
+        if (hs_item() + 128 < valid) {
+            hs_key key = tile[hs_item() + 128];
+            int d = hs_digit(key, shift, mask);
+            hs_store(to, hs_as_int(bases[d] - firsts[d]) + hs_item() + 128, key);
+        }
+        if (hs_item() + 256 < valid) {
+            hs_key key = tile[hs_item() + 256];
+            int d = hs_digit(key, shift, mask);
+            hs_store(to, hs_as_int(bases[d] - firsts[d]) + hs_item() + 256, key);
+        }
+        if (hs_item() + 384 < valid) {
+            hs_key key = tile[hs_item() + 384];
+            int d = hs_digit(key, shift, mask);
+            hs_store(to, hs_as_int(bases[d] - firsts[d]) + hs_item() + 384, key);
+        }
+        if (hs_item() + 512 < valid) {
+            hs_key key = tile[hs_item() + 512];
+            int d = hs_digit(key, shift, mask);
+            hs_store(to, hs_as_int(bases[d] - firsts[d]) + hs_item() + 512, key);
+        }
+        if (hs_item() + 640 < valid) {
+            hs_key key = tile[hs_item() + 640];
+            int d = hs_digit(key, shift, mask);
+            hs_store(to, hs_as_int(bases[d] - firsts[d]) + hs_item() + 640, key);
         }
         hs_barrier();
         for (int d = hs_item(); d < 256; d += 128) bases[d] += totals[d];
