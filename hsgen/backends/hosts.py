@@ -175,10 +175,15 @@ def lacks(sort: Sort, host: Host) -> str | None:
     return None
 
 
-def pick(substring: str | None, sorts: Sequence[Sort] = (), found: Sequence[Host] | None = None) -> Host:
+def pick(
+    substring: str | None,
+    sorts: Sequence[Sort] = (),
+    found: Sequence[Host] | None = None,
+    target: Target | None = None,
+) -> Host:
     """Return the first device whose label holds `substring` (any device if None) and that can run `sorts`.
 
-    `found` are the devices to choose from; those of OpenCL if None.
+    `found` are the devices to choose from; those of OpenCL if None.  Those that `target` matches go first.
 
     Raises:
         Unavailable: there is none; the line says why for the devices that were looked at.
@@ -192,7 +197,7 @@ def pick(substring: str | None, sorts: Sequence[Sort] = (), found: Sequence[Host
         shown = "; ".join(h.label for h in found)
         raise Unavailable(f"no {TITLES[found[0].api]} device like '{substring}'; there is {shown}")
     reasons = []
-    for host in named:
+    for host in sorted(named, key=lambda h: target is None or not matches(target, h)):
         lacking = [x for x in (lacks(s, host) for s in sorts) if x]
         if not lacking:
             return host

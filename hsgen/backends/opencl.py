@@ -126,7 +126,8 @@ class Compiled:
         self._n = n
         part = self.scratch.part
         if need := self.sort.plan.scratch.bytes(n):
-            self.scratch.ask(queue, need)
+            places_used = (at for launch in self._launches[key] for role, at in launch[1] if role == "scratch")
+            self.scratch.ask(queue, need, places_used)
             before, end = self._last
             if end is not None and (not ordered or before != queue):
                 wait_for = [*(wait_for or []), end]

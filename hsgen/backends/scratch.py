@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -13,57 +14,62 @@ GUARD = 4096
 
 
 class Scratch:
-    """Scratch memory: one buffer, grown as needed, and the parts of it that steps see.
+    """Scratch memory: one buffer for each place at which steps see a part of it, grown as needed.
 
-    With `guarded` it is filled with bytes of 0xff when it is made, and `whole` tells whether anything was written
-    behind the bytes that were asked for last.
+    Parts of one buffer would do as well, but NVIDIA's driver crashes when they are released in another order than
+    the reverse of their creation.  With `guarded` buffers are filled with bytes of 0xff when they are made, and
+    `whole` tells whether anything was written behind what was asked for last.
     """
 
     def __init__(self, context: Any) -> None:
         self._cl = toolchain.pyopencl()
         self._context = context
-        self._buffer: Any = None
-        self._parts: dict[int, Any] = {}
-        self._asked = 0
+        self._buffers: list[Any] = []
+        self._sizes: dict[int, int] = {}
         self.guarded = False
 
-    def ask(self, queue: Any, size: int) -> None:
-        """Make room for `size` bytes, not 0; waits for the queue where `guarded` memory is filled."""
-        room = size + GUARD if self.guarded else size
-        fresh = self._buffer is None or self._buffer.size < room
-        if fresh:
-            while self._parts:  # in reverse order: NVIDIA's driver crashes on any other
-                self._parts.popitem()
-            self._buffer = self._cl.Buffer(self._context, self._cl.mem_flags.READ_WRITE, room)
-        if self.guarded and (fresh or size != self._asked):
-            if fresh:
-                self._fill(queue, 0xFF, 0, room)
-            self._fill(queue, 0x5A, size, GUARD)
-            queue.finish()
-        self._asked = size
+    def ask(self, queue: Any, size: int, places: Iterable[int]) -> None:
+        """Make room for `size` bytes, not 0, that steps see from `places` on; a part ends where the next begins.
 
-    def _fill(self, queue: Any, byte: int, at: int, size: int) -> None:
-        self._cl.enqueue_fill_buffer(queue, self._buffer, np.uint8(byte), at, size).wait()
+        Waits for the queue where `guarded` memory is filled.
+        """
+        begins = sorted(set(places))
+        sizes = {a: b - a for a, b in zip(begins, [*begins[1:], size], strict=True)}
+        if sizes == self._sizes:
+            return
+        for number, room in enumerate(sizes.values()):
+            need = room + GUARD if self.guarded else room
+            if number == len(self._buffers):
+                self._buffers.append(None)
+            if self._buffers[number] is None or self._buffers[number].size < need:
+                self._buffers[number] = self._cl.Buffer(self._context, self._cl.mem_flags.READ_WRITE, need)
+                if self.guarded:
+                    self._fill(queue, number, 0xFF, 0, need)
+            if self.guarded:
+                self._fill(queue, number, 0x5A, room, GUARD)
+        self._sizes = sizes
+
+    def _fill(self, queue: Any, number: int, byte: int, at: int, size: int) -> None:
+        self._cl.enqueue_fill_buffer(queue, self._buffers[number], np.uint8(byte), at, size).wait()
 
     def part(self, at: int) -> Any:
-        """Return the part that begins `at` bytes into it."""
-        if at == 0:
-            return self._buffer
-        if at not in self._parts:
-            self._parts[at] = self._buffer.get_sub_region(at, self._buffer.size - at)
-        return self._parts[at]
+        """Return the buffer of the part that begins `at` bytes into it."""
+        return self._buffers[list(self._sizes).index(at)]
 
     def read(self, queue: Any, at: int, count: int) -> Any:
-        """Return `count` 32-bit words from `at` bytes on, once all on the queue is done."""
+        """Return `count` 32-bit words from `at` bytes on, where a part begins, once all on the queue is done."""
         words = np.empty(count, np.uint32)
         queue.finish()
-        self._cl.enqueue_copy(queue, words, self._buffer, src_offset=at, is_blocking=True)
+        self._cl.enqueue_copy(queue, words, self.part(at), is_blocking=True)
         return words
 
     def whole(self, queue: Any) -> bool:
-        """Return whether the guard is as it was written."""
-        if not self.guarded or self._buffer is None:
+        """Return whether the guards are as they were written."""
+        if not self.guarded:
             return True
         guard = np.empty(GUARD, np.uint8)
-        self._cl.enqueue_copy(queue, guard, self._buffer, src_offset=self._asked, is_blocking=True)
-        return bool((guard == 0x5A).all())
+        for buffer, size in zip(self._buffers, self._sizes.values(), strict=False):
+            self._cl.enqueue_copy(queue, guard, buffer, src_offset=size, is_blocking=True)
+            if not (guard == 0x5A).all():
+                return False
+        return True

@@ -173,7 +173,7 @@ def find(
         name = found.name
     sorts = drive.sorts(found, keys)
     libraries = {s.key.name: drive.library(found, s, peers) for s in sorts} if native else {}
-    chosen = hosts.pick(device, sorts, shown)
+    chosen = hosts.pick(device, sorts, shown, found)
     return Place(api=api, target=str(name), host=chosen, sorts=sorts, library=libraries, options=drive.words)
 
 

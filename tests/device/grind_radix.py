@@ -1,4 +1,4 @@
-"""Sorts a few counts with tiny radix sorts that need no subgroups; run by test_radix.py inside oclgrind.
+"""Sorts a few counts with tiny radix sorts that need no subgroups; run by test_rankers.py inside oclgrind.
 
 Usage: grind_radix.py RANKER [drop-barrier]; with the second word barriers are taken out, which oclgrind must notice.
 """
@@ -44,10 +44,10 @@ def main(ranker: str, fault: str = "") -> None:
     engine = Direct(context, Compiled(context, sort, source, kernels))
     scratch = engine._compiled.scratch
 
-    def copied(queue: Any, byte: int, at: int, size: int) -> None:
+    def copied(queue: Any, number: int, byte: int, at: int, size: int) -> None:
         """oclgrind loses track of parts of buffers that are filled, or written to from the middle on."""
         if at == 0:
-            toolchain.pyopencl().enqueue_copy(queue, scratch._buffer, np.full(size, byte, np.uint8))
+            toolchain.pyopencl().enqueue_copy(queue, scratch._buffers[number], np.full(size, byte, np.uint8))
 
     scratch._fill = copied  # type: ignore[method-assign]
     scratch.whole = lambda queue: True  # type: ignore[method-assign]

@@ -44,6 +44,11 @@ hsgen() { "$python" -m hsgen "$@"; }
 check() {
   step doctor hsgen doctor
   step cuda hsgen validate --api cuda -t "$target" --full --device NVIDIA
+  step cuda-radix hsgen validate --api cuda -t "$target" --algorithm radix --full --option poison=1 --device NVIDIA
+  for scan in scan-x1 scan-x1ex scan-x4 scan-x4ex; do
+    step "cuda-$scan" hsgen validate --api cuda -t "$target" --algorithm $scan --device NVIDIA
+  done
+  step cuda-large "$python" tests/device/large.py "$target" 2^30-1 2^30 2^32+12345
   step cuda-graph hsgen validate --api cuda -t "$target" --option graph=1 --device NVIDIA
   step cuda-generic hsgen validate --api cuda -t generic --device NVIDIA
   sanitize
@@ -61,6 +66,7 @@ check() {
   fi
   if "$python" -c 'import pyopencl' 2>/dev/null; then
     step opencl hsgen validate -t generic --full --device NVIDIA
+    step opencl-radix hsgen validate -t generic --algorithm radix --device NVIDIA
   else
     leave opencl "pyopencl is not installed"
   fi
@@ -78,7 +84,7 @@ sanitize() {
   fi
   local bundle="$out/bundle" arch
   arch=sm_$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr -d .)
-  step generate hsgen generate -t "$target" -t generic --api cuda -o "$bundle"
+  step generate hsgen generate -t "$target" -t generic --api cuda --algorithm auto --algorithm radix -o "$bundle"
   step build nvcc -std=c++17 -O2 -lineinfo -arch="$arch" -I"$bundle/include" tests/device/sort_many.cu \
     "$bundle"/src/*.c "$bundle"/src/*.cu "$bundle"/targets/*/*.c "$bundle"/targets/*/*.cu -o "$out/sort_many"
   step run "$out/sort_many"
@@ -90,6 +96,7 @@ sanitize() {
 bench() {
   local sizes=2^10..2^28
   step bench-cuda hsgen bench --api cuda -t "$target" --sizes $sizes --against cub --json --device NVIDIA
+  step bench-radix hsgen bench --api cuda -t "$target" --algorithm radix --sizes $sizes --against cub --json --device NVIDIA
   if has_vulkan; then
     step bench-vulkan hsgen bench --api vulkan -t "$target" --sizes $sizes --against "" --bundle generated --json --device NVIDIA
   else

@@ -13,12 +13,17 @@ static bool sorts(const hs_cuda_kernels *kernels, uint64_t n, bool in_place, std
 {
     std::vector<Key> keys(n), result(n);
     for (Key &key : keys) key = static_cast<Key>(random());
-    void *buffers[2] = {nullptr, nullptr};
+    void *buffers[3] = {nullptr, nullptr, nullptr};
+    uint64_t scratch = 0;
     const size_t bytes = std::max<size_t>(n, 1) * sizeof(Key);
     hs_cuda *sorter = nullptr;
     hs_cuda_args args = {};
     args.n = n;
     bool fine = cudaMalloc(&buffers[0], bytes) == cudaSuccess && cudaMalloc(&buffers[1], bytes) == cudaSuccess;
+    fine = fine && hs_scratch(kernels->sort, n, &scratch) == HS_OK &&
+           cudaMalloc(&buffers[2], std::max<size_t>(scratch, 1)) == cudaSuccess;
+    args.scratch = scratch ? buffers[2] : nullptr;
+    args.scratch_bytes = scratch;
     args.source = buffers[0];
     args.destination = in_place ? nullptr : buffers[1];
     fine = fine && cudaMemcpy(buffers[0], keys.data(), n * sizeof(Key), cudaMemcpyHostToDevice) == cudaSuccess;
@@ -28,6 +33,7 @@ static bool sorts(const hs_cuda_kernels *kernels, uint64_t n, bool in_place, std
     hs_cuda_release(sorter);
     cudaFree(buffers[0]);
     cudaFree(buffers[1]);
+    cudaFree(buffers[2]);
     std::sort(keys.begin(), keys.end());
     return fine && keys == result;
 }

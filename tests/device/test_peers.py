@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from conftest import missing
 
-from hsgen import bench, target
+from hsgen import bench, sorts, target
 from hsgen.backends.hosts import Host
 from hsgen.backends.opencl import Compiled, Direct, context_for
 from hsgen.cli import main
@@ -287,7 +287,7 @@ def test_ratios_are_medians_over_rounds(monkeypatch: pytest.MonkeyPatch) -> None
     assert (peer.peer, peer.hsgen_ratio, peer.peer_version) == ("scripted", 0.5, "1.5")
     assert peer.mkeys_per_s == pytest.approx(1000 / 2 / 1e6, abs=5e-4) and closed == [True]
     assert (copy.peer, copy.hsgen_ratio, copy.roof_share) == ("copy", 0.25, None)
-    moved = bench.traffic(engine.sort, 1000)
+    moved = sorts.traffic(engine.sort, 1000)
     assert own.roof_share == pytest.approx(moved / 2 / (2 * 4 * 1000 / 0.5), abs=1e-4)
 
 

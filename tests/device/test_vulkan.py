@@ -144,7 +144,7 @@ def test_a_wrong_kernel_is_caught(
 ) -> None:
     """A comparator that keeps the greater key twice."""
     lavapipe(4)
-    templates("dialects/glsl.j2", "#define hs_min(a, b) min(a, b)", "#define hs_min(a, b) max(a, b)")
+    templates("dialects/glsl_parts.j2", "#define hs_min(a, b) min(a, b)", "#define hs_min(a, b) max(a, b)")
     code, rows, err = validated(capsys, "-t", lanes("lanes1"), "--key", "u32")
     assert code == 1 and rows[0]["failures"] > 500
     assert "lanes1 u32: 2 keys" in err and "out of place: key 0 is" in err and "repeat with --seed 1" in err
@@ -191,7 +191,7 @@ def test_the_example_picks_the_target_that_matches(lavapipe: Lavapipe, tmp_path:
     """It sorts with lavapipe's own target where the width suits, and with the generic one elsewhere."""
     lavapipe(8)
     place, program = tmp_path / "bundle", tmp_path / "sort_vulkan"
-    chosen = ["-t", "generic", "-t", "lavapipe", "--api", "vulkan", "--key", "u32"]
+    chosen = ["-t", "generic", "-t", "lavapipe", "--api", "vulkan", "--key", "u32", "--algorithm", "merge"]
     assert main(["generate", *chosen, "-o", str(place)]) == 0
     files = [f for pattern in ("src/*.c", "targets/*/*.c", "targets/*/spirv/*.c") for f in sorted(place.glob(pattern))]
     command = [*native.compiler(), "-std=c99", *sanitizers(tmp_path), f"-I{place / 'include'}"]
