@@ -113,6 +113,7 @@ def stream(p: Params) -> Kernel:
 
 def single(p: Params) -> Kernel:
     """Return the kernel that sorts what one work-group can alone."""
+    p = replace(p, bits=p.single_bits or p.bits, single_bits=None)
     if p.serial:
         buffers = tuple(replace(b, coherent=p.work_group > 1) if b.name != "source" else b for b in ALL[:3])
         arrays = (_array("counts", counters(p)), _array("sums", p.work_group))

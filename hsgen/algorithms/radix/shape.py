@@ -26,6 +26,9 @@ FIELDS = {
     "groups": Field("int", "the most work-groups of a count or scatter", least=1, greatest=65535),
     "split": Field("int", "the bits that the split ranker sorts at once, 1 or 2", required=False, least=1, greatest=2),
     "single": Field("int", "the count up to which one work-group sorts alone", required=False, greatest=1 << 24),
+    "single_bits": Field(
+        "int", "the bits of a digit where one work-group sorts alone", required=False, least=1, greatest=11
+    ),
     "stream_from": Field(
         "int", "serial: the count from which keys are stored past the caches", required=False, least=1
     ),
@@ -48,6 +51,7 @@ class Params:
     coordination: "scan" or "lookback".
     groups: the most work-groups of counting and scattering kernels; each then takes several tiles.
     single: one work-group sorts up to so many keys in one launch; 0 means never, None a tile (serial: never).
+    single_bits: the bits of a digit then, if not `bits`.
     stream_from: serial only: from this count on keys of a digit are collected and stored by the line of 64 bytes,
     past the caches, which pays where both buffers exceed them; None means never.
     spins: look-backs of a lane before it takes the device for starving.
@@ -67,6 +71,7 @@ class Params:
     groups: int
     split: int = 2
     single: int | None = None
+    single_bits: int | None = None
     stream_from: int | None = None
     spins: int = 1 << 20
     large: bool = False

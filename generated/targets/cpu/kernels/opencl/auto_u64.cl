@@ -6,7 +6,7 @@
 // tile: 1 lanes x 1024 = 1024 keys, at most 8 work-groups of chunks
 // ranker: serial
 // coordination: scan
-// one work-group alone: up to 32768 keys
+// one work-group alone: up to 65536 keys
 // greatest count: 1073741823 keys
 
 typedef ulong hs_key;
@@ -61,11 +61,11 @@ typedef long hs_long;
 #define hs_direct() ((hs_argument() >> 21 & 1) != 0)
 #define hs_digit(key, shift, mask) (hs_as_int(hs_bits(key, shift)) & (mask))
 
-// sort up to 32768 keys in one work-group
+// sort up to 65536 keys in one work-group
 __attribute__((reqd_work_group_size(1, 1, 1)))
 __kernel void single(__global const hs_key *source, __global hs_key *destination, __global hs_key *other, int n, int argument)
 {
-    __local uint counts[512];
+    __local uint counts[4096];
     __local uint sums[1];
 
     if (hs_group() > 0) return;
@@ -73,10 +73,10 @@ __kernel void single(__global const hs_key *source, __global hs_key *destination
     int begin = hs_item() * length < hs_n() ? hs_item() * length : hs_n();
     int end = begin + length < hs_n() ? begin + length : hs_n();
     int shift = 0, at = 0;
-    for (int pass = 0; pass < 8; pass++) {
-        int mask = 255;
+    for (int pass = 0; pass < 6; pass++) {
+        int mask = pass < 4 ? 2047 : 1023;
     if (at == 0) {
-        for (int d = 0; d < 512; d++) counts[d] = 0u;
+        for (int d = 0; d < 4096; d++) counts[d] = 0u;
         {
             int i = begin;
             for (; i + 8 <= end; i += 8) {
@@ -89,20 +89,20 @@ __kernel void single(__global const hs_key *source, __global hs_key *destination
                 hs_key k6 = source[i + 6];
                 hs_key k7 = source[i + 7];
                 counts[hs_digit(k0, shift, mask)] += 1u;
-                counts[256 + hs_digit(k1, shift, mask)] += 1u;
+                counts[2048 + hs_digit(k1, shift, mask)] += 1u;
                 counts[hs_digit(k2, shift, mask)] += 1u;
-                counts[256 + hs_digit(k3, shift, mask)] += 1u;
+                counts[2048 + hs_digit(k3, shift, mask)] += 1u;
                 counts[hs_digit(k4, shift, mask)] += 1u;
-                counts[256 + hs_digit(k5, shift, mask)] += 1u;
+                counts[2048 + hs_digit(k5, shift, mask)] += 1u;
                 counts[hs_digit(k6, shift, mask)] += 1u;
-                counts[256 + hs_digit(k7, shift, mask)] += 1u;
+                counts[2048 + hs_digit(k7, shift, mask)] += 1u;
             }
             for (; i < end; i++) counts[hs_digit(source[i], shift, mask)] += 1u;
         }
-        for (int d = 0; d < 256; d++) counts[d] += counts[256 + d];
+        for (int d = 0; d < 2048; d++) counts[d] += counts[2048 + d];
     }
     else if (at == 1) {
-        for (int d = 0; d < 512; d++) counts[d] = 0u;
+        for (int d = 0; d < 4096; d++) counts[d] = 0u;
         {
             int i = begin;
             for (; i + 8 <= end; i += 8) {
@@ -115,20 +115,20 @@ __kernel void single(__global const hs_key *source, __global hs_key *destination
                 hs_key k6 = destination[i + 6];
                 hs_key k7 = destination[i + 7];
                 counts[hs_digit(k0, shift, mask)] += 1u;
-                counts[256 + hs_digit(k1, shift, mask)] += 1u;
+                counts[2048 + hs_digit(k1, shift, mask)] += 1u;
                 counts[hs_digit(k2, shift, mask)] += 1u;
-                counts[256 + hs_digit(k3, shift, mask)] += 1u;
+                counts[2048 + hs_digit(k3, shift, mask)] += 1u;
                 counts[hs_digit(k4, shift, mask)] += 1u;
-                counts[256 + hs_digit(k5, shift, mask)] += 1u;
+                counts[2048 + hs_digit(k5, shift, mask)] += 1u;
                 counts[hs_digit(k6, shift, mask)] += 1u;
-                counts[256 + hs_digit(k7, shift, mask)] += 1u;
+                counts[2048 + hs_digit(k7, shift, mask)] += 1u;
             }
             for (; i < end; i++) counts[hs_digit(destination[i], shift, mask)] += 1u;
         }
-        for (int d = 0; d < 256; d++) counts[d] += counts[256 + d];
+        for (int d = 0; d < 2048; d++) counts[d] += counts[2048 + d];
     }
     else if (at == 2) {
-        for (int d = 0; d < 512; d++) counts[d] = 0u;
+        for (int d = 0; d < 4096; d++) counts[d] = 0u;
         {
             int i = begin;
             for (; i + 8 <= end; i += 8) {
@@ -141,22 +141,22 @@ __kernel void single(__global const hs_key *source, __global hs_key *destination
                 hs_key k6 = other[i + 6];
                 hs_key k7 = other[i + 7];
                 counts[hs_digit(k0, shift, mask)] += 1u;
-                counts[256 + hs_digit(k1, shift, mask)] += 1u;
+                counts[2048 + hs_digit(k1, shift, mask)] += 1u;
                 counts[hs_digit(k2, shift, mask)] += 1u;
-                counts[256 + hs_digit(k3, shift, mask)] += 1u;
+                counts[2048 + hs_digit(k3, shift, mask)] += 1u;
                 counts[hs_digit(k4, shift, mask)] += 1u;
-                counts[256 + hs_digit(k5, shift, mask)] += 1u;
+                counts[2048 + hs_digit(k5, shift, mask)] += 1u;
                 counts[hs_digit(k6, shift, mask)] += 1u;
-                counts[256 + hs_digit(k7, shift, mask)] += 1u;
+                counts[2048 + hs_digit(k7, shift, mask)] += 1u;
             }
             for (; i < end; i++) counts[hs_digit(other[i], shift, mask)] += 1u;
         }
-        for (int d = 0; d < 256; d++) counts[d] += counts[256 + d];
+        for (int d = 0; d < 2048; d++) counts[d] += counts[2048 + d];
     }
         int one = hs_digit(at == 0 ? source[0] : at == 1 ? destination[0] : other[0], shift, mask);
         if (hs_as_int(counts[one]) != hs_n()) { // else a constant digit: the keys stay where they are
             hs_word below = 0u;
-            for (int d = 0; d < 256; d++) {
+            for (int d = 0; d < 2048; d++) {
                 hs_word c = counts[d];
                 counts[d] = below;
                 below += c;
@@ -272,7 +272,7 @@ __kernel void single(__global const hs_key *source, __global hs_key *destination
     }
             at = next;
         }
-        shift += 8;
+        shift += pass < 4 ? 11 : 10;
     }
     if (at != 1) {
     if (at == 0) {
