@@ -34,7 +34,7 @@ TEXT = """__kernel void play(__global uint *to, __global uint *first, __global u
     first[2] = 0;
     first[3] = 7;
     rest[0] = 0;
-    first[argument] = (uint)n;
+    rest[argument - 512] = (uint)n; // rest begins 512 words into scratch
 }}
 """
 

@@ -245,12 +245,13 @@ def test_a_write_beyond_scratch_is_found(embedded: Host, tmp_path: Path, beyond:
 @pytest.mark.device
 @pytest.mark.parametrize("wide", [False, True])
 def test_scratch_through_pyopencl(embedded: Host, wide: bool) -> None:
-    """It is filled when it grows, and its guard moves with what is asked for."""
+    """Each part is filled when it grows, and its guard moves with what is asked for."""
     context = opencl.context_for(embedded)
     sort, source = crafted(WORDS - 1, wide=wide)
     engine = opencl.Direct(context, opencl.Compiled(context, sort, source))
     first, again = [POISON, POISON, 2], [0, 0, 2]
-    assert played(engine, 4, 4, 5, 3, 4, 5) == [first, again, first, [0, 0, 0], again, again]
+    grown = [0, POISON, 2]  # the first part is as large as before
+    assert played(engine, 4, 4, 5, 3, 4, 5) == [first, again, grown, [0, 0, 0], again, again]
     sort, source = crafted(WORDS, wide=wide)
     engine = opencl.Direct(context, opencl.Compiled(context, sort, source))
     assert played(engine, 5, 4, 5) == [first, BEYOND, again]
