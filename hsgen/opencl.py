@@ -18,7 +18,8 @@ from hsgen import toolchain
 from hsgen.backends import hosts
 from hsgen.backends.opencl import Compiled
 from hsgen.errors import Unavailable, Usage
-from hsgen.spec import KEYS
+from hsgen.spec import KEYS, Sort
+from hsgen.target import Target
 
 
 class Sorter:
@@ -39,15 +40,15 @@ class Sorter:
         hsgen.errors.Wrong: the kernels do not build.
     """
 
+    _noun, _verb, _done, _items = "sort", "sort", "sorted", "keys"  # as messages have it
+
     def __init__(self, context: Any, key: Any = "u32", target: str | None = None) -> None:
-        name = key if isinstance(key, str) and key in KEYS else _name(key)
-        host = next((h for h in hosts.hosts() if h.handle == context.devices[0]), None)
-        if host is None:
-            raise Unavailable(
-                f"{context.devices[0].name.strip()}: is no whole device of a platform; give its parent's context"
-            )
-        found = targets.find(target) if target else hosts.target_for(host, [targets.find(n) for n in targets.names()])
-        sort = found.default(name)
+        name, host = key_name(key), host_of(context)
+        found = target_of(host, target)
+        self._make(context, host, found, found.default(name))
+
+    def _make(self, context: Any, host: hosts.Host, found: Target, sort: Sort) -> None:
+        """Compile a sort of the target `found` for the context."""
         if lacking := hosts.lacks(sort, host):
             raise Unavailable(f"{host.label} {lacking}")
         self._context = context
@@ -71,7 +72,7 @@ class Sorter:
             hsgen.errors.Usage: n is beyond `max_n`.
         """
         if queue.context != self._context:
-            raise ValueError("the queue belongs to another context than the one that this sort was built for")
+            raise ValueError(f"the queue belongs to another context than the one that this {self._noun} was built for")
         source, room = self._memory(keys, "keys")
         destination, out_room = (source, room) if out is None else self._memory(out, "out")
         if out is not None and _span(keys) == _span(out):
@@ -79,9 +80,9 @@ class Sorter:
         count = room if n is None else operator.index(n)
         for name, have in (("keys", room), ("out", out_room)):
             if count > have:
-                raise ValueError(f"{name} holds {have} keys, {count} are to be sorted")
+                raise ValueError(f"{name} holds {have} {self._items}, {count} are to be {self._done}")
         if out is not None and _overlap(keys, out):
-            raise ValueError("keys and out overlap; leave out away to sort in place")
+            raise ValueError(f"keys and out overlap; leave out away to {self._verb} in place")
         events = [*(wait_for or []), *getattr(keys, "events", []), *getattr(out, "events", [])]
         event = self._compiled.run(queue, {"source": source, "destination": destination}, count, events or None)
         changed = keys if out is None else out
@@ -124,12 +125,37 @@ def _overlap(a: Any, b: Any) -> bool:
     return bool(left == right) and at < to + length and to < at + size and (at, size) != (to, length)
 
 
-def _name(key: Any) -> str:
-    """hsgen's name of a numpy type in this machine's byte order.
+def host_of(context: Any) -> hosts.Host:
+    """Return the first device of a context.
+
+    Raises:
+        Unavailable: it is a part of a device.
+    """
+    host = next((h for h in hosts.hosts() if h.handle == context.devices[0]), None)
+    if host is None:
+        raise Unavailable(
+            f"{context.devices[0].name.strip()}: is no whole device of a platform; give its parent's context"
+        )
+    return host
+
+
+def target_of(host: hosts.Host, name: str | None) -> Target:
+    """Return the target called `name`, or the one that matches the device.
+
+    Raises:
+        Usage: there is no such target.
+    """
+    return targets.find(name) if name else hosts.target_for(host, [targets.find(n) for n in targets.names()])
+
+
+def key_name(key: Any) -> str:
+    """Return hsgen's name of a key type: of its name, or of a numpy type in this machine's byte order.
 
     Raises:
         Usage: it is none.
     """
+    if isinstance(key, str) and key in KEYS:
+        return key
     try:
         dtype = np.dtype(key)
     except TypeError:

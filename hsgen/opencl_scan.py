@@ -7,19 +7,14 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from hsgen import target as targets
-from hsgen.backends import hosts
-from hsgen.backends.opencl import Compiled
 from hsgen.choices import algorithm
-from hsgen.errors import Unavailable, Usage
-from hsgen.opencl import Sorter, _name, _overlap, _span
-from hsgen.spec import KEYS, Sort
+from hsgen.errors import Usage
+from hsgen.opencl import Sorter, host_of, key_name, target_of
+from hsgen.spec import Sort
 from hsgen.target import Target
 
 
@@ -42,30 +37,18 @@ class Scanner(Sorter):
         hsgen.errors.Wrong: the kernels do not build.
     """
 
+    _noun, _verb, _done = "sum", "sum up", "summed up"
+
     def __init__(
         self, context: Any, key: Any = "u32", columns: int = 1, exclusive: bool = False, target: str | None = None
     ) -> None:
-        name = key if isinstance(key, str) and key in KEYS else _name(key)
-        host = next((h for h in hosts.hosts() if h.handle == context.devices[0]), None)
-        if host is None:
-            raise Unavailable(
-                f"{context.devices[0].name.strip()}: is no whole device of a platform; give its parent's context"
-            )
-        if target:
-            found = targets.find(target)
-        else:
-            found = hosts.target_for(host, [targets.find(n) for n in targets.names()])
-            if not _labels(found, name, columns, exclusive):
-                found = targets.find("generic")
-        sort = _pick(found, name, columns, exclusive)
-        if lacking := hosts.lacks(sort, host):
-            raise Unavailable(f"{host.label} {lacking}")
-        self._context = context
-        self.target = found.name
-        self.dtype = np.dtype(f"u{sort.key.bytes}")
+        name, host = key_name(key), host_of(context)
+        found = target_of(host, target)
+        if not target and not _labels(found, name, columns, exclusive):
+            found = targets.find("generic")
         self.columns = columns
-        self.max_n = sort.plan.max_n
-        self._compiled = Compiled(context, sort)
+        self._items = f"rows of {columns}"
+        self._make(context, host, found, _pick(found, name, columns, exclusive))
 
     def __call__(
         self, queue: Any, keys: Any, out: Any = None, *, n: int | None = None, wait_for: Sequence[Any] | None = None
@@ -82,33 +65,16 @@ class Scanner(Sorter):
                 that overlap, or a queue of another context.
             hsgen.errors.Usage: n is beyond `max_n`.
         """
-        if queue.context != self._context:
-            raise ValueError("the queue belongs to another context than the one that this sum was built for")
-        source, room = self._rows(keys, "keys")
-        destination, out_room = (source, room) if out is None else self._rows(out, "out")
-        if out is not None and _span(keys) == _span(out):
-            destination = source  # the same memory, if by another object: in place
-        count = room if n is None else operator.index(n)
-        for name, have in (("keys", room), ("out", out_room)):
-            if count > have:
-                raise ValueError(f"{name} holds {have} rows of {self.columns}, {count} are to be summed up")
-        if out is not None and _overlap(keys, out):
-            raise ValueError("keys and out overlap; leave out away to sum up in place")
-        events = [*(wait_for or []), *getattr(keys, "events", []), *getattr(out, "events", [])]
-        event = self._compiled.run(queue, {"source": source, "destination": destination}, count, events or None)
-        changed = keys if out is None else out
-        if hasattr(changed, "add_event"):
-            changed.add_event(event)
-        return event
+        return super().__call__(queue, keys, out, n=n, wait_for=wait_for)
 
-    def _rows(self, given: Any, name: str) -> tuple[Any, int]:
+    def _memory(self, given: Any, name: str) -> tuple[Any, int]:
         """The memory object of an array or buffer, and how many rows it holds."""
         if len(shape := getattr(given, "shape", (0,))) > 1:
             if shape[1:] != (self.columns,):
                 raise ValueError(f"{name} has the shape {shape}; give (rows, {self.columns})")
             if not given.flags.c_contiguous:
                 raise ValueError(f"{name} is not in C order; rows must lie one behind the other")
-        memory, elements = self._memory(given, name)
+        memory, elements = super()._memory(given, name)
         if hasattr(given, "base_data") and elements % self.columns:
             raise ValueError(f"{name} holds {elements} elements, which are no whole rows of {self.columns}")
         return memory, elements // self.columns

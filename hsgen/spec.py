@@ -31,6 +31,9 @@ KEYS = {k.name: k for k in (KeyType(name="u32", bytes=4), KeyType(name="u64", by
 BYTES = {"word": 4, "wide": 8}
 """The element types of buffers and local arrays besides "key", and their sizes."""
 
+UNCAPPED = 2**32 - 1
+"""The cap of steps whose work-groups only the count limits."""
+
 PLACES = ("any", "in", "out")
 """When a step runs: always, only in place, only from one buffer to another."""
 

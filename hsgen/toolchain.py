@@ -128,3 +128,17 @@ def run(command: Sequence[str], seconds: float, **more: Any) -> subprocess.Compl
 def cache_folder(name: str) -> Path:
     """Return the user's folder for what can be made again; it may not exist."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()) / "hsgen" / name
+
+
+def writable_cache(name: str) -> Path:
+    """Return that folder, made if need be, or one for this process alone where it cannot be written to."""
+    place = cache_folder(name)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        if os.access(place, os.W_OK | os.X_OK):
+            return place
+    except OSError:
+        pass
+    place = Path(tempfile.mkdtemp(prefix="hsgen-"))
+    atexit.register(shutil.rmtree, place, ignore_errors=True)
+    return place

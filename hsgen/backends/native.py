@@ -6,7 +6,6 @@ libraries are kept in the user's cache folder by the hash of all that went into 
 
 from __future__ import annotations
 
-import atexit
 import hashlib
 import os
 import shutil
@@ -119,7 +118,7 @@ def library(
     state = hashlib.sha256("\0".join([*command, *units, *_versions(command)]).encode())
     for path in sorted(files):
         state.update(path.encode() + b"\0" + files[path])
-    place = _cache() / f"{api}-{state.hexdigest()}.so"
+    place = toolchain.writable_cache("native") / f"{api}-{state.hexdigest()}.so"
     if not place.is_file():
         _build(api, command, units, files, place)
     return place
@@ -133,19 +132,6 @@ def _compiled(path: str, api: str) -> bool:
 
 def _versions(command: Sequence[str]) -> list[str]:
     return [run([command[0], "--version"], PATIENCE).stdout]
-
-
-def _cache() -> Path:
-    place = toolchain.cache_folder("native")
-    try:
-        place.mkdir(parents=True, exist_ok=True)
-        if os.access(place, os.W_OK | os.X_OK):
-            return place
-    except OSError:
-        pass
-    place = Path(tempfile.mkdtemp(prefix="hsgen-"))
-    atexit.register(shutil.rmtree, place, ignore_errors=True)
-    return place
 
 
 def _build(api: str, command: list[str], units: list[str], files: bundle.Files, place: Path) -> None:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import atexit
 import ctypes
 import hashlib
 import os
-import shutil
 import sys
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -98,7 +95,7 @@ def _built(name: str, unit: Unit) -> Path:
     text = _compile([*command, "-E", "-P", source], unit)
     said = native.run([*command, "--version"], native.PATIENCE).stdout
     state = hashlib.sha256("\0".join([*command, *unit.link, said, text]).encode())
-    place = _folder() / f"{name}-{state.hexdigest()}.so"
+    place = toolchain.writable_cache("peers") / f"{name}-{state.hexdigest()}.so"
     if not place.is_file():
         own = place.with_suffix(f".{os.getpid()}")
         try:
@@ -116,17 +113,3 @@ def _compile(command: Sequence[str], unit: Unit) -> str:
         telling = [x for x in lines if any(w in x for w in _TELLING)] or lines[-1:] or [f"exit code {done.returncode}"]
         raise Unavailable(f"does not build with {Path(command[0]).name}: {telling[0]}; install {unit.install}")
     return done.stdout
-
-
-def _folder() -> Path:
-    """The user's cache of peers, or a folder for this process where that cannot be written to."""
-    place = toolchain.cache_folder("peers")
-    try:
-        place.mkdir(parents=True, exist_ok=True)
-        if os.access(place, os.W_OK | os.X_OK):
-            return place
-    except OSError:
-        pass
-    place = Path(tempfile.mkdtemp(prefix="hsgen-"))
-    atexit.register(shutil.rmtree, place, ignore_errors=True)
-    return place

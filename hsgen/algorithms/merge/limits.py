@@ -6,26 +6,19 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from hsgen.algorithms import limits
+from hsgen.algorithms.limits import Problem
 from hsgen.algorithms.merge.bodies import block_sort, clean
 from hsgen.algorithms.merge.shape import Params
 from hsgen.device import Device
 from hsgen.networks import pow2_ceil, pow2_floor
-
-Problem = tuple[str, str, str]
-"""(key, what is wrong, what would be right)"""
 
 
 def alone(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
     """Yield what is wrong with single values, whatever the others are."""
     if (height := values.get("height", 2)) % 2:
         yield "height", f"{height} is odd", f"give an even number, {height - 1 or 2} or {height + 1}"
-    subgroup = values.get("subgroup", 1)
-    widths = [w for w in device.subgroups if w > 1]
-    if subgroup > 1 and not device.shuffle:
-        yield "subgroup", "this device has no shuffle", "give 1: everything then goes through local memory"
-    elif subgroup > 1 and subgroup not in widths:
-        hint = f"give 1 or one of {', '.join(map(str, widths))}" if widths else "give 1"
-        yield "subgroup", f"this device has no subgroups of {subgroup}", hint
+    yield from limits.subgroup(values, device, "give 1: everything then goes through local memory")
 
 
 def problems(p: Params, device: Device) -> list[Problem]:

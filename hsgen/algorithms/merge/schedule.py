@@ -6,10 +6,9 @@ from hsgen.algorithms.merge.bodies import Stream, kernels, small_blocks, stream_
 from hsgen.algorithms.merge.passes import steps
 from hsgen.algorithms.merge.shape import Params
 from hsgen.networks import pow2_ceil
-from hsgen.spec import Binding, Plan, Step
+from hsgen.spec import UNCAPPED, Binding, Plan, Step
 
 MAX_N = 1 << 29  # kernels count in signed 32-bit numbers, and a virtual span reaches four times n
-UNCAPPED = 2**32 - 1
 SOURCE, DESTINATION = Binding(role="source"), Binding(role="destination")
 
 

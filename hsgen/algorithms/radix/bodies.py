@@ -15,9 +15,8 @@ WORDS, TABLE = Buffer(name="words", type="word"), Buffer(name="table", type="wid
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Body:
-    """What a template must know beyond the parameters: whether the kernel ranks tiles, or stores lines."""
+    """What a template must know beyond the parameters: whether the kernel stores whole lines."""
 
-    ranks: bool = False
     lines: bool = False
 
 
@@ -64,8 +63,7 @@ def _kernel(p: Params, name: str, summary: str, buffers: tuple[Buffer, ...], arr
 def _ranking(p: Params, name: str, summary: str, buffers: tuple[Buffer, ...], more: tuple[Array, ...] = ()) -> Kernel:
     """A kernel that ranks tiles."""
     kernel = _kernel(p, name, summary, buffers, (*rank_arrays(p), *more))
-    votes = p.ranker == "ballot"
-    return replace(kernel, subgroup=p.subgroup, ballot=votes, data=Body(ranks=True))
+    return replace(kernel, subgroup=p.subgroup, ballot=p.ranker == "ballot")
 
 
 ALL = (SOURCE, DESTINATION, OTHER, WORDS)
@@ -165,11 +163,9 @@ def large(p: Params) -> Params:
 
 def context(p: Params) -> dict[str, object]:
     """Return what the templates need besides the kernel and the parameters."""
-    uniform = len({width for _, width in p.digits}) == 1
     return {
         "at": words(p),
         "passes": p.digits,
-        "uniform": uniform,
         "flag_words": flag_words(p),
         "columns": columns(p),
         "index": "hs_long" if p.wide else "int",

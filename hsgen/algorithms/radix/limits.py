@@ -5,29 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from hsgen.algorithms import limits
+from hsgen.algorithms.limits import Problem
 from hsgen.algorithms.radix.bodies import kernels
 from hsgen.algorithms.radix.shape import Params
 from hsgen.device import Device
 
-Problem = tuple[str, str, str]
-"""(key, what is wrong, what would be right)"""
-
 
 def alone(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
     """Yield what is wrong with single values, whatever the others are."""
-    subgroup = values.get("subgroup", 1)
-    widths = [w for w in device.subgroups if w > 1]
-    if subgroup > 1 and not device.shuffle:
-        yield "subgroup", "this device has no shuffle", 'give 1, and the ranker "flags", "split" or "serial"'
-    elif subgroup > 1 and subgroup not in widths:
-        hint = f"give 1 or one of {', '.join(map(str, widths))}" if widths else "give 1"
-        yield "subgroup", f"this device has no subgroups of {subgroup}", hint
-    if values.get("work_group", 1) > device.work_group:
-        what = f"{values['work_group']} lanes exceed the work-group limit of {device.work_group}"
-        yield "work_group", what, f"give at most {device.work_group}"
-    if values.get("coordination") == "lookback" and device.progress == "none":
-        what = 'looking back needs a device that goes on with what it began (device.progress = "started")'
-        yield "coordination", what, 'give "scan"'
+    yield from limits.subgroup(values, device, 'give 1, and the ranker "flags", "split" or "serial"')
+    yield from limits.launch(values, device)
 
 
 def problems(p: Params, device: Device) -> list[Problem]:

@@ -7,11 +7,10 @@ from dataclasses import replace
 from hsgen.algorithms.radix.bodies import kernels, large
 from hsgen.algorithms.radix.shape import Params
 from hsgen.algorithms.radix.words import OTHER, columns, outcome, scratch, table_binding, words, words_binding
-from hsgen.spec import Binding, Plan, Scratch, Step
+from hsgen.spec import UNCAPPED, Binding, Plan, Scratch, Step
 
 MAX_N = (1 << 30) - 1  # the states of tiles hold 30 bits, and kernels count in signed 32-bit numbers
 MAX_WIDE = 1 << 40
-UNCAPPED = 2**32 - 1
 SOURCE, DESTINATION = Binding(role="source"), Binding(role="destination")
 REDO, DIRECT = 1 << 20, 1 << 21
 """Flags of arguments: only if a look-back failed; the first pass may store to the destination at once."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from hsgen.algorithms import limits
+from hsgen.algorithms.limits import Problem
 from hsgen.algorithms.scan.bodies import kernels
 from hsgen.algorithms.scan.shape import Params
 from hsgen.device import Device
@@ -12,18 +14,10 @@ from hsgen.device import Device
 FOLDED = 1024  # work-groups whose sums each of them adds up by itself
 LEAST = 16  # rows of a tile that looks back: there are states for each
 
-Problem = tuple[str, str, str]
-"""(key, what is wrong, what would be right)"""
-
 
 def alone(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
     """Yield what is wrong with single values, whatever the others are."""
-    if values.get("work_group", 1) > device.work_group:
-        what = f"{values['work_group']} lanes exceed the work-group limit of {device.work_group}"
-        yield "work_group", what, f"give at most {device.work_group}"
-    if values.get("coordination") == "lookback" and device.progress == "none":
-        what = 'looking back needs a device that goes on with what it began (device.progress = "started")'
-        yield "coordination", what, 'give "scan"'
+    yield from limits.launch(values, device)
 
 
 def problems(p: Params, device: Device) -> list[Problem]:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from hsgen.algorithms.scan.bodies import kernels
 from hsgen.algorithms.scan.shape import Params
 from hsgen.algorithms.scan.words import SCRATCH, outcome, scratch
-from hsgen.spec import Binding, Plan, Step
+from hsgen.spec import UNCAPPED, Binding, Plan, Step
 
-UNCAPPED = 2**32 - 1
 _BOUND = {
     "source": Binding(role="source"),
     "destination": Binding(role="destination"),

@@ -299,8 +299,8 @@ void main()
     int group = hs_group();
     if (group >= groups) return;
     int chunks = groups * 16, chunk = group * 16 + hs_item();
-    // an odd number of lines: chunks that lie a power of two apart would meet in the same sets of a cache
     int length = (hs_n() + chunks - 1) / chunks;
+    // an odd number of lines: chunks that lie a power of two apart would meet in the same sets of a cache
     length = (length + 31) / 32 * 32 + 16;
     int begin = chunk * length < hs_n() ? chunk * length : hs_n();
     int end = begin + length < hs_n() ? begin + length : hs_n();
@@ -442,8 +442,8 @@ void main()
     int group = hs_group();
     if (group >= groups) return;
     int chunks = groups * 16, chunk = group * 16 + hs_item();
-    // an odd number of lines: chunks that lie a power of two apart would meet in the same sets of a cache
     int length = (hs_n() + chunks - 1) / chunks;
+    // an odd number of lines: chunks that lie a power of two apart would meet in the same sets of a cache
     length = (length + 31) / 32 * 32 + 16;
     int begin = chunk * length < hs_n() ? chunk * length : hs_n();
     int end = begin + length < hs_n() ? begin + length : hs_n();
