@@ -1,3 +1,3 @@
 """hsgen: one generator of GPU sort kernels, driven by target descriptions."""
 
-__version__ = "0.3.0"
+__version__ = "0.4.0"

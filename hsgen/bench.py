@@ -6,16 +6,20 @@ import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hsgen import sorts
-from hsgen.backends.engine import Engine
+from hsgen.backends.engine import COUNT, KEYS, KEYS_OUT, VALUES, VALUES_OUT, Engine
 from hsgen.cases import KINDS, Keys
-from hsgen.errors import Wrong
-from hsgen.peers import PEERS, Run
+from hsgen.errors import Usage, Wrong
+from hsgen.oracle import permutation, values_expected, values_for
+from hsgen.peers import PEERS, VALUED, Run
+from hsgen.plan import PLAIN, Options, bit_range, launches
+from hsgen.spec import Sort
 
 COPY = "copy"
 _TICK = 1e-9  # seconds: what a clock may show as nothing
@@ -25,10 +29,11 @@ _TICK = 1e-9  # seconds: what a clock may show as nothing
 class Row:
     """One line of a benchmark.  Rates in Mkeys/s; `mkeys_per_s` is the median of `runs` rounds.
 
-    `peer` is None for hsgen's own sorts and "copy" for a copy of the keys; `peer_version` is None where it has none.
-    `hsgen_ratio` is hsgen's rate over the peer's: the ratio within each round, and of these the median.  `roof_share`
-    is the memory that the sort's launches read and write, over its time, as a share of the copy's bandwidth at the
-    same count.
+    `key` is the type of the keys, `value` a name in `hsgen.keys.VALUES`, None for "none"; `bits` is the range that
+    keys were sorted by, of their type put in order.  `peer` is None for hsgen's own sorts and "copy" for a copy of
+    the keys and values; `peer_version` is None where it has none.  `hsgen_ratio` is hsgen's rate over the peer's: the
+    ratio within each round, and of these the median.  `roof_share` is the memory that the sort's launches read and
+    write, over its time, as a share of the copy's bandwidth at the same count.
     """
 
     target: str
@@ -46,10 +51,60 @@ class Row:
     roof_share: float | None
     hsgen_ratio: float | None
     peer_version: str | None
+    order: str
+    bits: list[int]
+    counted: bool
 
     def record(self) -> dict[str, Any]:
         """The row as JSON has it."""
         return asdict(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Load:
+    """What is sorted in a benchmark, how, and what must come of it; values are rows of words."""
+
+    keys: Keys
+    values: NDArray[Any] | None
+    expected: Keys
+    values_expected: NDArray[Any] | None
+    how: Options
+
+    @property
+    def copied(self) -> int:
+        """The bytes of keys and values together."""
+        return self.expected.nbytes + (0 if self.values_expected is None else self.values_expected.nbytes)
+
+
+def load(sort: Sort, n: int, how: Options, rng: np.random.Generator) -> Load:
+    """Return n random keys, random in each of their bits whatever their type, with values for them."""
+    keys = KINDS["random"](rng, n, np.dtype(f"u{sort.key.bytes}"))
+    values = values_for(rng, n, sort)
+    if sort.form.value == "none" and known(sort, how):
+        return Load(keys=keys, values=None, expected=np.sort(keys), values_expected=None, how=how)
+    order = permutation(keys, sort, how)
+    after = values_expected(values, order, sort)
+    return Load(keys=keys, values=values, expected=keys[order], values_expected=after, how=how)
+
+
+def known(sort: Sort, how: Options) -> list[str]:
+    """Return the peers that can sort in this way: whole unsigned keys in ascending order, some also with values."""
+    if bit_range(sort.plan, how) != (0, sort.key.bits) or how.kind or how.descending:
+        return []
+    return list(PEERS if sort.form.value == "none" else VALUED)
+
+
+def check(sort: Sort, how: Options, against: Sequence[str]) -> None:
+    """Refuse peers that cannot sort in this way.
+
+    Raises:
+        Usage: that is said of the first.
+    """
+    able = known(sort, how)
+    for name in against:
+        if name not in able:
+            hint = f"take {', '.join(able)}, or none" if able else "leave peers away"
+            raise Usage(f"peer {name}: cannot sort in this way; {hint} with --against ''")
 
 
 def measure(
@@ -60,38 +115,60 @@ def measure(
     seed: int,
     device: str,
     progress: Callable[[Iterator[int]], Iterator[int]] = iter,
+    how: Options = PLAIN,
 ) -> Iterator[list[Row]]:
     """Yield the rows of each count: hsgen's, then the peers' in the order of `against`, then the copy's.
 
     Raises:
+        Usage: a peer cannot sort in this way.
         Unavailable: a peer cannot run here; raised before anything is timed.
         Wrong: a sort, hsgen's or a peer's, returned unsorted keys, or a peer's own process ended.
     """
     sort = engine.sort
+    check(sort, how, against)
     rng = np.random.default_rng(seed)
     for n in progress(iter(sizes)):
-        keys = KINDS["random"](rng, n, np.dtype(f"u{sort.key.bytes}"))
-        for slot in (0, 1):
-            engine.allocate(slot, keys.nbytes)
-        engine.write(0, keys)
+        work = load(sort, n, how, rng)
+        _fill(engine, work)
         with ExitStack() as open_runs:
-            runs = [_own(engine, keys)]
+            runs = [_own(engine, work)]
             for name in against:
-                runs.append(PEERS[name](engine, keys))
+                plain = sort.form.value == "none"
+                peer = PEERS[name](engine, work.keys) if plain else VALUED[name](engine, work.keys, work.values)
+                runs.append(peer)
                 open_runs.callback(runs[-1].close)
-            _check(runs, keys)
-            runs.append(_copy(engine, keys))
+            _check(engine, runs, work)
+            runs.append(_copy(engine, work))
             times = _time(runs, rounds)
-        yield _rows(engine, device, n, runs, times)
+        yield _rows(engine, device, work, runs, times)
 
 
-def _check(runs: Sequence[Run], keys: Keys) -> None:
-    expected = np.sort(keys)
+def _fill(engine: Engine, work: Load) -> None:
+    """Make the buffers, and write what is sorted; those of keys also hold what a copy of all moves."""
+    for slot in (KEYS, KEYS_OUT):
+        engine.allocate(slot, work.copied)
+    engine.write(KEYS, work.keys)
+    if work.values_expected is not None:
+        engine.allocate(VALUES_OUT, work.values_expected.nbytes)
+    if work.values is not None:
+        engine.allocate(VALUES, work.values.nbytes)
+        engine.write(VALUES, work.values)
+    if work.how.counted:
+        engine.allocate(COUNT, 4)
+        engine.write(COUNT, np.array([len(work.keys)], np.uint32))
+
+
+def _check(engine: Engine, runs: Sequence[Run], work: Load) -> None:
+    """Let each sort once, and look at its keys and values."""
+    keys = work.keys
     for run in runs:
         run.prepare()
         run.sort()
-        if not np.array_equal(run.result(), expected):
+        if not np.array_equal(run.result(), work.expected):
             raise Wrong(f"{run.name}: {len(keys)} {keys.dtype.name} keys came back unsorted; nothing was timed")
+        right = work.values_expected
+        if right is not None and (run.values is None or not np.array_equal(run.values(), right)):
+            raise Wrong(f"{run.name}: the values of {len(keys)} keys came back wrong; nothing was timed")
 
 
 def _time(runs: Sequence[Run], rounds: int) -> list[list[float]]:
@@ -109,13 +186,14 @@ def _time(runs: Sequence[Run], rounds: int) -> list[list[float]]:
     return times
 
 
-def _rows(engine: Engine, device: str, n: int, runs: Sequence[Run], times: Sequence[Sequence[float]]) -> list[Row]:
-    sort = engine.sort
-    bandwidth = 2 * n * sort.key.bytes / statistics.median(times[-1])
+def _rows(engine: Engine, device: str, work: Load, runs: Sequence[Run], times: Sequence[Sequence[float]]) -> list[Row]:
+    sort, n, how = engine.sort, len(work.keys), work.how
+    bandwidth = 2 * work.copied / statistics.median(times[-1])
+    begin, end = (bit - sort.plan.first_bit for bit in bit_range(sort.plan, how))
     rows = []
     for run, seconds in zip(runs, times, strict=True):
         own = run.name == "hsgen"
-        share = sorts.traffic(sort, n) / statistics.median(seconds) / bandwidth if own else None
+        share = _moved(sort, n, how) / statistics.median(seconds) / bandwidth if own else None
         rates = sorted(n / s / 1e6 for s in seconds)
         ratio = statistics.median(s / h for s, h in zip(seconds, times[0], strict=True))
         rows.append(
@@ -123,8 +201,8 @@ def _rows(engine: Engine, device: str, n: int, runs: Sequence[Run], times: Seque
                 target=sort.target,
                 api=engine.api,
                 device=device,
-                key=sort.key.name,
-                value=None,
+                key=f"{'uif'[how.kind]}{sort.label[1:]}",
+                value=None if sort.form.value == "none" else sort.form.value,
                 n=n,
                 algorithm=sort.algorithm if own else None,
                 peer=None if own else run.name,
@@ -135,26 +213,51 @@ def _rows(engine: Engine, device: str, n: int, runs: Sequence[Run], times: Seque
                 roof_share=None if share is None else round(share, 4),
                 hsgen_ratio=None if own else round(ratio, 4),
                 peer_version=run.version,
+                order="descending" if how.descending else "ascending",
+                bits=[begin, end],
+                counted=how.counted,
             )
         )
     return rows
 
 
-def _own(engine: Engine, keys: Keys) -> Run:
+def _moved(sort: Sort, n: int, how: Options) -> int:
+    """The bytes that the launches of a sort read and write; a count on the device is known to be n here."""
+    how = replace(how, counted=False)
+    return sum(sorts.moved(sort, x.step, n) for x in launches(sort.plan, n, in_place=False, how=how))
+
+
+def _own(engine: Engine, work: Load) -> Run:
     """hsgen's own sort, from one device buffer into another."""
+    places = {"source": (KEYS, 0), "destination": (KEYS_OUT, 0)}
+    if work.values is not None:
+        places["values"] = (VALUES, 0)
+    if work.values_expected is not None:
+        places["values_out"] = (VALUES_OUT, 0)
+    if work.how.counted:
+        places["count"] = (COUNT, 0)
 
     def result() -> Keys:
-        out = np.empty_like(keys)
-        engine.read(1, out)
+        out = np.empty_like(work.keys)
+        engine.read(KEYS_OUT, out)
         return out
 
-    return Run(name="hsgen", prepare=lambda: None, sort=lambda: engine.run(len(keys), 0, 1, 0), result=result)
+    def values() -> NDArray[Any]:
+        assert work.values_expected is not None
+        out = np.empty_like(work.values_expected)
+        engine.read(VALUES_OUT, out)
+        return out
+
+    def sort() -> None:
+        engine.run(len(work.keys), places, work.how)
+
+    return Run(name="hsgen", prepare=lambda: None, sort=sort, result=result, values=values)
 
 
-def _copy(engine: Engine, keys: Keys) -> Run:
-    """A copy of the keys on the device: the bandwidth that sorts are held against.
+def _copy(engine: Engine, work: Load) -> Run:
+    """A copy of keys and values on the device: the bandwidth that sorts are held against.
 
     One copy goes untimed before each timed one, so that caches hold the keys as they do during a sort.
     """
-    copy = lambda: engine.copy(keys.nbytes)  # noqa: E731
-    return Run(name=COPY, prepare=copy, sort=copy, result=lambda: keys)
+    copy = lambda: engine.copy(work.copied)  # noqa: E731
+    return Run(name=COPY, prepare=copy, sort=copy, result=lambda: work.keys)

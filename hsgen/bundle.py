@@ -3,28 +3,73 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 from hsgen import __version__, spirv, vendor
+from hsgen.choices import algorithm
 from hsgen.errors import Usage
+from hsgen.keys import PLAIN, TYPES, described
 from hsgen.manifest import Choice, Compiled, Entry, Manifest, digest
 from hsgen.render import Source, render, template_errors
-from hsgen.spec import Sort
+from hsgen.spec import Sort, pair_bytes
 from hsgen.target import AUTO, Target
 
 Files = dict[str, bytes]
 
-PLAN_SCHEMA = 2
+PLAN_SCHEMA = 3
 
 
-def sorts(target: Target, choice: Choice) -> list[Sort]:
-    """Return the sorts of `target` that `choice` names, in a fixed order."""
-    pairs = [(a, k) for a in choice.algorithms for k in choice.keys if a == AUTO or (a, k) in target.choices]
-    made = [target.default(k) if a == AUTO else target.sort(a, k) for a, k in pairs]
-    return list({sort.file: sort for sort in made}.values())
+def sorts(target: Target, choice: Choice, needed: Iterable[str] = ()) -> list[Sort]:
+    """Return the sorts of `target` that `choice` names, in a fixed order.
+
+    Each algorithm is made for every width and value of the choice that it goes with: algorithms for the widths that
+    they have tables for, packed words for keys of 32 bits, prefix sums for plain elements.  The types of keys in
+    `needed` must be among what is sorted.
+
+    Raises:
+        Usage: one of the sorts is not served; an algorithm, a value or a type that is needed goes with nothing else.
+    """
+    made: dict[str, Sort] = {}
+    used: set[str] = set()
+    for label, width, value in _asked(target, choice):
+        form = PLAIN if algorithm(label) == "scan" else choice.form(value)
+        sort = target.default(width, form) if label == AUTO else target.sort(label, width, form)
+        made.setdefault(sort.file, sort)
+        used |= {label, width, value}
+    _refuse(target, choice, used, needed)
+    return list(made.values())
+
+
+def _refuse(target: Target, choice: Choice, used: set[str], needed: Iterable[str]) -> None:
+    """Refuse a choice in which a value, an algorithm or a type that is needed is not `used`."""
+    where, keys, labels = f"target {target.name}", ", ".join(choice.keys), ", ".join(choice.algorithms)
+    values = f" with value {', '.join(choice.values)}" if choice.values != ("none",) else ""
+    have = "`hsgen targets` lists what it has"
+    if all(algorithm(label) == "scan" for label in choice.algorithms):
+        asked = [described(form) for form in map(choice.form, choice.values) if form != PLAIN]
+        if asked:
+            raise Usage(f"{where}: {labels} sums up plain elements alone, not {keys} {asked[0]}; name a sort")
+    if "packed" in set(choice.values) - used:
+        raise Usage(f"{where}: value packed goes with keys of 32 bits and tables of u64, not with {labels} for {keys}")
+    for label in (a for a in choice.algorithms if a not in used):
+        raise Usage(f"{where}: has no {label} for {keys}{values}; {have}")
+    for key in (k for k in needed if TYPES[k].key not in used):
+        raise Usage(f"{where}: has no {labels} for {key}{values}; {have}")
+
+
+def _asked(target: Target, choice: Choice) -> Iterator[tuple[str, str, str]]:
+    """The labels, widths and values of a choice that go with each other."""
+    for label, width, value in product(choice.algorithms, choice.widths, choice.values):
+        if value == "packed" and width != "u32":
+            continue
+        if algorithm(label) == "scan" and (value != "none" or width not in choice.keys):
+            continue
+        if label == AUTO or label in target.labels("u64" if value == "packed" else width):
+            yield label, width, value
 
 
 def plan_json(sort: Sort) -> bytes:
@@ -35,6 +80,7 @@ def plan_json(sort: Sort) -> bytes:
             "subgroup": k.subgroup,
             "ballot": k.ballot,
             "wide": k.wide,
+            "always": k.always,
             "local_bytes": k.local_bytes(sort.key),
             "buffers": [{"name": b.name, "type": b.type} for b in k.buffers],
         }
@@ -45,9 +91,15 @@ def plan_json(sort: Sort) -> bytes:
         "schema": PLAN_SCHEMA,
         "sort": sort.name,
         "algorithm": sort.algorithm,
-        "key": sort.key.name,
+        "key": sort.label,
+        "key_bytes": sort.key.bytes,
+        "pair_bytes": pair_bytes(sort.key),
+        **asdict(sort.form),
+        "value_bytes": sort.form.value_bytes,
         "columns": sort.columns,
         "max_n": sort.plan.max_n,
+        "first_bit": sort.plan.first_bit,
+        "bits": sort.plan.bits,
         "scratch": asdict(sort.plan.scratch),
         "outcome": asdict(sort.plan.outcome) if sort.plan.outcome else None,
         "kernels": kernels,

@@ -10,7 +10,8 @@ from hsgen import sorts
 from hsgen.algorithms import ALGORITHMS
 from hsgen.device import Device
 from hsgen.errors import Usage
-from hsgen.spec import KEYS, Part
+from hsgen.keys import KEYS
+from hsgen.spec import Part
 from hsgen.tables import Field, Reader
 
 ALL = 2**63 - 1
@@ -19,6 +20,7 @@ ALL = 2**63 - 1
 _SORT = {
     "algorithms": Field("strs", 'the algorithms by count, for example ["merge", "radix"]', filled=True),
     "upto": Field("ints", "the greatest count of each algorithm but the last, ascending", least=1),
+    "upto_values": Field("ints", "the same where values are sorted with the keys", required=False, least=1),
 }
 
 
@@ -75,11 +77,17 @@ def _choice(
     found[label] = params
 
 
+Auto = tuple[tuple[str, int], ...]
+"""The labels that the sort for any count consists of, each with the greatest count that it serves."""
+
+
 def read_autos(
     r: Reader, data: Mapping[str, Any], choices: Mapping[tuple[str, str], Any]
-) -> dict[str, tuple[tuple[str, int], ...]]:
-    """Return, for each key with a table in ``[sort]``, its labels with the greatest count of each."""
-    found: dict[str, tuple[tuple[str, int], ...]] = {}
+) -> tuple[dict[str, Auto], dict[str, Auto]]:
+    """Return, for each key with a table in ``[sort]``, its labels with the greatest count of each: for keys alone,
+    and with values."""
+    found: dict[str, Auto] = {}
+    valued: dict[str, Auto] = {}
     table = r.table(data, "sort", required=False) or {}
     r.unknown(table, "sort", KEYS)
     for key in (k for k in table if k in KEYS):
@@ -90,18 +98,20 @@ def read_autos(
         if len(r.errors) > before or sub is None:
             continue
         names, upto = values["algorithms"], values["upto"]
+        lists = {"upto": upto, "upto_values": values.get("upto_values", upto)}
         for name in names:
             if (name, key) not in choices or algorithm(name) == "scan":
                 have = ", ".join(a for a, k in choices if k == key and algorithm(a) != "scan") or "none"
                 r.error(f"{where}.algorithms", f'"{name}" has no table for {key}', f"name some of: {have}")
-        if len(upto) != len(names) - 1:
-            r.error(
-                f"{where}.upto", f"has {len(upto)} counts", f"give {len(names) - 1}, one for each change of algorithm"
-            )
-        elif upto != sorted(set(upto)):
-            r.error(f"{where}.upto", f"{upto} does not ascend", "give the crossovers in ascending order")
+        for word, given in lists.items():
+            if len(given) != len(names) - 1:
+                hint = f"give {len(names) - 1}, one for each change of algorithm"
+                r.error(f"{where}.{word}", f"has {len(given)} counts", hint)
+            elif given != sorted(set(given)):
+                r.error(f"{where}.{word}", f"{given} does not ascend", "give the crossovers in ascending order")
         if len(r.errors) == before and all(choices[name, key] is not None for name in names):
             found[key] = tuple(zip(names, [*upto, ALL], strict=True))
+            valued[key] = tuple(zip(names, [*lists["upto_values"], ALL], strict=True))
             tops, lows = [*upto, ALL], [0, *upto]
             parts = [
                 Part(algorithm=algorithm(a), params=choices[a, key], min_n=low, max_n=high)
@@ -111,4 +121,4 @@ def read_autos(
                 sorts.assemble(parts, f"{r.where}: {where}")
             except Usage as e:
                 r.errors += e.lines
-    return found
+    return found, valued

@@ -36,5 +36,5 @@ def load(env: jinja2.Environment, name: str) -> Dialect:
         comment=module.comment,
         wide=module.wide,
         prelude=lambda sort: str(module.prelude(sort)),
-        wrap=lambda sort, kernel, body: str(module.kernel(kernel, sort.key, caller=lambda: body)),
+        wrap=lambda sort, kernel, body: str(module.kernel(kernel, sort, caller=lambda: body)),
     )

@@ -10,60 +10,121 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from hsgen.errors import Usage
+from hsgen.keys import FEATURES, KEYS, ORDERS, TYPES, VALUES, Form
 from hsgen.target import AUTO, Target
 from hsgen.vendor import PREFIX, check_prefix
 
 MANIFEST = "manifest.json"
-SCHEMA = 2
-READ = (1, 2)  # schemas; the first knew neither C files nor a prefix
+SCHEMA = 3
+READ = (1, 2, 3)  # schemas; the first knew neither C files nor a prefix, the second no values, orders and features
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """What of a target goes into a bundle."""
+    """What of a target goes into a bundle.
+
+    `keys` are types, each sorted by the kernels of its width; `values`, `orders` and `features` are names in
+    `hsgen.spec`.  Orders, features and types other than unsigned ones hold for all sorts of the target alike.
+    """
 
     keys: tuple[str, ...]
     apis: tuple[str, ...]
     algorithms: tuple[str, ...]
+    values: tuple[str, ...] = ("none",)
+    orders: tuple[str, ...] = ("ascending",)
+    features: tuple[str, ...] = ()
+
+    @property
+    def widths(self) -> tuple[str, ...]:
+        """The widths of the keys, each once."""
+        return tuple(k for k in KEYS if any(TYPES[t].key == k for t in self.keys))
+
+    def form(self, value: str = "none") -> Form:
+        """Return the form of the sorts with these values."""
+        return Form(
+            value=value,
+            typed="descending" in self.orders or any(TYPES[t].kind for t in self.keys),
+            ranged="range" in self.features,
+            counted="count" in self.features,
+        )
 
     @property
     def record(self) -> dict[str, list[str]]:
         """The manifest's form."""
-        return {"keys": list(self.keys), "apis": list(self.apis), "algorithms": list(self.algorithms)}
+        return {
+            "keys": list(self.keys),
+            "apis": list(self.apis),
+            "algorithms": list(self.algorithms),
+            "values": list(self.values),
+            "orders": list(self.orders),
+            "features": list(self.features),
+        }
 
 
-def choose(target: Target, keys: Iterable[str], apis: Iterable[str], algorithms: Iterable[str]) -> Choice:
+def offered(target: Target) -> tuple[str, ...]:
+    """Return the types of keys that a target sorts or sums up, narrow ones by what it chose for words."""
+    return tuple(t for t in TYPES if any(label != AUTO for label in target.labels(t)))
+
+
+def choose(
+    target: Target,
+    keys: Iterable[str],
+    apis: Iterable[str],
+    algorithms: Iterable[str],
+    *,
+    values: Iterable[str] = (),
+    orders: Iterable[str] = (),
+    features: Iterable[str] = (),
+) -> Choice:
     """Return the choice that these names make.
 
-    No keys or no APIs mean all that the target has, no algorithms "auto": the sort that serves any count.
+    No keys mean those that the target has tables for, no APIs all that it has, no algorithms "auto": the sort that
+    serves any count; no values "none", no orders ascending.
 
     Raises:
-        Usage: the target lacks a key type, API or algorithm that was named.
+        Usage: the target lacks a type of keys, API or algorithm that was named, or a name is unknown.
     """
-    have = {
-        "key": sorted({k for _, k in target.choices}, key=lambda k: (len(k), k)),
-        "api": list(target.apis),
-        "algorithm": [AUTO, *sorted({a for a, _ in target.choices})],
+    have = _known(target)
+    default = {
+        "key": tuple(k for k in KEYS if any(k == x for _, x in target.choices)),
+        "api": target.apis,
+        "algorithm": (AUTO,),
+        "value": ("none",),
+        "order": ("ascending",),
+        "feature": (),
     }
+    asked = (keys, apis, algorithms, values, orders, features)
     picked: dict[str, tuple[str, ...]] = {}
-    for word, names in (("key", keys), ("api", apis), ("algorithm", list(algorithms) or [AUTO])):
+    for word, names in zip(have, asked, strict=True):
         wanted = set(names)
         for name in sorted(wanted - set(have[word])):
             raise Usage(f"target {target.name}: has no {word} {name}; it has {', '.join(have[word])}")
-        picked[word] = tuple(n for n in have[word] if n in wanted or not wanted)
-    return Choice(keys=picked["key"], apis=picked["api"], algorithms=picked["algorithm"])
+        picked[word] = tuple(n for n in have[word] if n in (wanted or default[word]))
+    return Choice(**{f"{word}s": names for word, names in picked.items()})
+
+
+def _known(target: Target) -> dict[str, tuple[str, ...]]:
+    """Every name that a choice of the target can hold, by what it is, in the order of a choice."""
+    return {
+        "key": offered(target),
+        "api": target.apis,
+        "algorithm": (AUTO, *sorted({a for a, _ in target.choices})),
+        "value": tuple(VALUES),
+        "order": ORDERS,
+        "feature": FEATURES,
+    }
 
 
 def widened(choice: Choice, have: Choice | None, target: Target) -> Choice:
     """Return `choice` with what a bundle already has of the target, as far as the target still offers it."""
     if have is None:
         return choice
-    every = choose(target, (), (), ())
-    labels = [AUTO, *sorted({a for a, _ in target.choices})]
+    both = {f"{word}s": names for word, names in _known(target).items()}
     return Choice(
-        keys=tuple(k for k in every.keys if k in (*choice.keys, *have.keys)),
-        apis=tuple(a for a in every.apis if a in (*choice.apis, *have.apis)),
-        algorithms=tuple(a for a in labels if a in (*choice.algorithms, *have.algorithms)),
+        **{
+            name: tuple(n for n in known if n in (*getattr(choice, name), *getattr(have, name)))
+            for name, known in both.items()
+        }
     )
 
 
@@ -154,15 +215,23 @@ def parse_manifest(data: bytes, where: str) -> Manifest:
 
 def _entry(raw: Mapping[str, Any]) -> Entry:
     return Entry(
-        choice=Choice(keys=_names(raw, "keys"), apis=_names(raw, "apis"), algorithms=_names(raw, "algorithms")),
-        sorts=_names(raw, "sorts") if "sorts" in raw else (),
+        choice=Choice(
+            keys=_names(raw, "keys"),
+            apis=_names(raw, "apis"),
+            algorithms=_names(raw, "algorithms"),
+            values=_names(raw, "values", ["none"]),
+            orders=_names(raw, "orders", ["ascending"]),
+            features=_names(raw, "features", []),
+        ),
+        sorts=_names(raw, "sorts", []),
         spirv={str(n): Compiled(str(c["glsl"]), str(c["compiler"])) for n, c in raw.get("spirv", {}).items()},
         files={str(k): str(v) for k, v in raw["files"].items()},
     )
 
 
-def _names(raw: Mapping[str, Any], word: str) -> tuple[str, ...]:
-    found = raw[word]
+def _names(raw: Mapping[str, Any], word: str, absent: list[str] | None = None) -> tuple[str, ...]:
+    """A list of names; `absent` is what a manifest of an older schema means by having none."""
+    found = raw[word] if absent is None else raw.get(word, absent)
     if not isinstance(found, list) or not all(isinstance(v, str) for v in found):
         raise TypeError
     return tuple(found)

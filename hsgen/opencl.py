@@ -9,21 +9,23 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from hsgen import target as targets
-from hsgen import toolchain
 from hsgen.backends import hosts
-from hsgen.backends.opencl import Compiled
+from hsgen.backends.runner import Given, Runner
 from hsgen.errors import Unavailable, Usage
-from hsgen.spec import KEYS, Sort
+from hsgen.keys import ORDERS, TYPES, VALUES, Form
+from hsgen.plan import PLAIN, Options, bit_range, scratch_bytes
+from hsgen.spec import Sort
 from hsgen.target import Target
 
 
-class Sorter:
-    """A sort of one key type, compiled for a context of one device.
+class Sorter(Runner):
+    """A sort of keys of one type, compiled for a context of one device.  docs/semantics.md says what sorting means.
 
     A sort that needs scratch memory allocates it when it is first called, and keeps as much as the greatest n so far
     needed; `scratch_bytes` tells how much that is.  Calls of one sorter then wait for each other on the device, also
@@ -31,98 +33,132 @@ class Sorter:
 
     Args:
         context: a `pyopencl.Context`; its first device decides the target.
-        key: "u32", "u64", or the numpy type of such keys.
-        target: the name of a target or a path ending in .toml; None picks the one that matches.
+        key: "u8" to "u64", "i8" to "i64", "f16", "f32" or "f64", or the numpy type of such keys.
+        target: the name of a target or a path ending in .toml; None picks the one that matches, or the generic one
+            where that has no such sort.
+        value: what goes along with each key: None, a numpy type or a number of bytes (4, 8 or 16), "index" or
+            "index64" for an argsort, "packed" for the lower half of 64-bit words whose upper half is the key.
+        order: "ascending" or "descending".
+        bit_range: whether calls may choose the bits that keys are sorted by.
+        device_count: whether calls may leave the count to a buffer on the device.
 
     Raises:
-        hsgen.errors.Usage: there is no such target or key type.
+        hsgen.errors.Usage: there is no such target, key type, value or order, or no sort that combines them.
         hsgen.errors.Unavailable: the device lacks what the target needs.
         hsgen.errors.Wrong: the kernels do not build.
     """
 
-    _noun, _verb, _done, _items = "sort", "sort", "sorted", "keys"  # as messages have it
-
-    def __init__(self, context: Any, key: Any = "u32", target: str | None = None) -> None:
-        name, host = key_name(key), host_of(context)
-        found = target_of(host, target)
-        self._make(context, host, found, found.default(name))
-
-    def _make(self, context: Any, host: hosts.Host, found: Target, sort: Sort) -> None:
-        """Compile a sort of the target `found` for the context."""
-        if lacking := hosts.lacks(sort, host):
-            raise Unavailable(f"{host.label} {lacking}")
-        self._context = context
-        self.target = found.name
-        self.dtype = np.dtype(f"u{sort.key.bytes}")
-        self.max_n = sort.plan.max_n
-        self._compiled = Compiled(context, sort)
+    def __init__(
+        self,
+        context: Any,
+        key: Any = "u32",
+        target: str | None = None,
+        *,
+        value: Any = None,
+        order: str = "ascending",
+        bit_range: bool = False,
+        device_count: bool = False,
+    ) -> None:
+        self.key, self.value, self.order = key_name(key), value_name(value), order
+        if order not in ORDERS:
+            raise Usage(f"order {order}: unknown; give {' or '.join(ORDERS)}")
+        kind = TYPES[self.key].kind
+        form = Form(
+            value=self.value,
+            typed=kind > 0 or order == "descending",
+            ranged=bool(bit_range),
+            counted=bool(device_count),
+        )
+        host = host_of(context)
+        found, sort = _serving(host, target, self.key, form)
+        super().__init__(context, host, found, sort, None if self.value == "packed" else TYPES[self.key].numpy)
+        self._how = Options(kind=kind, descending=order == "descending")
 
     def __call__(
-        self, queue: Any, keys: Any, out: Any = None, *, n: int | None = None, wait_for: Sequence[Any] | None = None
+        self,
+        queue: Any,
+        keys: Any,
+        out: Any = None,
+        *,
+        values: Any = None,
+        values_out: Any = None,
+        n: int | None = None,
+        begin_bit: int = 0,
+        end_bit: int | None = None,
+        count: Any = None,
+        discard_keys: bool = False,
+        wait_for: Sequence[Any] | None = None,
     ) -> Any:
-        """Enqueue a sort of the first `n` keys (all by default), ascending; return the event of its end.
+        """Enqueue a sort of the first `n` keys (all by default); return the event of its end.
 
-        `keys` and `out` are `pyopencl.array.Array` objects of this key type or `pyopencl.Buffer` objects; without
-        `out` the keys are sorted in place, otherwise they are only read.  Nothing at or beyond n is written.
+        All that holds keys, values or a count is a `pyopencl.array.Array` or a `pyopencl.Buffer`.  Without `out` and
+        `values_out` the sort is in place, otherwise `keys` and `values` are only read.  An argsort always writes the
+        places that keys had to `values_out`, and leaves keys as they are with `discard_keys`.  Keys are sorted by
+        the bits from `begin_bit` up to, not including, `end_bit` (None: to the last).  With `count`, a 32-bit number
+        on the device, min(count, n) keys are sorted.  Nothing at or beyond n is written.
 
         Raises:
-            TypeError: keys or out is neither a pyopencl array nor a buffer, or n no whole number.
-            ValueError: a wrong element type, a strided array, fewer than n keys, buffers that overlap, or a queue of
-                another context.
-            hsgen.errors.Usage: n is beyond `max_n`.
+            TypeError: a wrong Python type, such as a numpy array.
+            ValueError: buffers that this sorter does not take or that are missing, too short, strided, misaligned,
+                of wrong elements or another context, or overlap; a bit range or a count that it was not made for.
+            hsgen.errors.Usage: n is beyond `max_n`, or the bit range out of order or beyond the key.
         """
-        if queue.context != self._context:
-            raise ValueError(f"the queue belongs to another context than the one that this {self._noun} was built for")
-        source, room = self._memory(keys, "keys")
-        destination, out_room = (source, room) if out is None else self._memory(out, "out")
-        if out is not None and _span(keys) == _span(out):
-            destination = source  # the same memory, if by another object: in place
-        count = room if n is None else operator.index(n)
-        for name, have in (("keys", room), ("out", out_room)):
-            if count > have:
-                raise ValueError(f"{name} holds {have} {self._items}, {count} are to be {self._done}")
-        if out is not None and _overlap(keys, out):
-            raise ValueError(f"keys and out overlap; leave out away to {self._verb} in place")
-        events = [*(wait_for or []), *getattr(keys, "events", []), *getattr(out, "events", [])]
-        event = self._compiled.run(queue, {"source": source, "destination": destination}, count, events or None)
-        changed = keys if out is None else out
-        if hasattr(changed, "add_event"):
-            changed.add_event(event)
-        return event
+        how = self._options(operator.index(begin_bit), end_bit, count is not None, bool(discard_keys))
+        given = {"source": keys, "destination": out, "values": values, "values_out": values_out, "count": count}
+        self._check_given(given, how.discard)
+        return self._run(queue, given, n, wait_for, how)
 
-    def scratch_bytes(self, n: int) -> int:
+    def scratch_bytes(self, n: int, *, discard_keys: bool = False) -> int:
         """Return the bytes of scratch memory that a sort of `n` keys needs."""
-        return self._compiled.sort.plan.scratch.bytes(n)
+        return scratch_bytes(self._sort, n, Options(discard=True) if discard_keys else PLAIN)
 
-    def _memory(self, given: Any, name: str) -> tuple[Any, int]:
-        """The memory object of an array or buffer, and how many keys it holds."""
-        if not hasattr(given, "base_data"):
-            if not isinstance(given, toolchain.pyopencl().MemoryObjectHolder):
-                raise TypeError(f"{name} is a {type(given).__name__}; give a pyopencl array or buffer")
-            return given, given.size // self.dtype.itemsize
-        if given.dtype != self.dtype:
-            raise ValueError(f"{name} has elements of {given.dtype}, this sort takes {self.dtype}")
-        if not given.flags.forc:
-            raise ValueError(f"{name} is strided; give a contiguous array")
-        if given.offset == 0:
-            return given.base_data, given.size
-        align = given.queue.device.mem_base_addr_align // 8 if given.queue is not None else 1
-        if given.offset % align:
-            raise ValueError(
-                f"{name} begins {given.offset} bytes into its buffer; the device wants multiples of {align}"
-            )
-        return given.base_data.get_sub_region(given.offset, max(given.nbytes, 1)), given.size
+    def _options(self, begin: int, end: int | None, counted: bool, discard: bool) -> Options:
+        """The options of a call."""
+        form, bits = self._sort.form, self._sort.plan.bits
+        last = bits if end is None else operator.index(end)
+        how = replace(self._how, begin=begin, end=last, discard=discard, counted=counted)
+        bit_range(self._sort.plan, how)
+        for wanted, made, word in (
+            (
+                (begin, last) != (0, bits),
+                form.ranged,
+                "begin_bit or end_bit is given; make the sorter with bit_range=True",
+            ),
+            (counted, form.counted, "count is given; make the sorter with device_count=True"),
+            (discard, form.index, 'discard_keys goes with an argsort; make the sorter with value="index" or "index64"'),
+        ):
+            if wanted and not made:
+                raise ValueError(word)
+        return how
+
+    def _check_given(self, given: Given, discard: bool) -> None:
+        """Refuse values that the sort does not have, and the lack of those that it has."""
+        form = self._sort.form
+        for role, wanted in (("values", form.value_bytes and not form.index), ("values_out", form.value_bytes)):
+            if given[role] is not None and not wanted:
+                does = f"makes {role[:6]} of its own" if form.index else "has none; say value= when it is made"
+                raise ValueError(f"{role} is given, but this sorter {does}")
+        if form.value_bytes and given["values_out" if form.index else "values"] is None:
+            what = "values_out is missing: an argsort writes" if form.index else "values is missing: this sorter takes"
+            raise ValueError(f"{what} {form.value_bytes} bytes a key")
+        if discard and given["destination"] is not None:
+            raise ValueError("out and discard_keys are given; give one of them")
 
 
-def _span(x: Any) -> tuple[Any, int, int]:
-    """The memory object of an array or buffer, and which of its bytes it is."""
-    return getattr(x, "base_data", x), getattr(x, "offset", 0), getattr(x, "nbytes", None) or x.size
+def _serving(host: hosts.Host, name: str | None, key: str, form: Form) -> tuple[Target, Sort]:
+    """The target called `name`, or the one that matches the device, with its sort.
 
-
-def _overlap(a: Any, b: Any) -> bool:
-    """Whether two arrays or buffers share memory without being the same."""
-    (left, at, size), (right, to, length) = _span(a), _span(b)
-    return bool(left == right) and at < to + length and to < at + size and (at, size) != (to, length)
+    Raises:
+        Usage: there is no such target, or it has no such sort, and without a name the generic one has none either.
+    """
+    found = target_of(host, name)
+    try:
+        return found, found.default(key, form)
+    except Usage:
+        if name:
+            raise
+    found = targets.find("generic")
+    return found, found.default(key, form)
 
 
 def host_of(context: Any) -> hosts.Host:
@@ -154,12 +190,31 @@ def key_name(key: Any) -> str:
     Raises:
         Usage: it is none.
     """
-    if isinstance(key, str) and key in KEYS:
+    if isinstance(key, str) and key in TYPES:
         return key
+    hint = f"give {', '.join(TYPES)} or the numpy type"
     try:
         dtype = np.dtype(key)
     except TypeError:
-        raise Usage(f"key type {key}: unknown; give {' or '.join(KEYS)} or the numpy type") from None
-    if key is None or not dtype.isnative:
-        raise Usage(f"key type {key}: not a number of this machine; give {' or '.join(KEYS)} or the numpy type")
-    return f"{dtype.kind}{dtype.itemsize * 8}"
+        raise Usage(f"key type {key}: unknown; {hint}") from None
+    name = f"{dtype.kind}{dtype.itemsize * 8}"
+    if key is None or not dtype.isnative or name not in TYPES:
+        raise Usage(f"key type {key}: not a number of this machine; {hint}")
+    return name
+
+
+def value_name(value: Any) -> str:
+    """Return hsgen's name of what is sorted along: of its name, a number of bytes, or a numpy type.
+
+    Raises:
+        Usage: it is none.
+    """
+    if value is None or (isinstance(value, str) and value in VALUES):
+        return value or "none"
+    try:
+        size = value if isinstance(value, int) else np.dtype(value).itemsize
+    except TypeError:
+        size = 0
+    if f"v{size}" in VALUES:
+        return f"v{size}"
+    raise Usage(f"value {value}: give a numpy type or a number of bytes, 4, 8 or 16, or index, index64 or packed")

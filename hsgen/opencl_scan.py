@@ -11,14 +11,18 @@ from collections.abc import Sequence
 from typing import Any
 
 from hsgen import target as targets
+from hsgen.backends.arrays import Memory
+from hsgen.backends.runner import Runner
 from hsgen.choices import algorithm
 from hsgen.errors import Usage
-from hsgen.opencl import Sorter, host_of, key_name, target_of
+from hsgen.keys import KEYS
+from hsgen.opencl import host_of, key_name, target_of
+from hsgen.plan import PLAIN
 from hsgen.spec import Sort
 from hsgen.target import Target
 
 
-class Scanner(Sorter):
+class Scanner(Runner):
     """The prefix sum of every column of a table, compiled for a context of one device.
 
     Tables are row-major; sums wrap.  Scratch memory is kept as by a `Sorter`.
@@ -43,12 +47,14 @@ class Scanner(Sorter):
         self, context: Any, key: Any = "u32", columns: int = 1, exclusive: bool = False, target: str | None = None
     ) -> None:
         name, host = key_name(key), host_of(context)
+        if name not in KEYS:
+            raise Usage(f"element type {name}: prefix sums are of unsigned numbers; give one of {', '.join(KEYS)}")
         found = target_of(host, target)
         if not target and not _labels(found, name, columns, exclusive):
             found = targets.find("generic")
         self.columns = columns
         self._items = f"rows of {columns}"
-        self._make(context, host, found, _pick(found, name, columns, exclusive))
+        super().__init__(context, host, found, _pick(found, name, columns, exclusive))
 
     def __call__(
         self, queue: Any, keys: Any, out: Any = None, *, n: int | None = None, wait_for: Sequence[Any] | None = None
@@ -65,19 +71,20 @@ class Scanner(Sorter):
                 that overlap, or a queue of another context.
             hsgen.errors.Usage: n is beyond `max_n`.
         """
-        return super().__call__(queue, keys, out, n=n, wait_for=wait_for)
+        return self._run(queue, {"source": keys, "destination": out}, n, wait_for, PLAIN)
 
-    def _memory(self, given: Any, name: str) -> tuple[Any, int]:
-        """The memory object of an array or buffer, and how many rows it holds."""
+    def _memory(self, given: Any, role: str) -> Memory:
+        """Where an array or buffer lies, once its elements and its shape are found right."""
+        name = {"source": "keys", "destination": "out"}[role]
         if len(shape := getattr(given, "shape", (0,))) > 1:
             if shape[1:] != (self.columns,):
                 raise ValueError(f"{name} has the shape {shape}; give (rows, {self.columns})")
             if not given.flags.c_contiguous:
                 raise ValueError(f"{name} is not in C order; rows must lie one behind the other")
-        memory, elements = super()._memory(given, name)
-        if hasattr(given, "base_data") and elements % self.columns:
-            raise ValueError(f"{name} holds {elements} elements, which are no whole rows of {self.columns}")
-        return memory, elements // self.columns
+        at = super()._memory(given, role)
+        if at.is_array and given.size % self.columns:
+            raise ValueError(f"{name} holds {given.size} elements, which are no whole rows of {self.columns}")
+        return at
 
 
 def _labels(found: Target, key: str, columns: int, exclusive: bool) -> list[str]:

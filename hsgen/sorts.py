@@ -8,14 +8,18 @@ from typing import Any
 
 from hsgen.algorithms import ALGORITHMS, Algorithm
 from hsgen.errors import Usage
+from hsgen.keys import PLAIN, Form
 from hsgen.plan import launches
-from hsgen.spec import Kernel, Outcome, Part, Plan, Scratch, Sort, Step
+from hsgen.spec import GRIDS, Binding, Buffer, Kernel, Outcome, Part, Plan, Scratch, Sort, Step
 
 
-def assemble(parts: Sequence[Part], where: str) -> tuple[tuple[Kernel, ...], Plan, tuple[Part, ...]]:
+def assemble(
+    parts: Sequence[Part], where: str, form: Form = PLAIN
+) -> tuple[tuple[Kernel, ...], Plan, tuple[Part, ...]]:
     """Return kernels, plan and parts of a sort in which each part serves its counts, in ascending order.
 
-    The last part reaches as far as its own plan does.
+    The last part reaches as far as its own plan does.  A part of the bits is sorted by the parts that can, radix sorts,
+    whatever the count.
 
     Raises:
         Usage: a part but the last cannot sort as many keys as it shall, or two parts need subgroups of different
@@ -26,36 +30,121 @@ def assemble(parts: Sequence[Part], where: str) -> tuple[tuple[Kernel, ...], Pla
     scratches: list[Scratch] = []
     outcomes: list[Outcome] = []
     placed: list[Part] = []
+    plan = Plan(steps=(), max_n=0)
     for part in parts:
         made = ALGORITHMS[part.algorithm]
         plan = made.plan(part.params)
         top = min(part.max_n, plan.max_n)
         if top < part.max_n and part is not parts[-1]:
             raise Usage(f"{where}: {part.algorithm} sorts up to {plan.max_n} keys; give no crossover beyond it")
-        mine = [replace(s, min_n=max(s.min_n, part.min_n), max_n=min(s.max_n, top)) for s in plan.steps]
-        mine = [s for s in mine if s.min_n < s.max_n]
+        lent = _lent(parts, part) if form.ranged else []
+        whole_only = form.ranged and part.algorithm != "radix"
+        mine = _narrowed(plan.steps, part.min_n, top, "whole" if whole_only else "any")
+        mine += [s for low, high in lent for s in _narrowed(plan.steps, low, high, "part")]
         used = {s.kernel for s in mine}
         for kernel in made.kernels(part.params):
             if kernel.name in used and kernels.setdefault(kernel.name, kernel) != kernel:
                 raise Usage(f"{where}: two of the algorithms have a kernel {kernel.name}; give them the same shape")
         steps += mine
         placed.append(replace(part, max_n=top))
-        if plan.scratch != Scratch() and top > plan.scratch.min_n:
-            scratches.append(replace(plan.scratch, min_n=max(plan.scratch.min_n, part.min_n)))
+        low = min([part.min_n, *(x for x, _ in lent)])
+        if plan.scratch != Scratch() and max([top, *(x for _, x in lent)]) > plan.scratch.min_n:
+            scratches.append(replace(plan.scratch, min_n=max(plan.scratch.min_n, low)))
         if plan.outcome:
-            outcomes.append(replace(plan.outcome, min_n=max(plan.outcome.min_n, part.min_n)))
-    widths = sorted({k.subgroup for k in kernels.values() if k.subgroup > 1})
-    if len(widths) > 1:
-        raise Usage(
-            f"{where}: its algorithms use subgroups of {widths[0]} and of {widths[1]} lanes; give them one width"
-        )
-    plan = Plan(
+            outcomes.append(replace(plan.outcome, min_n=max(plan.outcome.min_n, low)))
+    _one_width(kernels.values(), where)
+    whole = replace(
+        plan,
         steps=tuple(steps),
         max_n=placed[-1].max_n,
         scratch=_largest(scratches),
         outcome=replace(outcomes[0], words=max(o.words for o in outcomes)) if outcomes else None,
     )
-    return tuple(kernels.values()), plan, tuple(placed)
+    made_kernels = tuple(kernels.values())
+    return (*(counted(made_kernels, whole) if form.counted else (made_kernels, whole)), tuple(placed))
+
+
+def _one_width(kernels: Iterable[Kernel], where: str) -> None:
+    """Raise unless all kernels whose lanes exchange anything have subgroups of one width."""
+    widths = sorted({k.subgroup for k in kernels if k.subgroup > 1})
+    if len(widths) > 1:
+        raise Usage(
+            f"{where}: its algorithms use subgroups of {widths[0]} and of {widths[1]} lanes; give them one width"
+        )
+
+
+def _lent(parts: Sequence[Part], part: Part) -> list[tuple[int, int]]:
+    """The counts of other parts for which a radix part sorts by a part of the bits: those of the parts that cannot,
+    each lent to the next radix part, or else to the last one."""
+    radix = [x for x in parts if x.algorithm == "radix"]
+    others = [x for x in parts if x.algorithm != "radix"] if radix else []
+    found = []
+    for other in others:
+        if next((x for x in radix if x.min_n >= other.max_n), radix[-1]) is part:
+            found.append((other.min_n, other.max_n))
+    return found
+
+
+def _narrowed(steps: Iterable[Step], low: int, high: int, part: str) -> list[Step]:
+    """The steps that run for counts above `low` up to `high`, and only there."""
+    mine = (replace(s, min_n=max(s.min_n, low), max_n=min(s.max_n, high), range=part) for s in steps)
+    return [s for s in mine if s.min_n < s.max_n]
+
+
+def counted(kernels: tuple[Kernel, ...], plan: Plan) -> tuple[tuple[Kernel, ...], Plan]:
+    """Return kernels and plan for a count that lies on the device.
+
+    The first step works out the grids of all others, at the beginning of scratch; scratch of others lies behind.
+    """
+    room = -(-12 * (len(plan.steps) + 1) // 1024) * 1024
+    rows = _grid_rows(kernels, plan)
+    first = kernels[0]
+    grids = Kernel(
+        name="grids",
+        template="grids",
+        summary="work out the grids of all steps from the count",
+        work_group=64,
+        always=True,
+        buffers=(Buffer(name="device_n", type="word", read_only=True), Buffer(name="words", type="word")),
+        algorithm=first.algorithm,
+        params=first.params,
+        data=tuple(rows),
+    )
+    step = Step(
+        kernel="grids",
+        bindings=(Binding(role="count"), Binding(role="scratch")),
+        argument=0,
+        min_n=0,
+        max_n=plan.max_n,
+        x="n",
+        add=0,
+        div=1,
+        mul=-(-(len(rows) + 1) // 64),
+        cap=-(-(len(rows) + 1) // 64),
+        number=GRIDS,
+    )
+    behind = tuple(replace(s, bindings=tuple(_behind(b, room) for b in s.bindings)) for s in plan.steps)
+    rule = plan.scratch if plan.scratch != Scratch() else Scratch(min_n=plan.max_n)
+    return (grids, *kernels), replace(
+        plan,
+        steps=(step, *behind),
+        scratch=replace(rule, plus=rule.plus + room, min_n=0),
+        outcome=plan.outcome and replace(plan.outcome, binding=_behind(plan.outcome.binding, room)),
+    )
+
+
+def _grid_rows(kernels: Iterable[Kernel], plan: Plan) -> list[tuple[int, int, int, int, int, int]]:
+    """What the grid of each step follows from: min_n, max_n, add, div, mul, cap; mul 0 where it is always the cap."""
+    always = {k.name for k in kernels if k.always}
+    rows = []
+    for s in plan.steps:
+        low, fixed = -1 if s.kernel in always else s.min_n, s.div == 1 and s.mul >= s.cap
+        rows.append((low, s.max_n, 0, 1, 0, s.cap) if fixed else (low, s.max_n, s.add, s.div, s.mul, s.cap))
+    return rows
+
+
+def _behind(binding: Binding, room: int) -> Binding:
+    return replace(binding, plus=binding.plus + room) if binding.role == "scratch" else binding
 
 
 def _largest(rules: Sequence[Scratch]) -> Scratch:
@@ -106,6 +195,8 @@ def row_ends(sort: Sort, greatest: int) -> list[int]:
 
 def moved(sort: Sort, step: Step, n: int) -> int:
     """Return the bytes of memory that one launch reads and writes for `n` keys."""
+    if step.number == GRIDS:
+        return 0
     kernel = sort.kernel(step.kernel)
     return ALGORITHMS[kernel.algorithm].moved(kernel.params, step, n)
 

@@ -1,4 +1,4 @@
-"""The words that all parts share: key types, kernels, steps, plans and sorts.  Plain values, no behaviour.
+"""The words that all parts share: kernels, steps, plans and sorts.  Plain values, no behaviour.
 
 A *sort* is target x key type: its kernels and the plan that launches them.  A *plan* is a table of guarded
 launches, a *step* is one row of it; `hsgen.plan` interprets it, and so does every C runtime.
@@ -8,28 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeyType:
-    """An unsigned key as the kernels see it."""
-
-    name: str
-    bytes: int
-
-    @property
-    def greatest(self) -> int:
-        """The greatest key; what a slot at or beyond n reads as."""
-        return (1 << (8 * self.bytes)) - 1
-
+from hsgen.keys import PLAIN, Form, KeyType
 
 APIS = {"opencl": "opencl", "vulkan": "glsl", "cuda": "cuda"}
 """The dialect that each API's kernels are written in; an API is here only once its dialect exists."""
 
-KEYS = {k.name: k for k in (KeyType(name="u32", bytes=4), KeyType(name="u64", bytes=8))}
-
-
 BYTES = {"word": 4, "wide": 8}
-"""The element types of buffers and local arrays besides "key", and their sizes."""
+"""The element types of buffers and local arrays of one size, besides keys, values and pairs."""
 
 UNCAPPED = 2**32 - 1
 """The cap of steps whose work-groups only the count limits."""
@@ -37,12 +22,31 @@ UNCAPPED = 2**32 - 1
 PLACES = ("any", "in", "out")
 """When a step runs: always, only in place, only from one buffer to another."""
 
+RANGES = ("any", "whole", "part")
+"""When a step runs: always, only where all bits of the keys are sorted, only where a part of them is."""
+
+ROLES = ("source", "destination", "scratch", "values", "values_out", "count")
+"""The buffers of a sort: keys, scratch memory, values before and after, and the count where it lies on the device."""
+
+# Arguments of kernels.  A pass has its number, the shift of its digit << 8 and the digit's bits << 16; what handles all
+# passes at once has the end of the bit range and its begin << 8.  The flags:
+REDO = 1 << 20  # only if a look-back failed
+DIRECT = 1 << 21  # this pass may store to the destination; in a plan: it may, if the interpreter finds so
+DISCARD = 1 << 22  # the sorted keys are not wanted
+COUNTED = 1 << 23  # the count lies on the device
+SIGNED, FLOAT, DESCENDING = 1 << 24, 1 << 25, 1 << 26  # how the bits of keys are to be understood
+
+ALONE, SPAN, LAST = -1, -2, -3
+"""What a step is that is no pass: its argument is complete; it wants the bit range; it wants the number of passes."""
+GRIDS = -4
+"""The step that works out the grids of all others from a count on the device; only Vulkan launches by such grids."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Binding:
     """A buffer role of a step; it begins `plus + per_n * n` bytes into the buffer that plays the role.
 
-    Roles are source, destination and scratch; in scratch the beginning is rounded up to 1024 bytes.
+    Roles are those in `ROLES`; in scratch the beginning is rounded up to 1024 bytes.
     """
 
     role: str
@@ -56,7 +60,9 @@ class Step:
 
     It runs only if ``min_n < n <= max_n`` and the sort's `place` fits, with ``min((x + add) // div * mul, cap)``
     work-groups, where x is the quantity that `x` names (always "n" today; "segments" and "rows" are reserved).
-    `argument` is handed to the kernel as it is.  All numbers are 64-bit; `add` may be negative.
+    `number` is that of a pass over digits of `bits` bits, which runs only if the bit range has so many, or one of
+    `ALONE`, `SPAN`, `LAST` and `GRIDS`; `argument` is handed to the kernel with what follows (`hsgen.plan.argument`).
+    All numbers are 64-bit; `add` may be negative.
     """
 
     kernel: str
@@ -70,6 +76,9 @@ class Step:
     mul: int
     cap: int
     place: str = "any"
+    number: int = ALONE
+    bits: int = 0
+    range: str = "any"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,17 +112,22 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """A whole sort as an ordered table of steps, for counts up to `max_n`."""
+    """A whole sort as an ordered table of steps, for counts up to `max_n`.
+
+    Keys are sorted by `bits` bits from `first_bit` on, or by a part of these.
+    """
 
     steps: tuple[Step, ...]
     max_n: int
+    first_bit: int = 0
+    bits: int = 0
     scratch: Scratch = Scratch()
     outcome: Outcome | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Buffer:
-    """A parameter of a kernel: memory of elements of a type, "key" or a name in `BYTES`.
+    """A parameter of a kernel: memory of elements of a type, "key", "value", "pair" or a name in `BYTES`.
 
     Work-groups see what lanes of others write to a `coherent` one during a launch.
     """
@@ -126,11 +140,21 @@ class Buffer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Array:
-    """An array in the local memory of a work-group: `count` elements of a type, "key" or a name in `BYTES`."""
+    """An array in the local memory of a work-group: `count` elements of a type, "key", "pair" or a name in `BYTES`."""
 
     name: str
     type: str
     count: int
+
+
+def held(type_: str, key: KeyType) -> int:
+    """Return the bytes of an element of a local array; a pair is a key with the place that it had."""
+    return {"key": key.held, "pair": pair_bytes(key), **BYTES}[type_]
+
+
+def pair_bytes(key: KeyType) -> int:
+    """Return the bytes of a key with the place that it had."""
+    return 8 if key.bytes <= 4 else 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,7 +163,8 @@ class Kernel:
 
     `template` names a file under ``templates/`` (without suffix); `data` is the algorithm's own description
     of the body, `params` its parameters.  `subgroup` is the lanes that exchange values (1: none do), `ballot`
-    whether they vote.  `wide` kernels take n as a 64-bit number.
+    whether they vote.  `wide` kernels take n as a 64-bit number.  An `always` kernel runs
+    whatever the count on the device is.
     """
 
     name: str
@@ -149,6 +174,7 @@ class Kernel:
     subgroup: int = 1
     ballot: bool = False
     wide: bool = False
+    always: bool = False
     buffers: tuple[Buffer, ...]
     arrays: tuple[Array, ...] = ()
     algorithm: str
@@ -158,14 +184,14 @@ class Kernel:
     def layout(self, key: KeyType) -> list[tuple[Array, int]]:
         """Return the arrays with the bytes at which they begin, large elements first so that none is misaligned."""
         placed, at = [], 0
-        for array in sorted(self.arrays, key=lambda a: -BYTES.get(a.type, key.bytes)):
+        for array in sorted(self.arrays, key=lambda a: -held(a.type, key)):
             placed.append((array, at))
-            at += array.count * BYTES.get(array.type, key.bytes)
+            at += array.count * held(array.type, key)
         return placed
 
     def local_bytes(self, key: KeyType) -> int:
         """Return the bytes of local memory of a work-group."""
-        return sum(a.count * BYTES.get(a.type, key.bytes) for a in self.arrays)
+        return sum(a.count * held(a.type, key) for a in self.arrays)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,11 +224,18 @@ class Sort:
     groups: int = 2**31 - 1
     pair: bool = False
     vulkan: str = "1.1"
+    form: Form = PLAIN
+
+    @property
+    def label(self) -> str:
+        """What the width of its keys is called: where values are packed, half of what kernels take for a key."""
+        return f"u{self.plan.bits}" if self.form.value == "packed" else self.key.name
 
     @property
     def file(self) -> str:
         """What its files are called, without suffix."""
-        return f"{self.algorithm}_{self.key.name}"
+        value = "" if self.form.value == "none" else f"_{self.form.value}"
+        return f"{self.algorithm}_{self.label}{value}"
 
     @property
     def name(self) -> str:
@@ -228,6 +261,11 @@ class Sort:
     def exchanges(self) -> bool:
         """Whether lanes of a subgroup exchange values in any kernel."""
         return self.lanes > 1
+
+    @property
+    def paired(self) -> bool:
+        """Whether any kernel handles keys together with the places that they had."""
+        return any(b.type == "pair" for k in self.kernels for b in k.buffers)
 
     @property
     def ballot(self) -> bool:

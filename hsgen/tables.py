@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -99,3 +100,18 @@ class Reader:
                 close = difflib.get_close_matches(key, names, 1)
                 hint = f"did you mean {close[0]}?" if close else f"known are {', '.join(names)}"
                 self.error(f"{name}.{key}" if name else key, "unknown key", hint)
+
+
+PLAIN_TEXT = "give plain ASCII text without quotes, backslashes, */ and words that begin with hs_"
+
+
+def plain(text: str) -> bool:
+    """Whether a text can stand in C strings and comments, and holds nothing that a bundle's prefix would replace."""
+    taken = re.search(r"(?<![A-Za-z0-9])(hs|HS)[_/.]", text)
+    return (
+        text.isascii()
+        and (text.isprintable() or not text)
+        and not set(text) & set('"\\')
+        and not taken
+        and "*/" not in text
+    )

@@ -8,17 +8,18 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from hsgen import resources, sorts
 from hsgen.algorithms import ALGORITHMS
-from hsgen.choices import ALL, algorithm, read_autos, read_choices
+from hsgen.choices import ALL, Auto, algorithm, read_autos, read_choices
 from hsgen.device import Device
 from hsgen.errors import Usage
-from hsgen.spec import APIS, KEYS, Part, Sort
-from hsgen.tables import Field, Reader
+from hsgen.keys import KEYS, PLAIN, TYPES, Form, described
+from hsgen.spec import APIS, Part, Sort
+from hsgen.tables import PLAIN_TEXT, Field, Reader, plain
 
 SCHEMA = 1
 VULKANS = ("1.1", "1.2", "1.3")  # whose SPIR-V is of version 1.3, 1.5 and 1.6
@@ -88,7 +89,7 @@ class Target:
 
     `choices` maps (label, key name) to an algorithm's parameters; a label is the algorithm's name, or with a
     variant behind it, as in radix-bits2.  `autos` maps a key name to the labels that its sort for any count
-    consists of, each with the greatest count that it serves.
+    consists of, each with the greatest count that it serves; `autos_valued` the same where values are sorted as well.
     """
 
     name: str
@@ -98,40 +99,73 @@ class Target:
     match: Match
     choices: Mapping[tuple[str, str], Any]
     evidence: tuple[Mapping[str, str], ...]
-    autos: Mapping[str, tuple[tuple[str, int], ...]] = field(default_factory=dict)
+    autos: Mapping[str, Auto] = field(default_factory=dict)
+    autos_valued: Mapping[str, Auto] = field(default_factory=dict)
 
     def labels(self, key: str) -> list[str]:
         """Return what can be asked for with a key type: "auto" first where there is one, then the choices."""
-        return [AUTO] * (key in self.autos) + [a for a, k in self.choices if k == key]
+        width = TYPES[key].key
+        own = self.keys_of(width)
+        have = [a for a, k in self.choices if k == own and self._formed(a, width, PLAIN) is not None]
+        return [AUTO] * any(a in have for a, _ in self.autos.get(own, ())) + have
 
-    def default(self, key: str) -> Sort:
+    def keys_of(self, width: str) -> str:
+        """Return the width whose choices serve a width: its own, or for narrow keys those of words."""
+        own = any(k == width for _, k in self.choices)
+        return "u32" if width in ("u8", "u16") and not own else width
+
+    def _formed(self, label: str, width: str, form: Form) -> Any:
+        """The parameters of a label for a width and a form; None where there are none."""
+        have = {k: p for (a, k), p in self.choices.items() if a == label}
+        return ALGORITHMS[algorithm(label)].formed(have, KEYS[width], form, self.device)
+
+    def default(self, key: str, form: Form = PLAIN) -> Sort:
         """Return the sort for `key` that serves any count, or the first one of the file.
 
         Raises:
             Usage: this target makes no choice for such keys.
         """
         sorting = [a for a in self.labels(key) if algorithm(a) != "scan"]
-        return self.sort(sorting[0] if sorting else AUTO, key)
+        return self.sort(sorting[0] if sorting else AUTO, key, form)
 
-    def sort(self, label: str, key: str) -> Sort:
-        """Return the sort of the algorithm or variant `label`, or "auto", for `key`.
+    def sort(self, label: str, key: str, form: Form = PLAIN) -> Sort:
+        """Return the sort of the algorithm or variant `label`, or "auto", for keys of a type, in a form.
+
+        Of the algorithms of "auto" those take part that serve the form.
 
         Raises:
-            Usage: this target makes no choice for them.
+            Usage: this target makes no choice for them, or none that serves the form.
         """
-        upto = self.autos.get(key, ()) if label == AUTO else ((label, ALL),)
-        if not upto or any((name, key) not in self.choices for name, _ in upto):
+        form = replace(form, typed=form.typed or TYPES[key].kind > 0)
+        width = TYPES[key].key
+        packed = form.value == "packed"
+        if packed:
+            if width != "u32":
+                raise Usage(f"value packed: goes with keys of 32 bits, not with {key}")
+            width = "u64"
+        chosen = self.keys_of(width)
+        autos = self.autos_valued if form.value_bytes else self.autos
+        upto = autos.get(chosen, ()) if label == AUTO else ((label, ALL),)
+        if not upto or any((name, chosen) not in self.choices for name, _ in upto):
             have = ", ".join(f"{a} {k}" for k in KEYS for a in self.labels(k))
             raise Usage(f"target {self.name}: no {label} sort for {key} keys; it has {have}")
         parts, low = [], 0
         for name, top in upto:
-            parts.append(Part(algorithm=algorithm(name), params=self.choices[name, key], min_n=low, max_n=top))
-            low = top
-        kernels, plan, placed = sorts.assemble(parts, f"target {self.name}: sort.{key}")
+            if label == AUTO and packed and algorithm(name) == "merge":
+                continue  # which would compare whole words; see docs/semantics.md
+            params = self._formed(name, width, form)
+            if params is not None:
+                parts.append(Part(algorithm=algorithm(name), params=params, min_n=low, max_n=top))
+                low = top
+        if not parts or (form.ranged and not any(x.algorithm == "radix" for x in parts)):
+            what = " ".join(x for x in (f"{label} sort for {key} keys", described(form)) if x)
+            raise Usage(f"target {self.name}: no {what}; radix sorts serve every form that the device can")
+        parts[-1] = replace(parts[-1], max_n=ALL)
+        kernels, plan, placed = sorts.assemble(parts, f"target {self.name}: sort.{chosen}", form)
         return Sort(
             target=self.name,
             algorithm=label,
-            key=KEYS[key],
+            key=KEYS[width],
             kernels=kernels,
             plan=plan,
             parts=placed,
@@ -139,6 +173,7 @@ class Target:
             groups=self.device.groups,
             pair=not self.device.int64,
             vulkan=self.device.vulkan,
+            form=form,
         )
 
 
@@ -187,14 +222,14 @@ def parse(text: str, stem: str, where: str) -> Target:
     device = Device(**_tuples(facts)) if whole else None
     match = r.fields(r.table(data, "match", required=False) or {}, "match", _MATCH)
     for part in (*match.get("names", []), *match.get("platforms", [])):
-        if not part or not _plain(part):
-            r.error("match", f"{part!r} cannot be looked for", _PLAIN)
-    if not _plain(top.get("summary", "")):
-        r.error("summary", "cannot stand in a C file", _PLAIN)
+        if not part or not plain(part):
+            r.error("match", f"{part!r} cannot be looked for", PLAIN_TEXT)
+    if not plain(top.get("summary", "")):
+        r.error("summary", "cannot stand in a C file", PLAIN_TEXT)
     if (span := match.get("compute")) is not None and (len(span) != 2 or not 0 < span[0] <= span[1]):
         r.error("match.compute", f"{span} is no range", "give two numbers, for example [80, 129]")
     choices = read_choices(r, data, device)
-    autos = read_autos(r, data, choices)
+    autos, autos_valued = read_autos(r, data, choices)
     for api in top.get("apis", []):
         if device is not None and not device.int64 and api != "vulkan" and any(KEYS[k].bytes == 8 for _, k in choices):
             hint = 'give apis = ["vulkan"], where such keys are pairs of words, or no tables of these keys'
@@ -212,6 +247,7 @@ def parse(text: str, stem: str, where: str) -> Target:
         choices=choices,
         evidence=evidence,
         autos=autos,
+        autos_valued=autos_valued,
     )
 
 
@@ -220,7 +256,7 @@ def _name(r: Reader, top: Mapping[str, Any], stem: str) -> None:
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", top.get("name", "x")):
         hint = "use letters, digits, '.', '_' and '-', a letter or digit first"
         r.error("name", f"{top['name']!r} cannot name files", hint)
-    elif not _plain(top.get("name", "x") + "/"):
+    elif not plain(top.get("name", "x") + "/"):
         r.error("name", f"{top['name']!r} holds what a bundle's prefix replaces", "leave out the word hs")
     elif top.get("name", stem) != stem:
         r.error("name", f'"{top["name"]}" is not the file\'s name', f'write "{stem}" or rename the file')
@@ -232,21 +268,6 @@ def _evidence(r: Reader, data: Mapping[str, Any]) -> tuple[Mapping[str, str], ..
         r.error("evidence", "is not a list of tables", "write each entry as [[evidence]]")
         return ()
     return tuple(r.fields(x, f"evidence[{i}]", _EVIDENCE) for i, x in enumerate(rows))
-
-
-_PLAIN = "give plain ASCII text without quotes, backslashes, */ and words that begin with hs_"
-
-
-def _plain(text: str) -> bool:
-    """Whether a text can stand in C strings and comments, and holds nothing that a bundle's prefix would replace."""
-    taken = re.search(r"(?<![A-Za-z0-9])(hs|HS)[_/.]", text)
-    return (
-        text.isascii()
-        and (text.isprintable() or not text)
-        and not set(text) & set('"\\')
-        and not taken
-        and "*/" not in text
-    )
 
 
 def _tuples(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ guard words, which must survive, and an input that is only read must not change.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,10 +15,12 @@ import numpy as np
 from hsgen import sorts
 from hsgen.backends.engine import Engine
 from hsgen.cases import KINDS, SUMMANDS, Keys, Make, around, counts
+from hsgen.frames import SHIFTS, Call, Frame
+from hsgen.keys import KEYS, TYPES
+from hsgen.oracle import permutation, values_expected, values_for
+from hsgen.plan import Options
 from hsgen.spec import Plan, Sort
 
-FRONT = 1024  # guard bytes before the keys, at least; a multiple of every device's base alignment
-SHIFTS = 16  # places at which keys begin, a key or what the device asks for apart
 QUICK, FULL = 4_000, 100_000  # cases, at least
 _QUICK_TOP, _FULL_TOP = 1 << 17, 1 << 22
 _FAR = (1 << 30) - 1  # counts beyond are those of kernels that count in 64 bits
@@ -32,9 +34,10 @@ class Case:
     kind: str
     in_place: bool
     items: str = "keys"
+    more: str = ""
 
     def __str__(self) -> str:
-        return f"{self.n} {self.items}, {self.kind}, {'in place' if self.in_place else 'out of place'}"
+        return f"{self.n} {self.items}, {self.kind}, {'in place' if self.in_place else 'out of place'}{self.more}"
 
 
 @dataclass(slots=True)
@@ -62,10 +65,8 @@ def kinds_of(sort: Sort) -> dict[str, Make]:
     return SUMMANDS if sort.scan else KINDS
 
 
-def expected_of(sort: Sort, keys: Keys) -> Keys:
-    """Return what numpy makes of `keys`: sorted, or the sums of the columns of their rows, which wrap."""
-    if not sort.scan:
-        return np.sort(keys)
+def sums_of(sort: Sort, keys: Keys) -> Keys:
+    """Return the sums of the columns of rows, which wrap."""
     rows = keys.reshape(-1, sort.columns)
     sums: Keys = np.cumsum(rows, axis=0, dtype=keys.dtype)
     if getattr(sort.parts[0].params, "exclusive", False):
@@ -109,59 +110,58 @@ def plan_cases(sort: Sort, *, full: bool, seed: int) -> list[tuple[int, str]]:
     return pairs + [(n, kinds[0]) for n in sorts.row_ends(sort, top)]
 
 
-class Frame:
-    """Two framed device buffers and what it takes to run cases in them."""
+def calls(sort: Sort, number: int, n: int) -> tuple[Options, int | None]:
+    """Return how case `number` of n keys calls the sort, and the count that lies on the device, if it does.
 
-    def __init__(self, engine: Engine, greatest: int) -> None:
-        self._engine = engine
-        self._columns = engine.sort.columns
-        self.dtype = np.dtype(f"u{engine.sort.key.bytes}")
-        self.unit = max(engine.align, self.dtype.itemsize)
-        self.back = block_of(engine.sort) * self._columns + 64
-        for slot in (0, 1):
-            room = (greatest * self._columns + self.back) * self.dtype.itemsize
-            engine.allocate(slot, FRONT + SHIFTS * self.unit + room)
-        self._guard = self.dtype.type(0x5AFEC0DE12345678 & np.iinfo(self.dtype).max)
+    What the sort was generated for takes turns: types and orders, ranges of bits, counts.
+    """
+    form, bits = sort.form, sort.plan.bits
+    types = [t for t in TYPES.values() if KEYS[t.key].bits == bits]
+    how = Options()
+    if form.typed:
+        turn = number % (2 * len(types))
+        how = replace(how, kind=types[turn // 2].kind, descending=turn % 2 == 1)
+    if form.ranged:
+        ranges = ((0, None), (0, bits // 2), (bits // 2, bits), (3, 4), (1, bits - 1), (5, 5), (0, None))
+        begin, end = ranges[number // 3 % len(ranges)]
+        how = replace(how, begin=begin, end=end)
+    if form.index:
+        how = replace(how, discard=number % 4 == 3)
+    if form.counted and number % 3:
+        how = replace(how, counted=True)
+        return how, (n, n - n // 3, n + 5, 0, n // 2)[number % 5]
+    return how, None
 
-    def framed(self, keys: Keys, shift: int = 0) -> Keys:
-        """Return `keys` between guard words; they begin FRONT bytes and `shift` units into the image."""
-        front = (FRONT + shift * self.unit) // self.dtype.itemsize
-        image = np.full(front + len(keys) + self.back, self._guard, self.dtype)
-        image[front : front + len(keys)] = keys
-        return image
 
-    def run(self, keys: Keys, expected: Keys, *, in_place: bool, shifts: tuple[int, int] = (0, 0)) -> str | None:
-        """Sort `keys`, whose places are shifted by these units; say what is wrong, or return None."""
-        n, (source, destination) = len(keys), shifts
-        if in_place:
-            destination = source
-        before, after = self.framed(keys, source), self.framed(expected, destination)
-        self._engine.write(0, before)
-        if not in_place:
-            self._engine.write(1, self.framed(np.full(n, self._guard, self.dtype), destination))
-        slot = 0 if in_place else 1
-        self._engine.run(n // self._columns, FRONT + source * self.unit, slot, FRONT + destination * self.unit)
-        result = self._read(slot, len(after))
-        if not np.array_equal(result, after):
-            return self._describe(result, after, n, FRONT + destination * self.unit)
-        if not in_place and not np.array_equal(self._read(0, len(before)), before):
-            return "the input was changed"
-        return None
+def call(sort: Sort, keys: Keys, how: Options, *, in_place: bool, count: int | None, rng: np.random.Generator) -> Call:
+    """Return the call that sorts `keys`, or sums up rows, with what must come of it by numpy."""
+    n = len(keys) // sort.columns
+    if sort.scan:
+        return Call(n=n, keys=keys, expected=sums_of(sort, keys), in_place=in_place)
+    live = keys if count is None else keys[: min(count, n)]
+    order = permutation(live, sort, how)
+    values = values_for(rng, n, sort)
+    return Call(
+        n=n,
+        keys=keys,
+        expected=None if how.discard else live[order],
+        in_place=in_place and not how.discard,
+        values=values,
+        values_expected=values_expected(values, order, sort),
+        how=how,
+        count=count,
+    )
 
-    def _read(self, slot: int, size: int) -> Keys:
-        image = np.empty(size, self.dtype)
-        self._engine.read(slot, image)
-        return image
 
-    def _describe(self, result: Keys, after: Keys, n: int, place: int) -> str:
-        front = place // self.dtype.itemsize
-        at = int(np.flatnonzero(result != after)[0]) - front
-        if at < 0:
-            return f"the guard word {-at} before the keys was overwritten"
-        if at >= n:
-            return f"the guard word {at - n} after the keys was overwritten"
-        what = "element" if self._engine.sort.scan else "key"
-        return f"{what} {at} is {result[front + at]}, should be {after[front + at]}"
+def _told(sort: Sort, how: Options, count: int | None) -> str:
+    """What a case says of how it was called, where that is not plain."""
+    words = ["signed", "float"][how.kind - 1 :][:1] if how.kind else []
+    words += ["descending"] * how.descending + ["keys not wanted"] * how.discard
+    if sort.form.ranged:
+        words.append(f"bits {how.begin} to {sort.plan.bits if how.end is None else how.end}")
+    if count is not None:
+        words.append(f"{count} on the device")
+    return "".join(f", {word}" for word in words)
 
 
 def run(
@@ -181,15 +181,16 @@ def run(
     rng = np.random.default_rng([seed, 1])
     sort = engine.sort
     kinds, items = kinds_of(sort), "rows" if sort.scan else "keys"
+    dtype = np.dtype(f"u{sort.key.bytes}")
     for number, (n, kind) in enumerate(progress(iter(pairs))):
-        keys = kinds[kind](rng, n * sort.columns, frame.dtype)
-        expected = expected_of(sort, keys)
+        keys = kinds[kind](rng, n * sort.columns, dtype)
+        how, count = calls(sort, number, n)
         shifts = (number * 5 % SHIFTS, number * 7 % SHIFTS)
         for in_place in (False, True):
             report.cases += 1
-            problem = frame.run(keys, expected, in_place=in_place, shifts=shifts)
+            problem = frame.run(call(sort, keys, how, in_place=in_place, count=count, rng=rng), shifts)
             if problem is not None:
-                report.note(Case(n, kind, in_place, items), problem)
+                report.note(Case(n, kind, in_place, items, _told(sort, how, count)), problem)
                 if report.failed >= stop:
                     return report
     if said := engine.messages():

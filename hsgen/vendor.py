@@ -14,14 +14,14 @@ from hsgen import __version__, resources
 from hsgen.errors import Usage
 from hsgen.render import Source, environment
 from hsgen.sorts import block
-from hsgen.spec import PLACES, Binding, Sort
+from hsgen.spec import PLACES, RANGES, ROLES, Binding, Sort
 from hsgen.spirv import Module, words
 from hsgen.target import Match, Target, rank
 
 PREFIX = "hs"
 TAKEN = ("cl", "cu", "cuda", "gl", "int", "pfn", "size", "std", "uint", "vk")
 _TYPES = {"cpu": 1, "gpu": 2, "other": 4}
-_ROLES = {"source": "HS_SOURCE", "destination": "HS_DESTINATION", "scratch": "HS_SCRATCH"}
+_ROLES = {role: f"HS_{role.upper()}" for role in ROLES}
 _RUNTIME = {
     "": {"include/hs/hs.h": "hs.h", "src/hs.c": "hs.c"},
     "opencl": {"include/hs/hs_opencl.h": "hs_opencl.h", "src/hs_opencl.c": "hs_opencl.c"},
@@ -103,12 +103,12 @@ def _binding(b: Binding) -> dict[str, Any]:
 def _label(sort: Sort) -> str:
     if sort.scan:
         return f"{sort.algorithm} of {sort.columns} {sort.key.name} in a row"
-    return f"{sort.algorithm} sort of {sort.key.name} keys"
+    values = "" if sort.form.value == "none" else f", {sort.form.value}"
+    return f"{sort.algorithm} sort of {sort.label} keys{values}"
 
 
 def _sort(sort: Sort, opencl: Source | None, *, spirv: bool) -> dict[str, Any]:
     """What the templates need of a sort."""
-    number = {k.name: i for i, k in enumerate(sort.kernels)}
     outcome = sort.plan.outcome
     return {
         "label": _label(sort),
@@ -117,32 +117,21 @@ def _sort(sort: Sort, opencl: Source | None, *, spirv: bool) -> dict[str, Any]:
         "algorithm": sort.algorithm,
         "kind": "HS_SCAN" if sort.scan else "HS_SORT",
         "columns": sort.columns,
-        "key": sort.key,
+        "key": sort.label,
+        "value": sort.form.value,
+        "key_bytes": sort.key.bytes,
+        "value_bytes": sort.form.value_bytes,
+        "first_bit": sort.plan.first_bit,
+        "key_bits": sort.plan.bits,
+        "typed": int(sort.form.typed),
+        "ranged": int(sort.form.ranged),
+        "counted": int(sort.form.counted),
+        "index": int(sort.form.index),
         "pair": int(sort.pair and sort.key.bytes == 8),
         "block": block(sort),
         "groups": min(sort.groups, 2**32 - 1),
-        "kernels": [
-            {
-                "name": k.name,
-                "work_group": k.work_group,
-                "subgroup": k.subgroup,
-                "local_bytes": k.local_bytes(sort.key),
-                "bindings": len(k.buffers),
-                "ballot": int(k.ballot),
-                "wide": int(k.wide),
-            }
-            for k in sort.kernels
-        ],
-        "steps": [
-            {
-                "kernel": number[s.kernel],
-                "argument": s.argument,
-                "place": PLACES.index(s.place),
-                "bindings": [_binding(b) for b in s.bindings],
-                **{word: getattr(s, word) for word in ("min_n", "max_n", "add", "div", "mul", "cap")},
-            }
-            for s in sort.plan.steps
-        ],
+        "kernels": _kernels(sort),
+        "steps": _steps(sort),
         "max_n": sort.plan.max_n,
         "scratch": sort.plan.scratch,
         "outcome": _binding(outcome.binding) if outcome else None,
@@ -153,6 +142,36 @@ def _sort(sort: Sort, opencl: Source | None, *, spirv: bool) -> dict[str, Any]:
         "spirv": spirv,
         "vulkan": sort.vulkan.replace(".", ""),
     }
+
+
+def _kernels(sort: Sort) -> list[dict[str, Any]]:
+    return [
+        {
+            **{word: getattr(k, word) for word in ("name", "work_group", "subgroup")},
+            "local_bytes": k.local_bytes(sort.key),
+            "bindings": len(k.buffers),
+            "ballot": int(k.ballot),
+            "wide": int(k.wide),
+        }
+        for k in sort.kernels
+    ]
+
+
+def _steps(sort: Sort) -> list[dict[str, Any]]:
+    number = {k.name: i for i, k in enumerate(sort.kernels)}
+    return [
+        {
+            "kernel": number[s.kernel],
+            "argument": s.argument,
+            "place": PLACES.index(s.place),
+            "number": s.number,
+            "bits": s.bits,
+            "range": RANGES.index(s.range),
+            "bindings": [_binding(b) for b in s.bindings],
+            **{word: getattr(s, word) for word in ("min_n", "max_n", "add", "div", "mul", "cap")},
+        }
+        for s in sort.plan.steps
+    ]
 
 
 def _match(m: Match) -> dict[str, Any] | None:

@@ -24,6 +24,8 @@ from hsgen.backends.harness import Harness, Native
 from hsgen.backends.hosts import Host
 from hsgen.backends.opencl import keep_log
 from hsgen.errors import HsgenError, Wrong
+from hsgen.keys import Form
+from hsgen.plan import Options
 
 SECONDS = 180.0  # of silence: the slowest case, and the compilation of a sort's kernels, take a small part of it
 
@@ -110,7 +112,8 @@ def _validate(engine: Native, request: Event, show: Callable[[Any], Any]) -> Any
 
 def _bench(engine: Native, request: Event, show: Callable[[Any], Any]) -> Any:
     sizes, against, rounds = request["sizes"], request["against"], request["rounds"]
-    found = bench.measure(engine, sizes, against, rounds, request["seed"], request["label"], show)
+    how = Options(**request["how"])
+    found = bench.measure(engine, sizes, against, rounds, request["seed"], request["label"], show, how)
     return [asdict(row) for rows in found for row in rows]
 
 
@@ -121,7 +124,8 @@ def _perform(request: Event, send: Callable[[Event], None]) -> Any:
     harness = Harness(Path(request["library"]))
     if request["task"] == "hosts":
         return [asdict(h) for h in harness.hosts(request["api"])]
-    sort = target.find(request["target"]).sort(request["algorithm"], request["key"])
+    form = Form(**request["form"])
+    sort = target.find(request["target"]).sort(request["algorithm"], request["key"], form)
     engine = Native(harness, request["api"], sort, request["index"], request["options"])
 
     def show(items: Iterator[Any]) -> Iterator[Any]:

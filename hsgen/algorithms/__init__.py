@@ -10,7 +10,8 @@ from typing import Any, Protocol
 
 from hsgen.algorithms import merge, radix, scan
 from hsgen.device import Device
-from hsgen.spec import Kernel, KeyType, Plan, Step
+from hsgen.keys import Form, KeyType
+from hsgen.spec import Kernel, Plan, Step
 from hsgen.tables import Field
 
 
@@ -29,6 +30,10 @@ class Algorithm(Protocol):
 
     def problems(self, p: Any, device: Device) -> list[tuple[str, str, str]]:
         """Return (key, what is wrong, what would be right) for every choice that cannot work."""
+
+    def formed(self, p: Mapping[str, Any], key: KeyType, form: Form, device: Device) -> Any:
+        """Return P for keys of a width in a form, by those P that a target has for plain keys of some widths; None if
+        the algorithm cannot sort so."""
 
     def kernels(self, p: Any) -> tuple[Kernel, ...]:
         """Return the kernels."""

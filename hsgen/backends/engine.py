@@ -1,16 +1,24 @@
-"""What validation and benchmarks need of a device: a sort made ready, two buffers, and a copy to compare with."""
+"""What validation and benchmarks need of a device: a sort made ready, some buffers, and a copy to compare with."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
+from hsgen.plan import PLAIN, Options
 from hsgen.spec import Sort
+
+KEYS, KEYS_OUT, VALUES, VALUES_OUT, COUNT = range(5)
+"""The buffers: keys, where they go if not sorted in place, values and where they go, a count on the device."""
+
+Places = Mapping[str, tuple[int, int]]
+"""For each role but scratch that a call uses, its buffer and the bytes at which it begins there."""
 
 
 class Engine(Protocol):
-    """A sort on a device.  Buffer 0 holds the keys; buffer 1 gets them where they are not sorted in place."""
+    """A sort on a device."""
 
     @property
     def sort(self) -> Sort:
@@ -37,10 +45,10 @@ class Engine(Protocol):
             Wrong: the sort before wrote beyond its scratch memory.
         """
 
-    def run(self, n: int, source: int, slot: int, destination: int) -> None:
-        """Sort `n` keys that begin `source` bytes into buffer 0, to `destination` bytes into buffer `slot`; wait.
+    def run(self, n: int, places: Places, how: Options = PLAIN) -> None:
+        """Sort `n` keys, in place where "source" and "destination" are one place, and wait.
 
-        Slot 0 means in place; both places are then the same.
+        An argsort that discards keys has no "destination".
         """
 
     def outcome(self) -> int:
@@ -53,8 +61,8 @@ class Engine(Protocol):
     def copy(self, size: int) -> None:
         """Copy `size` bytes from buffer 0 to buffer 1 on the device, and wait."""
 
-    def peer(self, name: str, size: int, n: int) -> None:
-        """Sort buffer 0 to buffer 1 by another library of the API; keys have `size` bytes.
+    def peer(self, name: str, size: int, n: int, value_size: int = 0) -> None:
+        """Sort keys to keys out by another library of the API; keys have `size` bytes, values `value_size`, if any.
 
         Raises:
             Unavailable: there is no such library here.

@@ -7,11 +7,37 @@ import json
 from pathlib import Path
 from typing import Any
 
+from hsgen.backends.engine import Places
 from hsgen.backends.hosts import Host
 from hsgen.errors import Unavailable, Wrong
-from hsgen.spec import Sort
+from hsgen.plan import PLAIN, Options
+from hsgen.spec import ROLES, Plan, Sort
 
 _ABSENT = "unavailable: "
+
+
+class Call(ctypes.Structure):
+    """``hn_call`` of ``native/harness.h``: all of one sort."""
+
+    _fields_ = (
+        ("n", ctypes.c_uint64),
+        ("offsets", ctypes.c_uint64 * len(ROLES)),
+        ("slots", ctypes.c_int32 * len(ROLES)),
+        *((name, ctypes.c_uint32) for name in ("type", "descending", "begin_bit", "end_bit", "discard_keys")),
+    )
+
+
+def call(plan: Plan, n: int, places: Places, how: Options) -> Call:
+    """Return a call as the harness takes it.
+
+    C has no empty range at the first bit, since an end of 0 is the last: one behind it means the same.
+    """
+    made = Call(n=n, descending=how.descending, discard_keys=how.discard)
+    made.type = plan.bits // 8 << 4 | how.kind if how.kind else 0
+    made.begin_bit, made.end_bit = (1, 1) if how.end == 0 and how.begin == 0 else (how.begin, how.end or 0)
+    for number, role in enumerate(ROLES):
+        made.slots[number], made.offsets[number] = places.get(role, (-1, 0))
+    return made
 
 
 class Harness:
@@ -71,7 +97,7 @@ class Native:
         self.api, self.sort = api, sort
         self.align = 1024 if api == "opencl" else sort.key.bytes  # OpenCL: sub-buffers
         harness.call("hn_open", ctypes.c_int(index), options.encode())
-        names = (sort.target, sort.algorithm, sort.key.name)
+        names = (sort.target, sort.algorithm, sort.label, sort.form.value)
         harness.call("hn_sorter", *(x.encode() for x in names))
 
     def allocate(self, slot: int, size: int) -> None:
@@ -90,10 +116,9 @@ class Native:
         place = image.ctypes.data_as(ctypes.c_void_p)
         self._harness.call(name, ctypes.c_int(slot), ctypes.c_uint64(0), place, ctypes.c_uint64(image.nbytes))
 
-    def run(self, n: int, source: int, slot: int, destination: int) -> None:
+    def run(self, n: int, places: Places, how: Options = PLAIN) -> None:
         """See `Engine`."""
-        u64 = ctypes.c_uint64
-        self._timed("hn_sort", u64(n), u64(source), ctypes.c_int(slot), u64(destination))
+        self._timed("hn_sort", ctypes.byref(call(self.sort.plan, n, places, how)))
 
     def outcome(self) -> int:
         """See `Engine`."""
@@ -105,11 +130,12 @@ class Native:
         """See `Engine`."""
         self._timed("hn_copy", ctypes.c_uint64(size))
 
-    def peer(self, name: str, size: int, n: int) -> None:
+    def peer(self, name: str, size: int, n: int, value_size: int = 0) -> None:
         """See `Engine`."""
         if not self._harness.has("hn_peer"):
             raise Unavailable(f"peer {name}: runs beside CUDA only; add --api cuda")
-        self._timed("hn_peer", name.encode(), ctypes.c_int(size), ctypes.c_uint64(n))
+        sizes = (ctypes.c_int(size), ctypes.c_int(value_size))
+        self._timed("hn_peer", name.encode(), *sizes, ctypes.c_uint64(n))
 
     def _timed(self, name: str, *arguments: Any) -> float:
         seconds = ctypes.c_double()

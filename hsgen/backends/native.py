@@ -19,6 +19,7 @@ from typing import Any
 
 from hsgen import bundle, toolchain
 from hsgen.errors import Unavailable, Wrong
+from hsgen.keys import ORDERS, PLAIN, Form
 from hsgen.manifest import Manifest, choose
 from hsgen.target import Target
 
@@ -92,10 +93,11 @@ def library(
     made: tuple[Path, Manifest] | None = None,
     *,
     algorithms: Sequence[str] = (),
+    form: Form = PLAIN,
 ) -> Path:
     """Return the shared library of the bundle of these targets with the harness of `api`.
 
-    It holds the sorts and scans of these `algorithms`; none named: all that a target has for the key type.
+    It holds the sorts and scans of these `algorithms` in a form; none named: all that a target has for the key type.
     `made` is a bundle whose SPIR-V is taken where its GLSL is the same, for machines without a GLSL compiler.
 
     Raises:
@@ -103,7 +105,9 @@ def library(
         Wrong: something does not compile.
     """
     words = bundle.Modules(made[0] if made else Path(os.devnull), made[1] if made else None, "hs")
-    parts = {t.name: (t, choose(t, [key], [api], algorithms or t.labels(key))) for t in targets}
+    orders, features = ORDERS if form.typed else (), ["range"] * form.ranged + ["count"] * form.counted
+    more = {"values": [form.value], "orders": orders, "features": features}
+    parts = {t.name: (t, choose(t, [key], [api], algorithms or t.labels(key), **more)) for t in targets}
     files, _ = bundle.build(parts, words, "hs")
     if absent := [*words.missing, *words.lost]:
         raise Unavailable(

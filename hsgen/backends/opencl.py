@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from hsgen import toolchain
+from hsgen.backends.engine import Places
 from hsgen.backends.hosts import Host, newest
 from hsgen.backends.scratch import Scratch
 from hsgen.errors import Unavailable, Wrong
-from hsgen.plan import launches, offset
+from hsgen.plan import PLAIN, Options, launches, offset, scratch_bytes, spare_at
 from hsgen.render import Source, render
 from hsgen.spec import Sort
 
@@ -65,7 +66,7 @@ def _culprit(log: str, source: str, kernels: Sequence[str]) -> str:
     return names[-1] if names else kernels[0]
 
 
-_Launch = tuple[Any, tuple[tuple[str, int], ...], Any, Any, tuple[int, int], tuple[int, int]]
+_Launch = tuple[Any, tuple[tuple[str, int], ...], tuple[int, ...], tuple[int, int], tuple[int, int]]
 
 
 class Compiled:
@@ -85,10 +86,10 @@ class Compiled:
         self._kernels = dict(kernels or build(context, source.text, source.path, list(self._groups), option))
         # with types known, pyopencl sets arguments in a tenth of the time (20 us saved a launch)
         for k in sort.kernels:
-            count = np.int64 if k.wide else np.int32
-            self._kernels[k.name].set_scalar_arg_dtypes([None] * len(k.buffers) + [count, np.int32])
+            scalars = [np.int64 if k.wide else np.int32, np.int32, *[np.int32] * (2 * sort.form.counted)]
+            self._kernels[k.name].set_scalar_arg_dtypes([None] * len(k.buffers) + scalars)
         self._check_groups(context, source.path)
-        self._launches: dict[tuple[int, bool], list[_Launch]] = {}
+        self._launches: dict[tuple[int, bool, Options], list[_Launch]] = {}
         self.scratch = Scratch(context)
         self._last: tuple[Any, Any] = (None, None)  # queue and event of the last sort that used scratch
         self._n = 0
@@ -105,35 +106,48 @@ class Compiled:
                         "give fewer slabs, a smaller stream_group or a smaller scale"
                     )
 
-    def run(self, queue: Any, buffers: Mapping[str, Any], n: int, wait_for: Sequence[Any] | None = None) -> Any:
-        """Enqueue the sort of `n` keys from the memory object of "source" to that of "destination", in place where
-        they are the same; return the last event.
+    def run(
+        self,
+        queue: Any,
+        buffers: Mapping[str, Any],
+        n: int,
+        wait_for: Sequence[Any] | None = None,
+        how: Options = PLAIN,
+    ) -> Any:
+        """Enqueue the sort of `n` keys between the memory objects of `buffers`, which has those of the roles that the
+        sort has; in place where "source" and "destination" are the same object.  Return the last event.
 
-        Scratch is kept for the greatest n so far.  An out-of-order queue is given the order by events; n = 0
+        Scratch is kept for the greatest need so far.  An out-of-order queue is given the order by events; n = 0
         enqueues a marker.
 
         Raises:
-            Usage: n is beyond the plan.
+            Usage: n is beyond the plan, or the bit range is.
         """
         cl = toolchain.pyopencl()
         ordered = not queue.properties & cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE
         event = None
-        key = n, bool(buffers["source"] == buffers["destination"])
+        key = n, bool(buffers["source"] == buffers.get("destination")), how
         if key not in self._launches:
             if len(self._launches) >= 64:
                 self._launches.clear()
             self._launches[key] = self._resolve(*key)
         self._n = n
         part = self.scratch.part
-        if need := self.sort.plan.scratch.bytes(n):
-            places_used = (at for launch in self._launches[key] for role, at in launch[1] if role == "scratch")
-            self.scratch.ask(queue, need, places_used)
+        bound = {"count": buffers["source"], **buffers}
+        places = [[at for role, at in launch[1] if role == "scratch"] for launch in self._launches[key]]
+        spare = spare_at(self.sort, n) if how.discard and n else None
+        if spare is not None:
+            places = [[*step, spare] for step in places]
+        if need := scratch_bytes(self.sort, n, how) if any(places) else 0:
+            self.scratch.ask(queue, need, places)
+            if spare is not None:
+                bound["destination"] = part(spare)
             before, end = self._last
             if end is not None and (not ordered or before != queue):
                 wait_for = [*(wait_for or []), end]
-        for kernel, places, count, argument, size, lanes in self._launches[key]:
-            bound = [part(at) if role == "scratch" else buffers[role] for role, at in places]
-            kernel.set_args(*bound, count, argument)
+        for kernel, roles, scalars, size, lanes in self._launches[key]:
+            memory = [part(at) if role == "scratch" else bound[role] for role, at in roles]
+            kernel.set_args(*memory, *scalars)
             event = cl.enqueue_nd_range_kernel(queue, kernel, size, lanes, wait_for=wait_for)
             wait_for = None if ordered else [event]
         if need:
@@ -147,18 +161,18 @@ class Compiled:
             return 0
         return int(np.count_nonzero(self.scratch.read(queue, offset(rule.binding, self._n), rule.words)))
 
-    def _resolve(self, n: int, in_place: bool) -> list[_Launch]:
-        """The launches for `n` keys: kernel, roles with places in them, n, argument, work-items, work-group."""
+    def _resolve(self, n: int, in_place: bool, how: Options) -> list[_Launch]:
+        """The launches for `n` keys: kernel, roles with places in them, numbers, work-items, work-group."""
         out = []
-        for launch in launches(self.sort.plan, n, self.sort.groups, in_place=in_place):
+        for launch in launches(self.sort.plan, n, self.sort.groups, in_place=in_place, how=how):
             step, (wide, high) = launch.step, launch.grid
             lanes = self._groups[step.kernel]
+            guard = (step.min_n, min(step.max_n, 2**31 - 1)) if self.sort.form.counted else ()
             out.append(
                 (
                     self._kernels[step.kernel],
                     tuple((b.role, offset(b, n)) for b in step.bindings),
-                    n,
-                    step.argument,
+                    (n, launch.argument, *guard),
                     (wide * lanes, high),
                     (lanes, 1),
                 )
@@ -215,13 +229,20 @@ class Direct:
         buffer = self._buffers[slot]
         return buffer.get_sub_region(offset, buffer.size - offset) if offset else buffer
 
-    def run(self, n: int, source: int, slot: int, destination: int) -> None:
+    def run(self, n: int, places: Places, how: Options = PLAIN) -> None:
         """See `Engine`."""
         # made anew each time: NVIDIA's driver crashes when parts of a buffer go in another order than the reverse
-        part = self._part(0, source)
-        into = self._part(1, destination) if slot else part
-        self._compiled.run(self.queue, {"source": part, "destination": into}, n)
+        parts: dict[tuple[int, int], Any] = {}
+        buffers = {}
+        for role, place in places.items():
+            if place not in parts:
+                parts[place] = self._part(*place)
+            buffers[role] = parts[place]
+        self._compiled.run(self.queue, buffers, n, how=how)
         self.queue.finish()
+        buffers.clear()
+        while parts:
+            parts.popitem()
 
     @cached_property
     def _copy(self) -> Any:
@@ -232,7 +253,7 @@ class Direct:
         self._copy(self.queue, (max(1, -(-size // 16)),), None, self._buffers[0], self._buffers[1])
         self.queue.finish()
 
-    def peer(self, name: str, size: int, n: int) -> None:
+    def peer(self, name: str, size: int, n: int, value_size: int = 0) -> None:
         """See `Engine`: none is built in."""
         raise Unavailable(f"peer {name}: runs beside CUDA only; add --api cuda")
 

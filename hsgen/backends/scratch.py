@@ -28,13 +28,17 @@ class Scratch:
         self._sizes: dict[int, int] = {}
         self.guarded = False
 
-    def ask(self, queue: Any, size: int, places: Iterable[int]) -> None:
-        """Make room for `size` bytes, not 0, that steps see from `places` on; a part ends where the next begins.
+    def ask(self, queue: Any, size: int, steps: Iterable[Iterable[int]]) -> None:
+        """Make room for `size` bytes, not 0, that `steps` see from these places on.
 
-        Waits for the queue where `guarded` memory is filled.
+        A part ends where the next one of the same step begins: steps of different algorithms may see scratch cut in
+        different ways.  Waits for the queue where `guarded` memory is filled.
         """
-        begins = sorted(set(places))
-        sizes = {a: b - a for a, b in zip(begins, [*begins[1:], size], strict=True)}
+        sizes: dict[int, int] = {}
+        for places in steps:
+            begins = sorted(set(places))
+            for a, b in zip(begins, [*begins[1:], size][: len(begins)], strict=True):
+                sizes[a] = max(sizes.get(a, 0), b - a)
         if sizes == self._sizes:
             return
         for number, room in enumerate(sizes.values()):

@@ -8,7 +8,7 @@ import warnings
 import click
 
 from hsgen import __version__
-from hsgen.cli import bundles, devices, targets
+from hsgen.cli import benches, bundles, devices, targets
 from hsgen.errors import HsgenError
 
 _COMMANDS = (
@@ -18,7 +18,7 @@ _COMMANDS = (
     bundles.check,
     bundles.verify,
     devices.validate,
-    devices.bench,
+    benches.bench,
     devices.doctor,
 )
 

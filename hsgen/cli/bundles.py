@@ -9,10 +9,10 @@ from shlex import quote
 import click
 
 from hsgen import target as target_files
-from hsgen.bundle import Files, Modules, build
-from hsgen.cli.common import emit_json, json_option, key_option, require_option, required
+from hsgen.bundle import Files, Modules, build, sorts
+from hsgen.cli.common import Wanted, emit_json, json_option, require_option, required, wanted_options
 from hsgen.errors import Unavailable, Usage, Wrong
-from hsgen.manifest import MANIFEST, Choice, Manifest, choose, widened
+from hsgen.manifest import MANIFEST, Choice, Manifest, widened
 from hsgen.store import changes, compare, read_manifest, unified, write
 from hsgen.target import Target
 from hsgen.vendor import PREFIX, check_prefix
@@ -31,7 +31,7 @@ _targets = click.option("-t", "--target", "names", multiple=True, help="A target
 
 @click.command()
 @_targets
-@key_option
+@wanted_options
 @click.option("--api", "apis", multiple=True, help="Only this API.")
 @click.option(
     "--algorithm",
@@ -47,7 +47,7 @@ _targets = click.option("-t", "--target", "names", multiple=True, help="A target
 @json_option
 def generate(
     names: tuple[str, ...],
-    keys: tuple[str, ...],
+    wanted: Wanted,
     apis: tuple[str, ...],
     algorithms: tuple[str, ...],
     removed: tuple[str, ...],
@@ -58,18 +58,18 @@ def generate(
 ) -> None:
     """Write kernels, plans and C files of the named targets into a bundle.
 
-    Adds or replaces files of these targets and touches no other's.  What a target already has in the bundle
-    stays; --remove takes a target out.  Files that would not change are not written.  Without -t all targets
-    that the bundle already holds are made again.
+    Adds or replaces files of these targets and touches no other's.  What a target already has in the bundle stays,
+    and what is asked for unites with it; --remove takes a target out.  Files that would not change are not written.
+    Without -t all targets that the bundle already holds are made again.
     """
-    if (keys or apis or algorithms) and not names:
-        raise Usage("--key, --api and --algorithm choose within a target; name it with -t")
+    if (wanted or apis or algorithms) and not names:
+        raise Usage("--key, --value, --order, --feature, --api and --algorithm choose within a target; name it with -t")
     old = read_manifest(folder)
     for name in removed:
         if old is None or name not in old.targets:
             raise Usage(f"{folder}: holds no target {name} that could be removed")
     kept = _without(old, removed)
-    parts = _named(names, keys, apis, algorithms, kept)
+    parts = _named(names, wanted, apis, algorithms, kept)
     if not parts and not removed:
         if old is None:
             raise Usage(f"{folder}: no bundle there; name targets with -t, `hsgen targets` lists them")
@@ -113,7 +113,7 @@ def _built(
 
 def _named(
     names: tuple[str, ...],
-    keys: tuple[str, ...],
+    wanted: Wanted,
     apis: tuple[str, ...],
     algorithms: tuple[str, ...],
     kept: Manifest | None,
@@ -125,7 +125,8 @@ def _named(
         if found.name in parts:
             raise Usage(f"target {found.name}: named twice; name it once")
         have = kept.targets.get(found.name) if kept else None
-        chosen = choose(found, keys, apis, algorithms)
+        chosen = wanted.choice(found, apis, algorithms)
+        sorts(found, chosen, wanted.keys)  # what is asked for goes together, whatever the bundle has besides
         parts[found.name] = (found, widened(chosen, have.choice if have else None, found))
     return parts
 
@@ -139,7 +140,8 @@ def _recorded(folder: Path, old: Manifest, names: tuple[str, ...] = ()) -> dict[
             raise Usage(f"{folder}: target {name} does not come with hsgen; give its file with -t {name}.toml")
         found = given.get(name) or target_files.find(name)
         have = entry.choice
-        parts[name] = (found, choose(found, have.keys, have.apis, have.algorithms))
+        again = Wanted(keys=have.keys, values=have.values, orders=have.orders, features=have.features)
+        parts[name] = (found, again.choice(found, have.apis, have.algorithms))
     return parts
 
 

@@ -7,20 +7,93 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import wraps
 from typing import Any, TypeVar
 
 import click
 
 from hsgen.errors import Unavailable, Wrong
-from hsgen.spec import KEYS
+from hsgen.keys import FEATURES, ORDERS, TYPES, VALUES
+from hsgen.manifest import Choice, choose
+from hsgen.target import Target
 
 T = TypeVar("T")
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
-key_option = click.option("--key", "keys", multiple=True, type=click.Choice(list(KEYS)), help="Only this key type.")
 require_option = click.option("--require", is_flag=True, help="Exit with 1, not 3, where this machine cannot answer.")
 seed_option = click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of random keys.")
 device_option = click.option("--device", help="A part of the name of the device to use.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """The sorts that a command line asks for, as it names them; what it leaves out is empty."""
+
+    keys: tuple[str, ...] = ()
+    values: tuple[str, ...] = ()
+    orders: tuple[str, ...] = ()
+    features: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.keys or self.values or self.orders or self.features)
+
+    def choice(self, target: Target, apis: Iterable[str] = (), algorithms: Iterable[str] = ()) -> Choice:
+        """Return what of a target these names choose.
+
+        Raises:
+            Usage: the target has nothing of a name.
+        """
+        more = {"values": self.values, "orders": self.orders, "features": self.features}
+        return choose(target, self.keys, apis, algorithms, **more)
+
+
+_OPTIONS = (
+    click.option(
+        "--key",
+        "keys",
+        multiple=True,
+        type=click.Choice(list(TYPES)),
+        metavar="TYPE",
+        help=f"Sort keys of this type: {' '.join(TYPES)}; by default those that the target has tables for.",
+    ),
+    click.option(
+        "--value",
+        "values",
+        multiple=True,
+        type=click.Choice(list(VALUES)),
+        metavar="NAME",
+        help="What is sorted along with keys: none, values of 4, 8 or 16 bytes (v4 v8 v16), the places of the keys "
+        "(index, index64: an argsort), or packed, the lower half of 64-bit words; none by default.",
+    ),
+    click.option(
+        "--order",
+        type=click.Choice([*ORDERS, "both"]),
+        help="Ascending by default; one sort serves both if it serves descending.",
+    ),
+    click.option(
+        "--feature",
+        "features",
+        multiple=True,
+        type=click.Choice(list(FEATURES)),
+        help="range: sort by some bits of the keys; count: take the count from device memory.",
+    ),
+)
+
+
+def wanted_options(command: Callable[..., T]) -> Callable[..., T]:
+    """Give a command the options that say which sorts are wanted; it gets them as `wanted`."""
+
+    @wraps(command)
+    def call(
+        *, keys: tuple[str, ...], values: tuple[str, ...], order: str | None, features: tuple[str, ...], **more: Any
+    ) -> T:
+        orders = ORDERS if order == "both" else (order,) if order else ()
+        return command(wanted=Wanted(keys=keys, values=values, orders=orders, features=features), **more)
+
+    for option in reversed(_OPTIONS):
+        call = option(call)
+    return call
 
 
 class Count(click.ParamType):  # type: ignore[type-arg]  # (generic since click 8.5 only)

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import click
 
+from hsgen import bundle, toolchain, worker
 from hsgen import target as target_files
-from hsgen import toolchain, worker
 from hsgen.backends import hosts, opencl, trial
 from hsgen.backends import native as backend
+from hsgen.cli.common import Wanted
 from hsgen.errors import Unavailable, Usage
 from hsgen.manifest import MANIFEST
 from hsgen.render import render
-from hsgen.spec import APIS, KEYS, Sort
+from hsgen.spec import APIS, Sort
 from hsgen.store import read_manifest
 
 target_option = click.option("-t", "--target", "name", help="A target; the one that matches the device if not given.")
@@ -64,8 +65,9 @@ class Drive:
     asked: str | None
     runtime: str | None
     options: tuple[str, ...]
-    bundle: Path | None
+    folder: Path | None
     algorithm: str | None
+    wanted: Wanted
 
     @cached_property
     def found(self) -> target_files.Target | None:
@@ -104,30 +106,24 @@ class Drive:
         """The options as the harness takes them; of OpenCL and CUDA only what is switched on."""
         return " ".join(o for o in self.options if self.api == "vulkan" or not o.endswith("=0"))
 
-    def sorts(self, found: target_files.Target, keys: Sequence[str]) -> list[Sort]:
-        """The sorts of a target that were asked for: of each key type the one for any count, or the one named."""
-        have = [k for k in KEYS if found.labels(k) and (not keys or k in keys)]
-        if self.algorithm is None:
-            sorts = [found.default(k) for k in have]
-        else:
-            sorts = [found.sort(self.algorithm, k) for k in have if self.algorithm in found.labels(k)]
-        if not sorts:
-            what = (
-                f"{self.algorithm} for {', '.join(have or keys)}"
-                if self.algorithm
-                else f"sort for {', '.join(keys)} keys"
-            )
-            raise Usage(f"target {found.name}: no {what}; `hsgen targets` lists what it has")
-        return sorts
+    def sorts(self, found: target_files.Target) -> list[Sort]:
+        """The sorts of a target that were asked for: the one for any count, or the one named, of each width and value.
+
+        Raises:
+            Usage: the target has none of something that was named.
+        """
+        choice = self.wanted.choice(found, (self.api,), (self.algorithm,) if self.algorithm else ())
+        return bundle.sorts(found, choice, self.wanted.keys)
 
     def library(self, found: target_files.Target, sort: Sort, peers: Sequence[str] = ()) -> Path:
         """Build the C runtime with one sort of a target."""
         made = None
-        if self.bundle is not None:
-            if (manifest := read_manifest(self.bundle)) is None:
-                raise Usage(f"{self.bundle}: no bundle there; name a folder with a {MANIFEST}")
-            made = (self.bundle, manifest)
-        return backend.library(self.api, [found], sort.key.name, peers, made, algorithms=[sort.algorithm])
+        if self.folder is not None:
+            if (manifest := read_manifest(self.folder)) is None:
+                raise Usage(f"{self.folder}: no bundle there; name a folder with a {MANIFEST}")
+            made = (self.folder, manifest)
+        names, form = [sort.algorithm], sort.form
+        return backend.library(self.api, [found], sort.label, peers, made, algorithms=names, form=form)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,7 +134,7 @@ class Place:
     target: str
     host: hosts.Host
     sorts: list[Sort]
-    library: dict[str, Path]  # by key type; empty where pyopencl drives the device
+    library: dict[str, Path]  # by the sort's file; empty where pyopencl drives the device
     options: str
 
     def request(self, sort: Sort, task: str, **more: Any) -> dict[str, Any]:
@@ -146,42 +142,39 @@ class Place:
         return {
             "task": task,
             "api": self.api,
-            "library": str(self.library[sort.key.name]),
+            "library": str(self.library[sort.file]),
             "target": self.target,
             "algorithm": sort.algorithm,
-            "key": sort.key.name,
+            "key": sort.label,
+            "form": asdict(sort.form),
             "index": self.host.handle,
             "options": self.options,
             **more,
         }
 
 
-def find(
-    device: str | None,
-    keys: tuple[str, ...],
-    drive: Drive,
-    peers: Sequence[str] = (),
-) -> Place:
+def find(device: str | None, drive: Drive, peers: Sequence[str] = ()) -> Place:
     """The device to use and the sorts of the target on it."""
     drive.check()
     api, native = drive.api, drive.native
     name, found = drive.target, drive.found
-    shown = _shown(drive, found or target_files.find("generic"), keys) if native else None
+    shown = _shown(drive) if native else None
     if found is None:
         host = hosts.pick(device, (), shown)
         found = hosts.target_for(host, [target_files.find(n) for n in target_files.names()])
         name = found.name
-    sorts = drive.sorts(found, keys)
-    libraries = {s.key.name: drive.library(found, s, peers) for s in sorts} if native else {}
+    sorts = drive.sorts(found)
+    libraries = {s.file: drive.library(found, s, peers) for s in sorts} if native else {}
     chosen = hosts.pick(device, sorts, shown, found)
     return Place(api=api, target=str(name), host=chosen, sorts=sorts, library=libraries, options=drive.words)
 
 
-def _shown(drive: Drive, found: target_files.Target, keys: tuple[str, ...]) -> list[hosts.Host]:
+def _shown(drive: Drive) -> list[hosts.Host]:
     if drive.api == "opencl":
         toolchain.prepare_opencl()
-    sorts = drive.sorts(found, keys) if drive.found else [found.default(k) for k in keys or KEYS]
-    shown = worker.hosts(drive.api, drive.library(found, sorts[0]))
+    found = drive.found or target_files.find("generic")
+    sort = drive.sorts(found)[0] if drive.found else found.default("u32")
+    shown = worker.hosts(drive.api, drive.library(found, sort))
     sound = [h for h in shown if not hosts.unsound(h)]
     if shown and not sound:
         raise Unavailable(f"{shown[0].label}: {hosts.unsound(shown[0])}")

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from itertools import product
 from typing import Any, cast
 
 import click
 
 from hsgen import sorts
 from hsgen import target as target_files
-from hsgen.cli.common import Count, emit_json, emit_table, json_option, key_option
+from hsgen.cli.common import Count, Wanted, emit_json, emit_table, json_option, wanted_options
 from hsgen.errors import Usage
+from hsgen.keys import KEYS, VALUES, Form
+from hsgen.manifest import offered
 from hsgen.plan import launches
-from hsgen.spec import KEYS, Sort
+from hsgen.spec import Sort
 
 
 @click.command()
@@ -21,7 +24,7 @@ def targets(as_json: bool) -> None:
     """List the targets that come with hsgen, with the evidence that each has.
 
     Evidence levels: compiled (for the device's instruction set), cpu (run on a CPU runtime), device (run on
-    the device itself).
+    the device itself).  Sorts of keys of a width also sort signed and float keys of it, in either order.
     """
     found = [target_files.find(n) for n in target_files.names()]
     if as_json:
@@ -32,7 +35,8 @@ def targets(as_json: bool) -> None:
                     "apis": list(t.apis),
                     "evidence": [dict(e) for e in t.evidence],
                     "summary": t.summary,
-                    "sorts": [{"algorithm": a, "key": k} for k in KEYS for a in t.labels(k)],
+                    "sorts": [{"algorithm": a, "key": k} for k, a in _offers(t)],
+                    "types": list(offered(t)),
                 }
                 for t in found
             ]
@@ -45,7 +49,7 @@ def targets(as_json: bool) -> None:
             [
                 t.name,
                 " ".join(t.apis),
-                " ".join(f"{a}/{k}" for k in KEYS for a in t.labels(k)),
+                " ".join(f"{a}/{','.join(keys)}" for a, keys in _by_label(t).items()),
                 *("yes" if level in levels else "-" for level in target_files.LEVELS),
                 t.summary,
             ]
@@ -53,22 +57,32 @@ def targets(as_json: bool) -> None:
     emit_table(["target", "apis", "sorts", *target_files.LEVELS, "summary"], rows)
 
 
+def _offers(found: target_files.Target) -> list[tuple[str, str]]:
+    """Each width that a target sorts or sums up, with each label that it has for it."""
+    return [(k, a) for k in KEYS if k in offered(found) for a in found.labels(k)]
+
+
+def _by_label(found: target_files.Target) -> dict[str, list[str]]:
+    """The widths of each label."""
+    out: dict[str, list[str]] = {}
+    for key, label in _offers(found):
+        out.setdefault(label, []).append(key)
+    return out
+
+
 @click.command()
 @click.argument("target")
-@key_option
+@wanted_options
 @click.option("--algorithm", metavar="NAME", help="Only this algorithm or variant, as `hsgen targets` lists it.")
 @click.option("--plan", "count", type=Count(), metavar="N", help="Print the launches that sort N keys.")
 @json_option
-def show(target: str, keys: tuple[str, ...], algorithm: str | None, count: int | None, as_json: bool) -> None:
+def show(target: str, wanted: Wanted, algorithm: str | None, count: int | None, as_json: bool) -> None:
     """Print what follows from TARGET: parameters, kernels, local memory, and the launch plan.
 
     TARGET is a name that `hsgen targets` lists or the path of a target file.
     """
     found = target_files.find(target)
-    pairs = [(a, k) for k in KEYS for a in found.labels(k) if (not keys or k in keys) and algorithm in (None, a)]
-    if not pairs:
-        raise Usage(f"target {found.name}: no {algorithm or 'sort'} for these keys; `hsgen targets` lists what it has")
-    records = [_record(found.sort(a, k), count) for a, k in pairs]
+    records = [_record(found, sort, count) for sort in _sorts(found, wanted, algorithm)]
     if as_json:
         emit_json(records)
         return
@@ -78,11 +92,54 @@ def show(target: str, keys: tuple[str, ...], algorithm: str | None, count: int |
         _print(record)
 
 
-def _record(sort: Sort, count: int | None) -> dict[str, Any]:
+def _sorts(found: target_files.Target, wanted: Wanted, algorithm: str | None) -> list[Sort]:
+    """The sorts to show: in the form that is wanted all that the target has, or those of one label.
+
+    Raises:
+        Usage: there is none.
+    """
+    choice = wanted.choice(found, (), (algorithm,) if algorithm else ())
+    out: dict[str, Sort] = {}
+    why = Usage(f"target {found.name}: no {algorithm or 'sort'} for these keys; `hsgen targets` lists what it has")
+    for key, value in product(choice.widths, choice.values):
+        for label in found.labels(key):
+            if algorithm in (None, label):
+                try:
+                    sort = found.sort(label, key, choice.form(value))
+                except Usage as e:
+                    why = e
+                else:
+                    out[sort.file] = sort
+    if not out:
+        raise why
+    return list(out.values())
+
+
+def _serves(found: target_files.Target, sort: Sort) -> list[str]:
+    """The values and features in which the target has a sort of this label and width."""
+    forms = {value: Form(value=value) for value in VALUES if value != "none"}
+    forms |= {"types": Form(typed=True), "range": Form(ranged=True), "count": Form(counted=True)}
+    return [name for name, form in forms.items() if _has(found, sort, form)]
+
+
+def _has(found: target_files.Target, sort: Sort, form: Form) -> bool:
+    try:
+        found.sort(sort.algorithm, sort.label, form)
+    except Usage:
+        return False
+    return True
+
+
+def _record(found: target_files.Target, sort: Sort, count: int | None) -> dict[str, Any]:
+    form = sort.form
     record: dict[str, Any] = {
         "sort": sort.name,
         "algorithm": sort.algorithm,
-        "key": sort.key.name,
+        "key": sort.label,
+        "value": None if form.value == "none" else form.value,
+        "typed": form.typed,
+        "features": ["range"] * form.ranged + ["count"] * form.counted,
+        "serves": _serves(found, sort),
         "max_n": sort.plan.max_n,
         "parts": [
             {"algorithm": x.algorithm, "min_n": x.min_n, "max_n": x.max_n, "params": _params(x.params)}
@@ -105,36 +162,44 @@ def _record(sort: Sort, count: int | None) -> dict[str, Any]:
         record["launches"] = [
             {
                 "kernel": x.step.kernel,
-                "argument": x.step.argument,
+                "argument": x.argument,
                 "groups": x.groups,
                 "bytes": sorts.moved(sort, x.step, count),
             }
             for x in launches(sort.plan, count, in_place=False)
         ]
         record["bytes"] = sorts.traffic(sort, count)
-        # once in and once out is the least that any sort moves
-        record["roof_share"] = round(2 * count * sort.item_bytes / max(record["bytes"], 1), 4)
+        # once in and once out is the least that any sort of keys and values moves
+        least = 2 * count * (sort.item_bytes + form.value_bytes)
+        record["roof_share"] = round(least / max(record["bytes"], 1), 4)
     return record
 
 
 def _params(params: object) -> dict[str, object]:
     """The parameters of one part of a sort, defaults filled in."""
-    return {f.name: getattr(params, f.name) for f in fields(cast(Any, params)) if f.name != "key"}
+    return {f.name: getattr(params, f.name) for f in fields(cast(Any, params)) if f.name not in ("key", "form")}
 
 
 def _print(record: dict[str, Any]) -> None:
-    click.echo(f"{record['sort']}: up to {record['max_n']} keys")
+    features = [record["value"]] * bool(record["value"]) + ["all types of this width"] * record["typed"]
+    click.echo(f"{record['sort']}: up to {record['max_n']} keys{_joined([*features, *record['features']])}")
     for part in record["parts"]:
         shown = ", ".join(f"{name} {value}" for name, value in part["params"].items() if value is not None)
         click.echo(f"  {part['algorithm']}, {part['min_n'] + 1} to {part['max_n']}: {shown}")
     for name, value in record["derived"]:
         click.echo(f"  {name}: {value}")
+    if record["serves"]:
+        click.echo(f"  also with: {', '.join(record['serves'])}")
     columns = ("name", "work_group", "subgroup", "local_bytes", "summary")
     emit_table(
         ["kernel", "lanes", "subgroup", "local bytes", "does"], [[k[c] for c in columns] for k in record["kernels"]]
     )
     if "n" in record:
         _print_plan(record)
+
+
+def _joined(words: list[str]) -> str:
+    return f", with {', '.join(words)}" if words else ""
 
 
 def _print_plan(record: dict[str, Any]) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from hsgen.peers import apart, beside, host
-from hsgen.peers.run import Peer, Run
+from hsgen.peers import apart, beside, host, valued
+from hsgen.peers.run import Peer, Run, ValuedPeer
 
 PEERS: Mapping[str, Peer] = {
     "numpy": host.numpy,
@@ -18,4 +18,12 @@ PEERS: Mapping[str, Peer] = {
     "boost": beside.boost,
 }
 
-__all__ = ["PEERS", "Peer", "Run"]
+VALUED: Mapping[str, ValuedPeer] = {
+    "numpy": valued.numpy,
+    "numpy-quick": valued.numpy_quick,
+    "lsd": valued.lsd,
+    "cub": valued.cub,
+}
+"""Those that sort values with the keys."""
+
+__all__ = ["PEERS", "VALUED", "Peer", "Run", "ValuedPeer"]

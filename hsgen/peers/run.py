@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import NDArray
 
 from hsgen.backends.engine import Engine
 from hsgen.cases import Keys
@@ -11,7 +14,8 @@ from hsgen.cases import Keys
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """One way to sort: `prepare` is not timed, `sort` is and ends when the result is there; `result` fetches it.
+    """One way to sort: `prepare` is not timed, `sort` is and ends when the result is there; `result` fetches the
+    keys, `values` the values as rows of 32-bit words, where a benchmark has some.
 
     `sort` returns the seconds that it took, or None where the caller is to time the call.  `version` is that of the
     library that sorts, None where it has none.  `close` releases what the run holds.
@@ -21,9 +25,13 @@ class Run:
     prepare: Callable[[], None]
     sort: Callable[[], float | None]
     result: Callable[[], Keys]
+    values: Callable[[], NDArray[Any]] | None = None
     version: str | None = None
     close: Callable[[], None] = lambda: None
 
 
 Peer = Callable[[Engine, Keys], Run]
 """Sets a peer up for keys, which it does not change.  Raises Unavailable, with one line, where it cannot run here."""
+
+ValuedPeer = Callable[[Engine, Keys, NDArray[Any] | None], Run]
+"""The same with values, rows of words; None for an argsort."""

@@ -24,7 +24,7 @@ static cl_device_id pick(const char *part, const hs_sort **sort, char *name, siz
         for (d = 0; d < device_count && d < DEVICES; d++) {
             if (clGetDeviceInfo(devices[d], CL_DEVICE_NAME, size, name, NULL) != CL_SUCCESS) continue;
             if (!strstr(name, part)) continue;
-            if (hs_opencl_match(hs_targets, hs_targets_count, "u32", devices[d], sort) == HS_OK && *sort)
+            if (hs_opencl_match(hs_targets, hs_targets_count, "u32", NULL, devices[d], sort) == HS_OK && *sort)
                 return devices[d];
         }
     }

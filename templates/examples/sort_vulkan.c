@@ -53,7 +53,7 @@ static hs_status pick(program *p, const char *part, hs_vulkan_device *device)
         device->physical = devices[i];
         device->features = HS_VULKAN_SUBGROUP_SIZE; /* what this program could enable */
         if (!strstr(properties.deviceName, part) ||
-            hs_vulkan_match(hs_targets, hs_targets_count, "u32", device, &p->sort) != HS_OK || !p->sort)
+            hs_vulkan_match(hs_targets, hs_targets_count, "u32", NULL, device, &p->sort) != HS_OK || !p->sort)
             continue;
         p->physical = devices[i];
         strcpy(p->name, properties.deviceName);

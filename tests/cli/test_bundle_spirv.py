@@ -417,7 +417,7 @@ def test_a_bundle_of_the_first_schema_is_read_and_refreshed(run: Run, tmp_path: 
     assert run("generate", "-t", "intel-gen8", "--api", "opencl", "--key", "u64", "-o", folder)[0] == 0
     assert run("check", "-o", folder)[0] == 0
     new = json.loads((folder / "manifest.json").read_text())
-    assert new["schema"] == 2 and new["prefix"] == "hs"
+    assert new["schema"] == 3 and new["prefix"] == "hs"
     assert new["targets"]["cpu"]["keys"] == ["u32"] and new["targets"]["cpu"]["sorts"] == ["merge_u32"]
     assert not (folder / "targets/cpu/gone.txt").exists()
     assert (folder / "include/hs/hs_targets.h").read_text().count("extern const hs_sort ") == 2

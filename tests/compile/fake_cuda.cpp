@@ -23,7 +23,7 @@ static struct {
     const char *kernel;
     unsigned long long pointers[HS_BINDINGS];
     long long n;
-    int argument;
+    int argument, low, high; /* the bounds only of sorts that take a count on the device */
 } got;
 
 static cudaError_t note(cudaError_t code)
@@ -83,6 +83,8 @@ extern "C" cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 bloc
     void *const n = values[k->bindings];
     got.n = k->wide ? *static_cast<long long *>(n) : *static_cast<int *>(n);
     got.argument = *static_cast<int *>(values[k->bindings + 1]);
+    got.low = launched->counted ? *static_cast<int *>(values[k->bindings + 2]) : 0;
+    got.high = launched->counted ? *static_cast<int *>(values[k->bindings + 3]) : 0;
     if (quiet) return cudaSuccess;
     printf("%s %u %u %u %zu", k->name, grid.x, grid.y, block.x * block.y * block.z, shared);
     for (unsigned i = 0; i < k->bindings; i++) printf(" %llx", got.pointers[i]);
@@ -207,19 +209,19 @@ static int matches(const hs_cuda_kernels *sort)
         every[s] = target->sorts[s] == &TESTED ? sort : &others[s];
     }
     const hs_cuda_target mine = {target, every}, *const all[] = {&mine};
-    CHECK(hs_cuda_match(all, 1, NULL, &found) == HS_ERROR_ARGUMENT);
-    CHECK(hs_cuda_match(all, 1, "u32", NULL) == HS_ERROR_ARGUMENT);
-    CHECK(hs_cuda_match(NULL, 1, "u32", &found) == HS_ERROR_ARGUMENT);
-    CHECK(hs_cuda_match(all, 0, "u32", &found) == HS_OK && !found);
-    CHECK(hs_cuda_match(all, 1, "u16", &found) == HS_OK && !found);
-    CHECK(hs_cuda_match(all, 1, TESTED.key, &found) == HS_OK && found == sort);
+    CHECK(hs_cuda_match(all, 1, NULL, NULL, &found) == HS_ERROR_ARGUMENT);
+    CHECK(hs_cuda_match(all, 1, "u32", NULL, NULL) == HS_ERROR_ARGUMENT);
+    CHECK(hs_cuda_match(NULL, 1, "u32", NULL, &found) == HS_ERROR_ARGUMENT);
+    CHECK(hs_cuda_match(all, 0, "u32", NULL, &found) == HS_OK && !found);
+    CHECK(hs_cuda_match(all, 1, "u16", NULL, &found) == HS_OK && !found);
+    CHECK(hs_cuda_match(all, 1, TESTED.key, NULL, &found) == HS_OK && found == sort);
     compute = 75; /* this target is for 8.0 and later */
-    CHECK(hs_cuda_match(all, 1, TESTED.key, &found) == HS_OK && !found);
+    CHECK(hs_cuda_match(all, 1, TESTED.key, NULL, &found) == HS_OK && !found);
     compute = 90;
     attributes_fail = cudaErrorNoKernelImageForDevice; /* it suits, but was compiled for others */
-    CHECK(hs_cuda_match(all, 1, TESTED.key, &found) == HS_OK && !found && last == cudaSuccess);
+    CHECK(hs_cuda_match(all, 1, TESTED.key, NULL, &found) == HS_OK && !found && last == cudaSuccess);
     attributes_fail = cudaErrorIllegalAddress; /* this says nothing of the sort */
-    CHECK(hs_cuda_match(all, 1, TESTED.key, &found) == HS_ERROR_DEVICE_LOST && !found);
+    CHECK(hs_cuda_match(all, 1, TESTED.key, NULL, &found) == HS_ERROR_DEVICE_LOST && !found);
     attributes_fail = last = cudaSuccess;
     return 0;
 }
@@ -233,7 +235,7 @@ static int matches_no_scan(const hs_cuda_kernels *sort)
     const hs_cuda_kernels first = {&scan, kernels}, *const both[] = {&first, sort}, *found = NULL;
     const hs_target target = {"two", NULL, sorts, 2};
     const hs_cuda_target mine = {&target, both}, *const all[] = {&mine};
-    CHECK(hs_cuda_match(all, 1, TESTED.key, &found) == HS_OK && found == sort);
+    CHECK(hs_cuda_match(all, 1, TESTED.key, NULL, &found) == HS_OK && found == sort);
     return 0;
 }
 
@@ -242,9 +244,10 @@ static int scratch_and_wide()
 {
     static const hs_kernel two[] = {{"narrow", 64, 1, 0, 2, 0, 0}, {"broad", 64, 1, 0, 3, 0, 1}};
     static const hs_step steps[] = {
-        {0, 5, HS_IN_PLACE, {{HS_SOURCE, 0, 0}, {HS_SCRATCH, 1, 0}}, 0, 1000000, 63, 64, 1, 10},
-        {0, 6, HS_OUT_OF_PLACE, {{HS_SCRATCH, 1024, 1}, {HS_DESTINATION, 0, 0}}, 0, 1000000, 63, 64, 1, 10},
-        {1, -7, HS_ANYWHERE, {{HS_SOURCE, 0, 0}, {HS_SCRATCH, 0, 8}, {HS_DESTINATION, 0, 0}}, 1000000,
+        {0, 5, HS_IN_PLACE, HS_ALONE, 0, 0, {{HS_SOURCE, 0, 0}, {HS_SCRATCH, 1, 0}}, 0, 1000000, 63, 64, 1, 10},
+        {0, 6, HS_OUT_OF_PLACE, HS_ALONE, 0, 0, {{HS_SCRATCH, 1024, 1}, {HS_DESTINATION, 0, 0}}, 0, 1000000, 63, 64, 1,
+         10},
+        {1, 7, HS_ANYWHERE, HS_ALONE, 0, 0, {{HS_SOURCE, 0, 0}, {HS_SCRATCH, 0, 8}, {HS_DESTINATION, 0, 0}}, 1000000,
          uint64_t{1} << 40, 63, 64, 1, 10}};
     hs_sort made = TESTED;
     made.kernels = two;
@@ -265,14 +268,14 @@ static int scratch_and_wide()
     a.destination = const_cast<void *>(a.source);
     CHECK(hs_cuda_sort(sorter, NULL, &a, NULL) == HS_OK && got.argument == 5 && got.n == 1000);
     a = good(huge);
-    CHECK(hs_cuda_sort(sorter, NULL, &a, NULL) == HS_OK && got.argument == -7 && got.n == 8589934597ll);
+    CHECK(hs_cuda_sort(sorter, NULL, &a, NULL) == HS_OK && got.argument == 7 && got.n == 8589934597ll);
     CHECK(got.pointers[1] == at + (8 * huge + 1023) / 1024 * 1024);
     a = good(1000);
     a.scratch_bytes--;
     CHECK(refused(sorter, a, HS_ERROR_SCRATCH));
     a = good(1000);
     a.scratch = NULL;
-    CHECK(refused(sorter, a, HS_ERROR_ARGUMENT));
+    CHECK(refused(sorter, a, HS_ERROR_SCRATCH));
     a.scratch = reinterpret_cast<void *>(at + 128);
     CHECK(refused(sorter, a, HS_ERROR_ALIGNMENT));
     a.scratch = const_cast<void *>(a.source);
@@ -286,6 +289,171 @@ static int scratch_and_wide()
     CHECK(hs_cuda_scan(sorter, NULL, &a, NULL) == HS_OK && got.argument == 6);
     a.source_bytes--;
     CHECK(hs_cuda_scan(sorter, NULL, &a, NULL) == HS_ERROR_COUNT);
+    hs_cuda_release(sorter);
+    launched = &TESTED;
+    return 0;
+}
+
+static void *at(uint64_t buffer, uint64_t bytes = 0) { return reinterpret_cast<void *>((buffer << 40) + bytes); }
+
+/* A call of a sort with values: sources at 1 and 4, destinations at 2 and 5, scratch at 3. */
+static hs_cuda_args valued(uint64_t n)
+{
+    hs_cuda_args a = good(n);
+    a.values = at(4);
+    a.values_destination = at(5);
+    a.values_bytes = a.values_destination_bytes = n * launched->value_bytes;
+    return a;
+}
+
+/* What kernels of a sort with values, types, ranges of bits and a count on the device get. */
+static int everything_launches(const hs_cuda *sorter)
+{
+    hs_cuda_args a = valued(1000);
+    const uint64_t places[] = {1, 2, 4, 5, 1};
+    a.options.type = HS_I32;
+    a.options.begin_bit = 4; /* 28 bits: four passes of seven */
+    CHECK(hs_cuda_sort(sorter, NULL, &a, NULL) == HS_OK);
+    CHECK(got.argument == (1 | 11 << 8 | 7 << 16 | HS_DIRECT | HS_SIGNED) && got.low == 5 && got.high == 0x7fffffff);
+    for (int k = 0; k < 5; k++) CHECK(got.pointers[k] == places[k] << 40);
+    a.count = static_cast<const uint32_t *>(at(6, 4));
+    a.options.descending = 1;
+    CHECK(hs_cuda_sort(sorter, NULL, &a, NULL) == HS_OK && got.pointers[4] == (uint64_t{6} << 40) + 4);
+    CHECK(got.argument == (1 | 11 << 8 | 7 << 16 | HS_DIRECT | HS_SIGNED | HS_DESCENDING | HS_COUNTED));
+    a.n = (1 << 30) - 1; /* of which few may be there: a step for few runs as well, in the grid for its most */
+    a.source_bytes = a.destination_bytes = a.values_bytes = a.values_destination_bytes = 0;
+    a.scratch_bytes = size_t{1} << 34;
+    launches = 0;
+    CHECK(hs_cuda_sort(sorter, NULL, &a, NULL) == HS_OK && launches == 2);
+    a.count = NULL;
+    launches = 0;
+    CHECK(hs_cuda_sort(sorter, NULL, &a, NULL) == HS_OK && launches == 1);
+    a = valued(1000);
+    a.options.begin_bit = 4;
+    a.destination = a.values_destination = NULL; /* in place, of which DIRECT says nothing */
+    CHECK(hs_cuda_sort(sorter, NULL, &a, NULL) == HS_OK && !(got.argument & HS_DIRECT));
+    CHECK(got.pointers[1] == got.pointers[0] && got.pointers[3] == got.pointers[2]);
+    a.destination = const_cast<void *>(a.source);
+    a.values_destination = const_cast<void *>(a.values);
+    CHECK(hs_cuda_sort(sorter, NULL, &a, NULL) == HS_OK && got.pointers[3] == got.pointers[2]);
+    a.values = a.values_destination = a.destination; /* which is written then */
+    a.values_bytes = a.values_destination_bytes = 0;
+    CHECK(refused(sorter, a, HS_ERROR_OVERLAP));
+    return 0;
+}
+
+static int everything_refused(const hs_cuda *sorter, const hs_cuda *plain)
+{
+    for (int k = 0;; k++) {
+        hs_cuda_args a = valued(1000);
+        const hs_cuda *s = sorter;
+        hs_status status = HS_ERROR_OPTION;
+        switch (k) {
+        case 0: a.options.type = HS_F64; break;
+        case 1: a.options.discard_keys = 1; break;
+        case 2: a.values = NULL; break;
+        case 3: s = plain; break;
+        case 4: s = plain; a = good(1000); a.options.type = HS_F32; break;
+        case 5: s = plain; a = good(1000); a.options.descending = 1; break;
+        case 6: s = plain; a = good(1000); a.options.begin_bit = 1; break;
+        case 7: s = plain; a = good(1000); a.count = static_cast<const uint32_t *>(at(6)); break;
+        case 8: a.n = 0; a.options.type = HS_F64; break;
+        case 9: a.options.begin_bit = 9; a.options.end_bit = 8; status = HS_ERROR_RANGE; break;
+        case 10: a.options.end_bit = 33; status = HS_ERROR_RANGE; break;
+        case 11: a.destination = NULL; status = HS_ERROR_ARGUMENT; break;
+        case 12: a.values_destination = NULL; status = HS_ERROR_ARGUMENT; break;
+        case 13: a.values_bytes--; status = HS_ERROR_COUNT; break;
+        case 14: a.values_destination_bytes--; status = HS_ERROR_COUNT; break;
+        case 15:
+            a = valued(1 << 30);
+            a.count = static_cast<const uint32_t *>(at(6));
+            status = HS_ERROR_COUNT;
+            break;
+        case 16: a.values = at(4, 4); status = HS_ERROR_ALIGNMENT; break;
+        case 17: a.values_destination = at(5, 8); status = HS_ERROR_ALIGNMENT; break;
+        case 18: a.count = static_cast<const uint32_t *>(at(6, 2)); status = HS_ERROR_ALIGNMENT; break;
+        case 19: a.values_destination = at(4, 16); status = HS_ERROR_OVERLAP; break;
+        case 20: a.values_destination = at(1, 992); status = HS_ERROR_OVERLAP; break;
+        case 21: a.count = static_cast<const uint32_t *>(at(2, 400)); status = HS_ERROR_OVERLAP; break;
+        case 22: a.values = at(3, 16); status = HS_ERROR_OVERLAP; break;
+        default: return 0;
+        }
+        if (!refused(s, a, status)) return fprintf(stderr, "call %d is not refused as it should be\n", k), 1;
+    }
+}
+
+static int everything()
+{
+    static const hs_kernel one[] = {{"one", 64, 1, 0, 5, 0, 0}};
+    static const hs_binding all[] = {
+        {HS_SOURCE, 0, 0}, {HS_DESTINATION, 0, 0}, {HS_VALUES, 0, 0}, {HS_VALUES_OUT, 0, 0}, {HS_COUNT, 0, 0}};
+    static hs_step steps[] = {{0, 0, HS_ANYWHERE, HS_GRIDS, 0, 0, {{HS_COUNT, 0, 0}}, 0, UINT64_MAX, 0, 1, 1, 1},
+                              {0, 0, HS_ANYWHERE, 1, 8, HS_ALL_BITS, {{HS_COUNT, 0, 0}}, 0, 5, 63, 64, 1, 10},
+                              {0, HS_DIRECT, HS_ANYWHERE, 1, 8, HS_SOME_BITS, {{HS_COUNT, 0, 0}}, 5, UINT64_MAX, 63, 64,
+                               1, 10}};
+    hs_sort made = TESTED, bare = TESTED;
+    for (hs_step &step : steps) memcpy(step.bindings, all, sizeof all);
+    steps[1].range = HS_ANY_BITS;
+    made.kernels = one;
+    made.steps = steps;
+    made.kernel_count = 1;
+    made.step_count = 3;
+    made.max_n = uint64_t{1} << 34;
+    made.scratch = {100, 4096, 8, 1, 0, 0};
+    made.value = "v16";
+    made.value_bytes = 16;
+    made.key_bits = 32;
+    made.typed = made.ranged = made.counted = 1;
+    bare.typed = bare.ranged = bare.counted = 0;
+    bare.key_bits = 32;
+    const hs_cuda_kernels sort = {&made, kernels}, less = {&bare, kernels};
+    hs_cuda *sorter = NULL, *plain = NULL;
+    launched = &made;
+    CHECK(hs_cuda_create(&sort, &sorter, NULL) == HS_OK && hs_cuda_create(&less, &plain, NULL) == HS_OK);
+    if (everything_launches(sorter) || everything_refused(sorter, plain)) return 1;
+    hs_cuda_release(sorter);
+    hs_cuda_release(plain);
+    launched = &TESTED;
+    return 0;
+}
+
+/* Indices, and keys that are discarded: the destination is behind the rest of scratch. */
+static int indices()
+{
+    static const hs_kernel one[] = {{"one", 64, 1, 0, 3, 0, 0}};
+    static const hs_step steps[] = {{0, 0, HS_OUT_OF_PLACE, HS_ALONE, 0, 0,
+                                     {{HS_SOURCE, 0, 0}, {HS_DESTINATION, 0, 0}, {HS_VALUES_OUT, 0, 0}}, 0, 1000000, 63,
+                                     64, 1, 10}};
+    hs_sort made = TESTED;
+    made.kernels = one;
+    made.steps = steps;
+    made.kernel_count = made.step_count = 1;
+    made.scratch = {0, 100, 0, 1, 0, 0};
+    made.value = "index64";
+    made.value_bytes = 8;
+    made.index = 1;
+    const hs_cuda_kernels sort = {&made, kernels};
+    hs_cuda *sorter = NULL;
+    launched = &made;
+    CHECK(hs_cuda_create(&sort, &sorter, NULL) == HS_OK);
+    hs_cuda_args a = good(1000);
+    CHECK(refused(sorter, a, HS_ERROR_OPTION));
+    a.values_destination = at(5);
+    CHECK(hs_cuda_sort(sorter, NULL, &a, NULL) == HS_OK && got.pointers[2] == uint64_t{5} << 40 && got.argument == 0);
+    a.options.discard_keys = 1;
+    CHECK(refused(sorter, a, HS_ERROR_ARGUMENT)); /* room for keys that nobody wants */
+    a.destination = NULL;
+    CHECK(refused(sorter, a, HS_ERROR_SCRATCH));
+    a.scratch_bytes = 1024 + 1000 * made.key_bytes;
+    CHECK(hs_cuda_sort(sorter, NULL, &a, NULL) == HS_OK && got.argument == HS_DISCARD);
+    CHECK(got.pointers[1] == (uint64_t{3} << 40) + 1024);
+    a.scratch = at(3, 128);
+    CHECK(refused(sorter, a, HS_ERROR_ALIGNMENT));
+    a.scratch = at(5, 256);
+    CHECK(refused(sorter, a, HS_ERROR_OVERLAP));
+    a.scratch = at(3);
+    a.values = at(4);
+    CHECK(refused(sorter, a, HS_ERROR_OPTION));
     hs_cuda_release(sorter);
     launched = &TESTED;
     return 0;
@@ -310,7 +478,7 @@ int main(int argc, char **argv)
         }
     quiet = true;
     if (sorts(sorter) || errors(&sort, sorter) || creates(&sort) || matches(&sort)) return 1;
-    if (matches_no_scan(&sort) || scratch_and_wide()) return 1;
+    if (matches_no_scan(&sort) || scratch_and_wide() || everything() || indices()) return 1;
     hs_cuda_release(sorter);
     hs_cuda_release(NULL);
     CHECK(hs_cuda_sort_of(NULL) == NULL);

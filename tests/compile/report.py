@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hsgen import __version__, nvrtc, target
+from hsgen.keys import KEYS
 from hsgen.nvrtc import Compiler, Use
 from hsgen.render import render
-from hsgen.spec import KEYS, Sort
+from hsgen.spec import Sort
 
 ARCHS = (35, 37, 50, 52, 60, 61, 70, 75, 80, 86, 89, 90, 100, 103, 120, 121)
 TARGETS = ("nvidia-sm35", "nvidia-sm90")

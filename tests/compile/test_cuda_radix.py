@@ -10,8 +10,9 @@ from conftest import missing
 
 from hsgen import nvrtc, sorts
 from hsgen.algorithms import radix
+from hsgen.keys import KEYS
 from hsgen.render import render
-from hsgen.spec import KEYS, Part, Sort
+from hsgen.spec import Part, Sort
 
 NIGHTLY = os.environ.get("HSGEN_NIGHTLY") == "1"
 ARCHS = (70, 90)

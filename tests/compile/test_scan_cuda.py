@@ -9,8 +9,9 @@ from test_cuda import ARCHS, compilers
 
 from hsgen import sorts
 from hsgen.algorithms import scan
+from hsgen.keys import KEYS
 from hsgen.render import render
-from hsgen.spec import KEYS, Part, Sort
+from hsgen.spec import Part, Sort
 
 
 @pytest.mark.parametrize("arch", ARCHS)

@@ -88,7 +88,7 @@ def played(engine: Engine, *counts: int) -> list[Any]:
     for n in counts:
         engine.write(1, words)
         try:
-            engine.run(n, 0, 1, 0)
+            engine.run(n, {"source": (0, 0), "destination": (1, 0)})
             told = np.empty(2, np.uint32)
             engine.read(1, told)
             out.append([*map(int, told), engine.outcome()])

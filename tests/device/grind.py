@@ -10,12 +10,14 @@ import warnings
 from dataclasses import replace
 
 import numpy as np
+from radices import tried
 
-from hsgen import target, validate
+from hsgen import target
 from hsgen.algorithms import merge
 from hsgen.backends.hosts import hosts
 from hsgen.backends.opencl import Compiled, Direct, build, context_for
 from hsgen.cases import KINDS
+from hsgen.frames import Frame
 from hsgen.render import render
 from hsgen.spec import Sort
 
@@ -40,11 +42,11 @@ def main(key: str, fault: str = "") -> None:
         text = source.text.replace("hs_barrier();\n", "\n", 2 if fault else 0)
         kernels = build(context, text, source.path, [k.name for k in sort.kernels], "-cl-std=CL1.2 -cl-opt-disable")
         compiled = Compiled(context, sort, source, kernels)
-        frame = validate.Frame(Direct(context, compiled), max(counts))
+        frame = Frame(Direct(context, compiled), max(counts))
         for n in counts:
             keys = KINDS["random"](np.random.default_rng(n), n, np.dtype(f"u{sort.key.bytes}"))
             for in_place in (True, False):
-                problem = frame.run(keys, np.sort(keys), in_place=in_place)
+                problem = tried(frame, keys, np.sort(keys), in_place=in_place)
                 if problem and not fault:
                     raise SystemExit(f"{n}: {problem}")
         if fault:

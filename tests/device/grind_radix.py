@@ -10,13 +10,14 @@ import warnings
 from typing import Any
 
 import numpy as np
-from radices import shape, sort_of
+from radices import shape, sort_of, tried
 
-from hsgen import toolchain, validate
+from hsgen import toolchain
 from hsgen.algorithms import radix
 from hsgen.backends.hosts import hosts
 from hsgen.backends.opencl import Compiled, Direct, build, context_for
 from hsgen.cases import KINDS
+from hsgen.frames import Frame
 from hsgen.render import render
 
 SHAPES: dict[str, dict[str, Any]] = {
@@ -51,13 +52,13 @@ def main(ranker: str, fault: str = "") -> None:
 
     scratch._fill = copied  # type: ignore[method-assign]
     scratch.whole = lambda queue: True  # type: ignore[method-assign]
-    frame = validate.Frame(engine, max(counts))
+    frame = Frame(engine, max(counts))
     for n in counts:
         for kind in ("random", "all equal"):
             keys = KINDS[kind](np.random.default_rng(n), n, np.dtype(np.uint32))
             right = keys[np.argsort(keys >> 8 & 0x7FF, kind="stable")]
             for in_place in (True, False):
-                problem = frame.run(keys, right, in_place=in_place)
+                problem = tried(frame, keys, right, in_place=in_place)
                 if problem and not fault:
                     raise SystemExit(f"{n}: {problem}")
     print("sorted", host.platform)

@@ -1,7 +1,9 @@
-"""Sort counts through CUDA that are too many for a validation: python tests/device/large.py TARGET COUNT...
+"""Sort counts through CUDA that are too many for a validation: python tests/device/large.py TARGET [argsort] COUNT...
 
 A count is a number or like 2^32+5.  32-bit keys are sorted out of place; the result must ascend and be made of the
 same keys, which sums of two hashes tell.  Needs as much memory as the keys take four times, on the device and beside.
+With `argsort` 64-bit places are found, the keys themselves not wanted: of the keys taken in that order, the same is
+asked, and that equal ones are in theirs.  That needs seven times the memory of the keys on the device.
 """
 
 from __future__ import annotations
@@ -14,7 +16,10 @@ from numpy.typing import NDArray
 
 from hsgen import target
 from hsgen.backends import native
+from hsgen.backends.engine import KEYS, VALUES_OUT
 from hsgen.backends.harness import Harness, Native
+from hsgen.keys import Form
+from hsgen.plan import Options
 
 CHUNK = 1 << 26
 
@@ -40,7 +45,49 @@ def ascends(keys: NDArray[np.uint32]) -> bool:
     return all((part[:-1] <= part[1:]).all() for part in (keys[i : i + CHUNK + 1] for i in range(0, len(keys), CHUNK)))
 
 
+def stable(keys: NDArray[np.uint32], places: NDArray[np.uint64]) -> bool:
+    """Whether `keys` taken in the order of `places` ascend, equal ones by their places."""
+    before, last = np.uint32(0), np.int64(-1)
+    for i in range(0, len(keys), CHUNK):
+        order = places[i : i + CHUNK].astype(np.int64)
+        if int(order.max()) >= len(keys):
+            return False
+        part = np.concatenate([[before], keys[order]])
+        order = np.concatenate([[last], order])
+        fine = (part[:-1] < part[1:]) | ((part[:-1] == part[1:]) & (order[:-1] < order[1:]))
+        if not fine.all():
+            return False
+        before, last = part[-1], order[-1]
+    return True
+
+
+def argsort(name: str, counts: list[str]) -> int:
+    found = target.find(name)
+    form = Form(value="index64")
+    sort = found.sort("radix", "u32", form)
+    engine = Native(
+        Harness(native.library("cuda", [found], "u32", algorithms=["radix"], form=form)), "cuda", sort, 0, ""
+    )
+    rng = np.random.default_rng(2)
+    wrong = 0
+    for n in map(count, counts):
+        keys = rng.integers(0, 2**31, n, np.uint32)
+        engine.allocate(KEYS, keys.nbytes)
+        engine.allocate(VALUES_OUT, 8 * n)
+        engine.write(KEYS, keys)
+        engine.run(n, {"source": (KEYS, 0), "values_out": (VALUES_OUT, 0)}, Options(discard=True))
+        places = np.empty(n, np.uint64)
+        engine.read(VALUES_OUT, places)
+        # strictly ascending pairs of key and place are all different: n of them below n are a permutation
+        fine = stable(keys, places)
+        wrong += not fine
+        print(f"{n} places: {'right' if fine else 'WRONG'}", flush=True)
+    return 1 if wrong else 0
+
+
 def main(name: str, counts: list[str]) -> int:
+    if counts and counts[0] == "argsort":
+        return argsort(name, counts[1:])
     found = target.find(name)
     sort = found.sort("radix", "u32")
     library = native.library("cuda", [found], "u32")
@@ -55,7 +102,7 @@ def main(name: str, counts: list[str]) -> int:
         for slot in (0, 1):
             engine.allocate(slot, keys.nbytes)
         engine.write(0, keys)
-        engine.run(n, 0, 1, 0)
+        engine.run(n, {"source": (0, 0), "destination": (1, 0)})
         engine.read(1, keys)
         fine = ascends(keys) and hashes(keys) == before
         wrong += not fine

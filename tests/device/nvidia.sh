@@ -1,7 +1,10 @@
 #!/usr/bin/env bash
 # What only an NVIDIA GPU can show; runs unattended on a bare machine with CUDA, without network:
 #   bash tests/device/nvidia.sh check [FOLDER]   validate CUDA, Vulkan and OpenCL; compute-sanitizer's four tools
+#   bash tests/device/nvidia.sh forms [FOLDER]   validate sorts of every form: types, values, ranges, counts on the device
 #   bash tests/device/nvidia.sh bench [FOLDER]   throughput of 2^10 to 2^28 keys beside CUB, CUDA and Vulkan
+#   bash tests/device/nvidia.sh pairs [FOLDER]   the same of keys with values, and of argsorts
+# BUNDLE, of generated or another, is where Vulkan's SPIR-V comes from; of forms that it does not hold there is none.
 # Needs nvcc, a C compiler and a python3 with jinja2, click and numpy (.venv's if there is one).  What else is missing
 # (pyopencl, Vulkan's loader or headers, compute-sanitizer) is named and left out; HSGEN_REQUIRE=1 makes that a failure.
 # Logs and JSON go to FOLDER (.cache/device).  Exit code 0 only if nothing that ran failed.
@@ -9,7 +12,11 @@ set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 what=${1:-check}
 out=${2:-.cache/device}
-case "$what" in check | bench) ;; *) echo "usage: bash tests/device/nvidia.sh check|bench [FOLDER]" >&2; exit 2 ;; esac
+case "$what" in
+  check | forms | bench | pairs) ;;
+  *) echo "usage: bash tests/device/nvidia.sh check|forms|bench|pairs [FOLDER]" >&2; exit 2 ;;
+esac
+bundle=${BUNDLE:-generated}
 mkdir -p "$out"
 python=python3
 [ -x .venv/bin/python ] && python=.venv/bin/python
@@ -53,14 +60,14 @@ check() {
   step cuda-generic hsgen validate --api cuda -t generic --device NVIDIA
   sanitize
   if has_vulkan; then
-    step vulkan hsgen validate --api vulkan -t "$target" --full --bundle generated --device NVIDIA
-    step vulkan-addresses hsgen validate --api vulkan -t "$target" --option binding_limit=4096 --bundle generated --device NVIDIA
+    step vulkan hsgen validate --api vulkan -t "$target" --full --bundle "$bundle" --device NVIDIA
+    step vulkan-addresses hsgen validate --api vulkan -t "$target" --option binding_limit=4096 --bundle "$bundle" --device NVIDIA
     if ls /usr/share/vulkan/explicit_layer.d/*alidation*.json >/dev/null 2>&1; then
-      step vulkan-validation hsgen validate --api vulkan -t "$target" --option validation=1 --bundle generated --device NVIDIA
+      step vulkan-validation hsgen validate --api vulkan -t "$target" --option validation=1 --bundle "$bundle" --device NVIDIA
     else
       leave vulkan-validation "the validation layers are not installed"
     fi
-    step vulkan-generic hsgen validate --api vulkan -t generic --bundle generated --device NVIDIA
+    step vulkan-generic hsgen validate --api vulkan -t generic --bundle "$bundle" --device NVIDIA
   else
     leave vulkan "no loader libvulkan.so.1, or no header vulkan/vulkan_core.h"
   fi
@@ -82,11 +89,11 @@ sanitize() {
     leave sanitizers "compute-sanitizer is not installed"
     return
   fi
-  local bundle="$out/bundle" arch
+  local built="$out/bundle" arch
   arch=sm_$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr -d .)
-  step generate hsgen generate -t "$target" -t generic --api cuda --algorithm auto --algorithm radix -o "$bundle"
-  step build nvcc -std=c++17 -O2 -lineinfo -arch="$arch" -I"$bundle/include" tests/device/sort_many.cu \
-    "$bundle"/src/*.c "$bundle"/src/*.cu "$bundle"/targets/*/*.c "$bundle"/targets/*/*.cu -o "$out/sort_many"
+  step generate hsgen generate -t "$target" -t generic --api cuda --algorithm auto --algorithm radix -o "$built"
+  step build nvcc -std=c++17 -O2 -lineinfo -arch="$arch" -I"$built/include" tests/device/sort_many.cu \
+    "$built"/src/*.c "$built"/src/*.cu "$built"/targets/*/*.c "$built"/targets/*/*.cu -o "$out/sort_many"
   step run "$out/sort_many"
   for tool in memcheck racecheck synccheck initcheck; do
     step "$tool" compute-sanitizer --tool $tool --error-exitcode 9 "$out/sort_many"
@@ -98,10 +105,51 @@ bench() {
   step bench-cuda hsgen bench --api cuda -t "$target" --sizes $sizes --against cub --json --device NVIDIA
   step bench-radix hsgen bench --api cuda -t "$target" --algorithm radix --sizes $sizes --against cub --json --device NVIDIA
   if has_vulkan; then
-    step bench-vulkan hsgen bench --api vulkan -t "$target" --sizes $sizes --against "" --bundle generated --json --device NVIDIA
+    step bench-vulkan hsgen bench --api vulkan -t "$target" --sizes $sizes --against "" --bundle "$bundle" --json --device NVIDIA
   else
     leave bench-vulkan "no loader libvulkan.so.1, or no header vulkan/vulkan_core.h"
   fi
+}
+
+# Compilers take most of the time, so some run at once: one log and one line each.
+forms() {
+  local all="--order both --feature range --feature count"
+  rm -f "$out"/form-*.done
+  form() { step "form-$1" hsgen validate --api "${@:2}" --device NVIDIA && touch "$out/form-$1.done"; }
+  local jobs=()
+  for value in none v4 v8 v16 index index64; do
+    for key in u8 u16 u32 u64; do jobs+=("cuda-$key-$value cuda -t $target --key $key --value $value $all"); done
+    jobs+=("generic-u32-$value cuda -t generic --key u32 --value $value $all")
+  done
+  jobs+=("cuda-packed cuda -t $target --key f32 --value packed $all")
+  jobs+=("graph cuda -t $target --key u32 --value v4 $all --option graph=1")
+  if has_vulkan; then
+    for job in ${FORMS_VULKAN:-u8-v4 u16-none u32-none u32-v4 u32-index u64-v8}; do
+      jobs+=("vulkan-$job vulkan -t $target --key ${job%-*} --value ${job#*-} $all --bundle $bundle")
+    done
+    jobs+=("vulkan-addresses vulkan -t $target --key u32 --value v4 $all --bundle $bundle --option binding_limit=4096")
+  else
+    leave vulkan "no loader libvulkan.so.1, or no header vulkan/vulkan_core.h"
+  fi
+  local job
+  for job in "${jobs[@]}"; do
+    while [ "$(jobs -rp | wc -l)" -ge "${FORMS_JOBS:-6}" ]; do wait -n; done
+    # shellcheck disable=SC2086  # words of a command
+    form $job &
+  done
+  wait
+  for job in "${jobs[@]}"; do [ -e "$out/form-${job%% *}.done" ] || failed=1; done
+}
+
+pairs() {
+  for value in v4 v8 index; do
+    for key in u32 u64; do
+      against=cub
+      [ $value = index ] && against=
+      step "bench-$key-$value" hsgen bench --api cuda -t "$target" --key $key --value $value --sizes 2^12..2^27 \
+        --against "$against" --json --device NVIDIA
+    done
+  done
 }
 
 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader || { echo "no NVIDIA GPU here" >&2; exit 3; }

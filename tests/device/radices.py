@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hsgen import sorts, validate
+from hsgen import sorts
 from hsgen.algorithms import radix
 from hsgen.backends.hosts import Host
 from hsgen.backends.opencl import Compiled, Direct, context_for
-from hsgen.spec import KEYS, Part, Sort
+from hsgen.frames import Call, Frame
+from hsgen.keys import KEYS
+from hsgen.spec import Part, Sort
 
 Keys = NDArray[np.unsignedinteger[Any]]
 
@@ -63,6 +65,11 @@ def payloads(rng: np.random.Generator, n: int, key: str, values: int = 7) -> tup
     return keys, keys[np.argsort(upper, kind="stable")]
 
 
-def frame(made: Direct, greatest: int) -> validate.Frame:
+def frame(made: Direct, greatest: int) -> Frame:
     """Return framed buffers for up to `greatest` keys."""
-    return validate.Frame(made, greatest)
+    return Frame(made, greatest)
+
+
+def tried(frame: Frame, keys: Keys, right: Keys, *, in_place: bool, shifts: tuple[int, int] = (0, 0)) -> str | None:
+    """Sort keys in framed buffers, and say what is wrong, or return None."""
+    return frame.run(Call(n=len(keys), keys=keys, expected=right, in_place=in_place), shifts)

@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from radices import engine, payloads, shape, sort_of
+from radices import engine, payloads, shape, sort_of, tried
 
-from hsgen import validate
 from hsgen.algorithms import radix
 from hsgen.backends.hosts import Host
 from hsgen.backends.opencl import Compiled, Direct, build, context_for, standard
+from hsgen.frames import Frame
 from hsgen.render import render
 
 NIGHTLY = os.environ.get("HSGEN_NIGHTLY") == "1"
@@ -58,14 +58,14 @@ def variant(host: Host, p: radix.Params, **values: int) -> Direct:
     return Direct(context, Compiled(context, sort, source, {**kernels, **one}))
 
 
-def sorts(made: Direct, frame: validate.Frame, n: int, times: int = 1, seed: int = 1) -> list[int]:
+def sorts(made: Direct, frame: Frame, n: int, times: int = 1, seed: int = 1) -> list[int]:
     """Sort `n` keys in place and out of place, so many times; return how many passes were done again in each."""
     rng = np.random.default_rng(seed)
     again = []
     for number in range(times):
         keys, right = payloads(rng, n, made.sort.key.name)
         for in_place in (False, True):
-            assert frame.run(keys, right, in_place=in_place, shifts=(number % 7, number % 5)) is None, (
+            assert tried(frame, keys, right, in_place=in_place, shifts=(number % 7, number % 5)) is None, (
                 number,
                 in_place,
             )
@@ -78,7 +78,7 @@ def sorts(made: Direct, frame: validate.Frame, n: int, times: int = 1, seed: int
 @pytest.mark.parametrize("ranker", ["flags", "ballot16"])
 def test_tiles_that_publish_late_are_waited_for(embedded: Host, ranker: str, every: int) -> None:
     made = variant(embedded, base(ranker), withhold=every)
-    assert sorts(made, validate.Frame(made, COUNT), COUNT, times=3) == [0] * 6
+    assert sorts(made, Frame(made, COUNT), COUNT, times=3) == [0] * 6
 
 
 @pytest.mark.device
@@ -91,7 +91,7 @@ def test_a_device_that_starves_ends_in_the_right_order(embedded: Host, ranker: s
     (A starving tile here ends, which in truth would keep its kernel running.  So one after it must wait for it.)
     """
     made = variant(embedded, base(ranker, passes), starve=every, spins=50)
-    frame = validate.Frame(made, COUNT)
+    frame = Frame(made, COUNT)
     assert sorts(made, frame, COUNT, times=2) == [1] * 4
     assert sorts(made, frame, made.sort.parts[0].params.tile) == [0, 0]  # one that does not starve
 
@@ -103,13 +103,13 @@ def test_passes_without_work_are_skipped_beside_those_that_fail(embedded: Host, 
     kept = {"first": 0xFC0, "last": 0x03F, "all": 0}[constant]  # of 16 bits: passes of 6, 5 and 5
     for values in ({}, {"starve": 3, "spins": 50}):
         made = variant(embedded, p, **values)
-        frame = validate.Frame(made, COUNT)
+        frame = Frame(made, COUNT)
         index = np.arange(COUNT, dtype=np.uint32)
         keys = (np.random.default_rng(1).integers(0, 1 << 16, COUNT, np.uint32) & np.uint32(kept)) << np.uint32(16)
         keys |= index & np.uint32(0xFFFF)
         right = keys[np.argsort(keys >> np.uint32(16), kind="stable")]
         for in_place in (False, True):
-            assert frame.run(keys, right, in_place=in_place) is None
+            assert tried(frame, keys, right, in_place=in_place) is None
             assert made.outcome() == (1 if values and kept else 0)
 
 
@@ -119,11 +119,11 @@ def test_many_more_work_groups_than_fit_end_alike_every_time(embedded: Host, ran
     """More than 150 work-groups on a few threads, 100 times bit for bit the same."""
     made = variant(embedded, base(ranker))
     n = COUNT if NIGHTLY else COUNT // 2
-    frame = validate.Frame(made, n)
+    frame = Frame(made, n)
     keys, right = payloads(np.random.default_rng(5), n, "u32")
     assert n > 150 * made.sort.parts[0].params.tile
     for number in range(100):
-        assert frame.run(keys, right, in_place=number % 2 == 1) is None, number
+        assert tried(frame, keys, right, in_place=number % 2 == 1) is None, number
         assert made.outcome() == 0, number
 
 
@@ -131,7 +131,7 @@ def test_many_more_work_groups_than_fit_end_alike_every_time(embedded: Host, ran
 def test_u64_keys_keep_their_order_too(embedded: Host) -> None:
     p = shape("u64", coordination="lookback", bits=8, begin=32, single=0, spins=PATIENT, work_group=64)
     made = engine(embedded, p)
-    frame = validate.Frame(made, 5 * COUNT)
+    frame = Frame(made, 5 * COUNT)
     assert sorts(made, frame, 5 * COUNT) == [0] * 2
 
 
@@ -139,7 +139,7 @@ def test_u64_keys_keep_their_order_too(embedded: Host) -> None:
 def test_what_scratch_held_before_does_not_matter(embedded: Host) -> None:
     """Large, small, large in one scratch; every word of it poisoned with what states, flags and tickets look like."""
     made = variant(embedded, base("flags"))
-    frame = validate.Frame(made, COUNT)
+    frame = Frame(made, COUNT)
     for n in (COUNT, 700, 65, COUNT, 64, COUNT - 1):
         assert sorts(made, frame, n, seed=n) == [0, 0]
     scratch = made._compiled.scratch
@@ -155,7 +155,7 @@ def test_what_scratch_held_before_does_not_matter(embedded: Host) -> None:
 def test_the_outcome_is_of_the_last_sort(embedded: Host) -> None:
     """Neither an older sort's failure nor a count that looks back at nothing is told of."""
     made = variant(embedded, replace(base("flags"), single=40), starve=40, spins=50)
-    frame = validate.Frame(made, COUNT)
+    frame = Frame(made, COUNT)
     for n, expected in ((COUNT, 1), (30, 0), (60, 0), (COUNT, 1), (0, 0)):
         assert sorts(made, frame, n) == [expected] * 2
 

@@ -38,13 +38,17 @@ const char *hn_describe(int index, char *text, size_t size)
     return NULL;
 }
 const char *hn_open(int index, const char *options) { (void)index; (void)options; return NULL; }
-const char *hn_sorter(const char *t, const char *a, const char *k) { (void)t; (void)a; (void)k; return NULL; }
+const char *hn_sorter(const char *t, const char *a, const char *k, const char *v)
+{
+    (void)t; (void)a; (void)k; (void)v;
+    return NULL;
+}
 const char *hn_buffer(int slot, uint64_t bytes) { free(memory[slot]); memory[slot] = malloc(bytes); return NULL; }
 const char *hn_write(int s, uint64_t o, const void *d, uint64_t n) { memcpy(memory[s] + o, d, n); return NULL; }
 const char *hn_read(int s, uint64_t o, void *d, uint64_t n) { memcpy(d, memory[s] + o, n); return NULL; }
-const char *hn_sort(uint64_t n, uint64_t from, int slot, uint64_t to, double *seconds)
+const char *hn_sort(const hn_call *call, double *seconds)
 {
-    (void)n; (void)from; (void)slot; (void)to;
+    (void)call;
     *seconds = -1;
     write(1, "noise\\n", 6);
     if (++sorts < 30) return NULL;

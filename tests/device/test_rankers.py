@@ -18,13 +18,14 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import OCLGRIND, missing
-from radices import Keys, alone, engine, payloads, shape, sort_of
+from radices import Keys, alone, engine, payloads, shape, sort_of, tried
 
 from hsgen import sorts, toolchain, validate
 from hsgen.algorithms import radix
 from hsgen.backends.hosts import Host
 from hsgen.backends.opencl import Direct
 from hsgen.cases import KINDS, around
+from hsgen.frames import Frame
 
 NIGHTLY = os.environ.get("HSGEN_NIGHTLY") == "1"
 
@@ -101,15 +102,15 @@ def inputs(p: radix.Params, n: int, number: int) -> Iterator[Keys]:
     yield payloads(rng, n, p.key.name)[0]
 
 
-def check(made: Direct, p: radix.Params, counts: list[int], frame: validate.Frame | None = None) -> None:
+def check(made: Direct, p: radix.Params, counts: list[int], frame: Frame | None = None) -> None:
     """Sort each count in place and out of place, at places that change."""
-    frame = frame or validate.Frame(made, max(counts))
+    frame = frame or Frame(made, max(counts))
     for number, n in enumerate(counts):
         for keys in inputs(p, n, number):
             right = expected(p, keys)
             shifts = (number * 5 % validate.SHIFTS, number * 7 % validate.SHIFTS)
             for in_place in (False, True):
-                assert frame.run(keys, right, in_place=in_place, shifts=shifts) is None, (n, number, in_place)
+                assert tried(frame, keys, right, in_place=in_place, shifts=shifts) is None, (n, number, in_place)
 
 
 @pytest.mark.device

@@ -29,8 +29,9 @@ from hsgen.backends.opencl import Compiled, Direct, context_for
 from hsgen.cases import SUMMANDS, around
 from hsgen.cli import main
 from hsgen.errors import Usage
+from hsgen.keys import KEYS
 from hsgen.opencl_scan import Scanner
-from hsgen.spec import KEYS, Part, Sort
+from hsgen.spec import Part, Sort
 
 pytestmark = pytest.mark.device
 cl = toolchain.pyopencl()

@@ -13,8 +13,9 @@ from hsgen.algorithms.merge import Params
 from hsgen.backends.hosts import Host
 from hsgen.backends.opencl import Compiled, Direct, context_for
 from hsgen.cases import KINDS
+from hsgen.keys import KEYS
 from hsgen.networks import pow2_ceil, pow2_floor
-from hsgen.spec import KEYS, Part, Sort
+from hsgen.spec import Part, Sort
 
 FACTS = target.find("cpu").device
 

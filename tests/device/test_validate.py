@@ -6,11 +6,13 @@ import json
 
 import numpy as np
 import pytest
+from radices import tried
 
 from hsgen import target, toolchain, validate
 from hsgen.backends.hosts import Host
 from hsgen.backends.opencl import Compiled, Direct, context_for
 from hsgen.cli import main
+from hsgen.frames import Frame
 
 SORTS = [(t, k) for t in ("cpu", "intel-gen8", "generic") for k in ("u32", "u64")]
 
@@ -59,11 +61,11 @@ def test_failures_are_reported_with_the_case(
     assert "generic u32: 1 keys" in err and "out of place: key 0 is" in err and "repeat with --seed 1" in err
 
 
-def framed(host: Host) -> tuple[Direct, validate.Frame]:
+def framed(host: Host) -> tuple[Direct, Frame]:
     """A sort and the framed buffers for up to 100 keys that it is tried in."""
     context = context_for(host)
     engine = Direct(context, Compiled(context, target.find("generic").sort("merge", "u32")))
-    return engine, validate.Frame(engine, 100)
+    return engine, Frame(engine, 100)
 
 
 def poke(engine: Direct, slot: int, byte: int, value: int) -> None:
@@ -93,7 +95,7 @@ def test_the_frame_catches_stray_writes(embedded: Host, offset: int, what: str) 
     engine.run = stray  # type: ignore[method-assign]
     keys = np.arange(10, dtype=np.uint32)[::-1].copy()
     for in_place in (True, False):
-        assert what in str(frame.run(keys, np.sort(keys), in_place=in_place, shifts=(3, 5)))
+        assert what in str(tried(frame, keys, np.sort(keys), in_place=in_place, shifts=(3, 5)))
 
 
 @pytest.mark.device
@@ -107,4 +109,4 @@ def test_a_changed_input_is_caught(embedded: Host) -> None:
 
     engine.run = touch  # type: ignore[method-assign]
     keys = np.arange(10, dtype=np.uint32)
-    assert frame.run(keys, keys, in_place=False) == "the input was changed"
+    assert tried(frame, keys, keys, in_place=False) == "the input was changed"

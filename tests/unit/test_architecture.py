@@ -16,8 +16,9 @@ PACKAGE = Path(hsgen.__file__).parent
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 LAYERS = (
-    ("errors", "spec", "networks", "resources", "tables", "device"),
-    ("plan", "algorithms"),
+    ("errors", "keys", "networks", "resources", "tables", "device"),
+    ("spec",),
+    ("plan", "oracle", "algorithms"),
     ("sorts",),
     ("choices",),
     ("target", "toolchain"),
@@ -28,7 +29,7 @@ LAYERS = (
     ("manifest",),
     ("bundle",),
     ("backends",),
-    ("store", "opencl", "peers", "validate"),
+    ("store", "opencl", "peers", "validate", "frames"),
     ("bench", "tune", "opencl_scan"),
     ("worker",),
     ("doctor",),
@@ -110,21 +111,24 @@ def test_bodies_hold_no_word_of_a_dialect_or_vendor() -> None:
 
 
 def test_every_template_is_used() -> None:
-    """By a sort or scan of a target, or by one whose coordination is another."""
+    """By a sort or scan of a target, or by one with values or whose coordination is another."""
     from hsgen import target
     from hsgen.algorithms import ALGORITHMS
     from hsgen.choices import algorithm
     from hsgen.render import environment, sources_of
-    from hsgen.spec import APIS
+    from hsgen.spec import APIS, Form
 
     host = ("LICENSE", "README.md", "CMakeLists.txt", "meson.build", "target.c", "target.cu", "spirv.c")
     roots = {f"host/{name}.j2" for name in (*host, "hs_targets.h", "hs_targets.c")}
     roots |= {f"dialects/{name}.j2" for name in APIS.values()} | {f"{name}/words.j2" for name in ALGORITHMS}
+    roots |= {"grids.j2"}  # of sorts with a count on the device, whatever the algorithm
     roots |= {f"radix/rank_{name}.j2" for name in ("match", "flags", "split")}  # imported by a name made up
     for found in map(target.find, target.names()):
         for (label, _), params in found.choices.items():
             made = ALGORITHMS[algorithm(label)]
             shapes = [params]
+            if hasattr(params, "form"):
+                shapes += [replace(params, form=Form(value="v4"))]
             if hasattr(params, "coordination"):
                 shapes += [replace(params, coordination=c) for c in ("scan", "lookback")]
             roots |= {k.template + ".j2" for p in shapes for k in made.kernels(p)}

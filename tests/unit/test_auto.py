@@ -15,8 +15,9 @@ from hsgen import manifest, sorts, target
 from hsgen.algorithms import merge, radix
 from hsgen.cases import around
 from hsgen.errors import Usage
+from hsgen.keys import KEYS
 from hsgen.plan import launches
-from hsgen.spec import KEYS, Part, Scratch, Sort
+from hsgen.spec import Part, Scratch, Sort
 from hsgen.target import Target
 
 HEAD = """schema = 1
@@ -81,6 +82,8 @@ def errors(text: str) -> list[str]:
 def test_labels_and_the_default() -> None:
     found = parsed()
     assert found.labels("u32") == ["auto", "merge", "radix", "radix-bits4"] and found.labels("u64") == []
+    assert found.labels("f32") == found.labels("u32") and found.labels("i64") == []
+    assert found.labels("u8") == found.labels("f16") == ["auto", "radix", "radix-bits4"]
     assert found.autos == {"u32": (("merge", 5000), ("radix", 2**63 - 1))}
     assert found.default("u32").algorithm == "auto" and found.default("u32").file == "auto_u32"
     assert found.sort("radix-bits4", "u32").file == "radix-bits4_u32"
@@ -96,11 +99,15 @@ def test_labels_and_the_default() -> None:
 def test_a_sort_that_a_target_does_not_have(label: str, key: str) -> None:
     with pytest.raises(Usage) as caught:
         parsed().sort(label, key)
-    assert caught.value.lines[0].startswith(f"target two: no {label} sort for {key} keys; it has auto u32, merge u32,")
+    (line,) = caught.value.lines
+    assert line.startswith(
+        f"target two: no {label} sort for {key} keys; it has auto u8, radix u8, radix-bits4 u8, auto u16,"
+    )
+    assert line.endswith("auto u32, merge u32, radix u32, radix-bits4 u32")
 
 
 def test_a_default_for_keys_that_a_target_does_not_sort() -> None:
-    with pytest.raises(Usage, match="target two: no auto sort for u64 keys; it has auto u32"):
+    with pytest.raises(Usage, match=r"target two: no auto sort for u64 keys; it has auto u8, .*, auto u32"):
         parsed().default("u64")
 
 
@@ -189,7 +196,7 @@ def test_choosing_by_label() -> None:
     assert manifest.choose(found, ["u32"], ["opencl"], ["radix", "auto"]).algorithms == ("auto", "radix")
     with pytest.raises(Usage, match="target two: has no algorithm radix-bits2; it has auto, merge, radix, radix-bits4"):
         manifest.choose(found, (), (), ["radix-bits2"])
-    with pytest.raises(Usage, match="target two: has no key u64; it has u32"):
+    with pytest.raises(Usage, match=r"target two: has no key u64; it has u8, u16, u32, i8, i16, i32, f16, f32$"):
         manifest.choose(found, ["u64"], (), ())
     some = manifest.choose(found, (), (), ["merge"])
     assert manifest.widened(some, None, found) == some

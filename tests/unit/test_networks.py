@@ -19,7 +19,8 @@ import pytest
 from numpy.typing import NDArray
 
 from hsgen.algorithms.merge.bodies import with_lane_halves
-from hsgen.algorithms.merge.model import Memory, exchange, tile_pass
+from hsgen.algorithms.merge.lanes import exchange, tile_pass
+from hsgen.algorithms.merge.memory import Memory
 from hsgen.algorithms.merge.passes import Pass, flip_rows, held_rows, merge_lanes, merge_runs, steps, swaps
 from hsgen.networks import Network, bitonic_merge, halves, mirrored, odd_part, pow2_ceil, pow2_floor, sorting
 

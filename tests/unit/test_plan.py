@@ -19,13 +19,15 @@ from hypothesis import strategies as st
 from hsgen import target
 from hsgen.algorithms import merge
 from hsgen.algorithms.merge.bodies import BlockSort, Clean, Stream
-from hsgen.algorithms.merge.model import Fault, run
+from hsgen.algorithms.merge.memory import Fault
+from hsgen.algorithms.merge.model import run
 from hsgen.cases import around
 from hsgen.errors import Usage
+from hsgen.keys import KEYS
 from hsgen.networks import pow2_ceil
 from hsgen.plan import Launch, launches, offset
 from hsgen.plan import groups as groups_of
-from hsgen.spec import KEYS, Binding, Part, Plan, Scratch, Sort, Step
+from hsgen.spec import Binding, Part, Plan, Scratch, Sort, Step
 
 STEP = Step(
     kernel="k",

@@ -22,10 +22,12 @@ from hsgen.algorithms.scan.model import Fault, joined, pieces, run
 from hsgen.algorithms.scan.words import COUNTED, STATES, SUMMED
 from hsgen.cases import SUMMANDS, around
 from hsgen.device import Device
+from hsgen.keys import KEYS
 from hsgen.plan import launches
 from hsgen.render import render
-from hsgen.spec import KEYS, Part, Sort
+from hsgen.spec import Part, Sort
 
+WORDS = ("u32", "u64")
 Rows = NDArray[np.unsignedinteger[Any]]
 
 ROOMY = Device(
@@ -65,7 +67,7 @@ def check(p: scan.Params, n: int, kind: str = "random", seed: int = 1, limit: in
     """Sum `n` rows in and out of place; return how often something was done again."""
     sort, redone = sort_of(p), 0
     rows = rows_of(p, n, kind)
-    expected = validate.expected_of(sort, rows.reshape(-1)).reshape(n, p.columns)
+    expected = validate.sums_of(sort, rows.reshape(-1)).reshape(n, p.columns)
     for in_place in (False, True):
         given = rows.copy()
         out, again = run(sort, given, in_place=in_place, seed=seed, limit=limit)
@@ -87,14 +89,14 @@ def test_expected_values_are_the_sums_of_columns() -> None:
     rows = np.array([[1, 2**32 - 1], [2, 1], [3, 5]], np.uint32)
     for exclusive, expected in ((False, [1, 2**32 - 1, 3, 0, 6, 5]), (True, [0, 0, 1, 2**32 - 1, 3, 0])):
         sort = sort_of(shape(columns=2, exclusive=exclusive))
-        assert validate.expected_of(sort, rows.reshape(-1)).tolist() == expected
+        assert validate.sums_of(sort, rows.reshape(-1)).tolist() == expected
         assert sort.scan and sort.item_bytes == 8
 
 
 @pytest.mark.parametrize("exclusive", [False, True])
 @pytest.mark.parametrize("way", WAYS)
 def test_every_plan_sums(way: str, exclusive: bool) -> None:
-    for key in KEYS:
+    for key in WORDS:
         for columns in (1, 2, 3, 4, 7, 16):
             p = shape(key, columns=columns, exclusive=exclusive, **WAYS[way])
             edges = sorted(around(scan.edges(p, 11 * p.tile), 11 * p.tile))
@@ -121,7 +123,7 @@ def test_every_row_of_a_plan_is_needed(way: str) -> None:
     p = shape(**WAYS[way], **({"starve": 3} if "look" in way else {}))
     sort = sort_of(p)
     rows = rows_of(p, 9 * p.tile + 3)
-    expected = validate.expected_of(sort, rows.reshape(-1)).reshape(rows.shape)
+    expected = validate.sums_of(sort, rows.reshape(-1)).reshape(rows.shape)
     assert np.array_equal(run(sort, rows, in_place=False)[0], expected)
     for step in sort.plan.steps:
         steps = tuple(s for s in sort.plan.steps if s is not step)
@@ -134,7 +136,7 @@ def test_every_row_of_a_plan_is_needed(way: str) -> None:
         assert not np.array_equal(out, expected[:n]), step.kernel
 
 
-@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("key", WORDS)
 def test_states_hold_every_bit_and_are_not_accepted_torn(key: str) -> None:
     p = shape(key)
     for value in (0, 1, 2**30 - 1, 2**30, 2**31, KEYS[key].greatest, KEYS[key].greatest // 3):
@@ -144,7 +146,7 @@ def test_states_hold_every_bit_and_are_not_accepted_torn(key: str) -> None:
 
 
 def test_scratch_holds_what_steps_use_up_to_the_greatest_count() -> None:
-    for key in KEYS:
+    for key in WORDS:
         for columns in (1, 7, 16):
             for way in WAYS.values():
                 p = shape(key, columns=columns, **way)

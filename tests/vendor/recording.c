@@ -2,9 +2,10 @@
  *
  *     cc -std=c99 -Iinclude [-Dcalloc=fake_calloc] recording.c src/hs.c src/hs_vulkan.c <the bundle's targets>
  *
- * The sorts are those of the first target with SPIR-V, and some made up here.  With calloc replaced, the runtime's own allocations fail in
- * turn as well.  Exit code 0: all is well; 1: something is not; 2: wrong usage.  `drop K` forgets barrier K of each
- * sort: then 1 says that every sort with so many barriers was found wrong for it, and 0 that one was not. */
+ * The sorts are those of the first target with SPIR-V, and some made up here.  With calloc replaced, the runtime's own
+ * allocations fail in turn as well.  Exit code 0: all is well; 1: something is not; 2: wrong usage.  `drop K` forgets
+ * barrier K of each sort: then 1 says that every sort with so many barriers was found wrong for it, and 0 that one was
+ * not. */
 #include "hs/hs_targets.h"
 #include "hs/hs_vulkan.h"
 
@@ -12,9 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OBJECTS = 4096, EVENTS = 4096, SOURCE_BUFFER = 7001, OTHER_BUFFER = 7002, SCRATCH_BUFFER = 7003, POOL = 7100 };
+enum { OBJECTS = 4096, EVENTS = 4096, SOURCE_BUFFER = 7001, OTHER_BUFFER = 7002, SCRATCH_BUFFER = 7003,
+       VALUES_BUFFER = 7004, VALUES_OUT_BUFFER = 7005, COUNT_BUFFER = 7006, POOL = 7100 };
 enum kind { NOTHING, MODULE, SET_LAYOUT, LAYOUT, PIPELINE, SET };
-enum event_kind { BARRIER, BIND_PIPELINE, BIND_SET, PUSH, DISPATCH };
+enum event_kind { BARRIER, BIND_PIPELINE, BIND_SET, PUSH, DISPATCH, INDIRECT };
 
 typedef struct object {
     enum kind kind;
@@ -28,7 +30,8 @@ typedef struct event {
     uint32_t object, layout, size, grid[3];
     VkPipelineStageFlags from, to;
     VkAccessFlags wrote, next;
-    unsigned char push[64];
+    uint64_t offset; /* of the grid in the buffer `object`, where it lies in one */
+    unsigned char push[8 * HS_BINDINGS + 8];
 } event;
 
 static object objects[OBJECTS];
@@ -45,7 +48,7 @@ static uint64_t context_n;
 static VkPhysicalDeviceProperties properties;
 static VkPhysicalDeviceSubgroupProperties subgroup;
 static VkPhysicalDeviceSubgroupSizeControlProperties control;
-static VkBool32 has_int64, has_control, has_address;
+static VkBool32 has_int64, has_control, has_address, has_storage8, has_storage16;
 
 static int check(int good, const char *what)
 {
@@ -256,6 +259,14 @@ static VKAPI_ATTR void VKAPI_CALL dispatch(VkCommandBuffer commands, uint32_t x,
     one->grid[2] = z;
 }
 
+static VKAPI_ATTR void VKAPI_CALL dispatch_indirect(VkCommandBuffer commands, VkBuffer buffer, VkDeviceSize offset)
+{
+    event *one = record(INDIRECT);
+    (void)commands;
+    one->object = number(buffer);
+    one->offset = offset;
+}
+
 static VKAPI_ATTR void VKAPI_CALL get_base(VkPhysicalDevice device, VkPhysicalDeviceProperties *result)
 {
     (void)device;
@@ -298,6 +309,10 @@ static VKAPI_ATTR void VKAPI_CALL get_features(VkPhysicalDevice device, VkPhysic
         }
         if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES)
             ((VkPhysicalDeviceBufferDeviceAddressFeatures *)link)->bufferDeviceAddress = has_address;
+        if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_8BIT_STORAGE_FEATURES)
+            ((VkPhysicalDevice8BitStorageFeatures *)link)->storageBuffer8BitAccess = has_storage8;
+        if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES)
+            ((VkPhysicalDevice16BitStorageFeatures *)link)->storageBuffer16BitAccess = has_storage16;
     }
 }
 
@@ -338,6 +353,7 @@ static PFN_vkVoidFunction find(const char *name)
     IS("vkCmdPushConstants", push_constants)
     IS("vkCmdPipelineBarrier", barriers)
     IS("vkCmdDispatch", dispatch)
+    IS("vkCmdDispatchIndirect", dispatch_indirect)
     return NULL;
 }
 
@@ -383,12 +399,13 @@ static hs_vulkan_device fresh(uint32_t width)
     control.maxSubgroupSize = 128;
     control.maxComputeWorkgroupSubgroups = 1024;
     control.requiredSubgroupSizeStages = VK_SHADER_STAGE_COMPUTE_BIT;
-    has_int64 = has_control = has_address = VK_TRUE;
+    has_int64 = has_control = has_address = has_storage8 = has_storage16 = VK_TRUE;
     device.instance = (VkInstance)(uintptr_t)1;
     device.physical = (VkPhysicalDevice)(uintptr_t)2;
     device.device = (VkDevice)(uintptr_t)3;
     device.get_proc = get_proc;
-    device.features = HS_VULKAN_INT64 | HS_VULKAN_SUBGROUP_SIZE | HS_VULKAN_ADDRESS;
+    device.features = HS_VULKAN_INT64 | HS_VULKAN_SUBGROUP_SIZE | HS_VULKAN_ADDRESS | HS_VULKAN_STORAGE8 |
+                      HS_VULKAN_STORAGE16;
     return device;
 }
 
@@ -426,8 +443,65 @@ static hs_vulkan_args arguments(const hs_sort *sort, uint64_t n, int in_place)
     args.scratch.size = scratch_of(sort, n);
     args.scratch.offset = 512;
     args.scratch.address = (uint64_t)5 << 40;
+    if (sort->value_bytes) { /* values, or where indices go */
+        args.values = args.source;
+        args.values.buffer = (VkBuffer)(uintptr_t)VALUES_BUFFER;
+        args.values.offset = sort->value_bytes * (n % 5);
+        args.values.size = n * sort->value_bytes;
+        args.values.address = (uint64_t)7 << 40;
+        args.values_destination = args.values;
+        args.values_destination.buffer = (VkBuffer)(uintptr_t)VALUES_OUT_BUFFER;
+        args.values_destination.offset = sort->value_bytes * (n % 7);
+        args.values_destination.address = (uint64_t)9 << 40;
+        memset(sort->index ? &args.values : &args.values_destination, 0,
+               sort->index || in_place ? sizeof args.values : 0);
+    }
     args.pool = (VkDescriptorPool)(uintptr_t)POOL;
     return args;
+}
+
+static void count_on_device(hs_vulkan_args *args)
+{
+    args->count.buffer = (VkBuffer)(uintptr_t)COUNT_BUFFER;
+    args->count.offset = 4 * (args->n % 9);
+    args->count.size = 4;
+    args->count.address = (uint64_t)11 << 40;
+}
+
+/* The buffers of a call by role, as the plan means them, and the bytes of each; returns whether it is in place. */
+static int resolve(const hs_sort *sort, const hs_vulkan_args *args, hs_vulkan_buffer roles[HS_ROLES],
+                   uint64_t bytes[HS_ROLES])
+{
+    const uint64_t scratch = scratch_of(sort, args->n);
+    const int discards = args->options.discard_keys != 0;
+    const int in_place =
+        !discards && (!args->destination.buffer || (args->destination.buffer == args->source.buffer));
+    roles[HS_SOURCE] = args->source;
+    roles[HS_DESTINATION] = in_place ? args->source : args->destination;
+    roles[HS_SCRATCH] = args->scratch;
+    roles[HS_VALUES] = args->values;
+    roles[HS_VALUES_OUT] = in_place && !sort->index ? args->values : args->values_destination;
+    roles[HS_COUNT] = args->count.buffer ? args->count : args->source;
+    bytes[HS_SOURCE] = bytes[HS_DESTINATION] = args->n * hs_item_bytes(sort);
+    bytes[HS_SCRATCH] = scratch;
+    bytes[HS_VALUES] = bytes[HS_VALUES_OUT] = args->n * sort->value_bytes;
+    bytes[HS_COUNT] = args->count.buffer ? 4 : bytes[HS_SOURCE];
+    if (discards) {
+        roles[HS_DESTINATION] = args->scratch;
+        roles[HS_DESTINATION].offset += (scratch + 1023) / 1024 * 1024;
+    }
+    return in_place;
+}
+
+static uint32_t element_of(const hs_sort *sort, hs_role role)
+{
+    switch (role) {
+    case HS_SCRATCH:
+    case HS_COUNT: return 4;
+    case HS_VALUES:
+    case HS_VALUES_OUT: return sort->value_bytes;
+    default: return sort->key_bytes;
+    }
 }
 
 /* What one dispatch touches: bytes from begin to end of a buffer, by its number. */
@@ -449,92 +523,144 @@ static int conflict(const touch *a, const touch *b, uint32_t a_count, uint32_t b
 }
 
 /* Compare what was recorded with the plan, dispatch by dispatch. */
+enum { MOST = 256, SHADER = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT };
+static touch touches[MOST][HS_BINDINGS + 1];
+static uint32_t touch_count[MOST], fences[MOST]; /* full barriers before a dispatch */
+
+/* What is bound at a point of the recording. */
+typedef struct state {
+    uint32_t e, fence, pipeline, set, set_layout;
+    int grids_written, grids_visible;
+    const event *push;
+} state;
+
+/* Go on to the next dispatch. */
+static void advance(state *at)
+{
+    for (; at->e < event_count && events[at->e].kind != DISPATCH && events[at->e].kind != INDIRECT; at->e++) {
+        const event *one = &events[at->e];
+        if (one->kind == BIND_PIPELINE) at->pipeline = one->object;
+        if (one->kind == BIND_SET) at->set = one->object;
+        if (one->kind == BIND_SET) at->set_layout = one->layout;
+        if (one->kind == PUSH) at->push = one;
+        if (one->kind != BARRIER || !(one->from & VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT) ||
+            !(one->wrote & VK_ACCESS_SHADER_WRITE_BIT))
+            continue;
+        if ((one->to & VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT) && (one->next & SHADER) == SHADER) at->fence++;
+        if ((one->to & VK_PIPELINE_STAGE_DRAW_INDIRECT_BIT) && (one->next & VK_ACCESS_INDIRECT_COMMAND_READ_BIT))
+            at->grids_visible = at->grids_written;
+    }
+}
+
+/* One binding: what the descriptor or the address says, and what it lets the step touch. */
+static void compare_binding(const hs_sort *sort, const hs_step *step, uint32_t k, uint64_t n, const state *at,
+                            int by_address, const hs_vulkan_buffer *buffer, uint64_t bytes, touch *t)
+{
+    const uint64_t alignment = properties.limits.minStorageBufferOffsetAlignment;
+    const hs_role role = step->bindings[k].role;
+    const uint64_t place = buffer->offset + hs_offset(&step->bindings[k], n);
+    t->buffer = number(buffer->buffer);
+    t->begin = place;
+    t->end = buffer->offset + bytes;
+    if (by_address) {
+        uint64_t address;
+        memcpy(&address, at->push->push + 8 * k, 8);
+        check(address == buffer->address + place, "an address");
+    } else {
+        const VkDescriptorBufferInfo *range = &known(at->set, SET)->ranges[k];
+        uint32_t first[2];
+        memcpy(first, at->push->push + 8 * k, 8);
+        check(at->set_layout == known(at->pipeline, PIPELINE)->layout, "the set is bound with the pipeline's layout");
+        check(number(range->buffer) == t->buffer && first[1] == 0 && range->offset + range->range == t->end,
+              "a binding is what the step touches");
+        /* nobody reads what is bound in place of a count that there is none of */
+        if (role != HS_COUNT || bytes == 4)
+            check(range->offset + (uint64_t)first[0] * element_of(sort, role) == place, "the first element");
+        check(range->offset % alignment == 0 && range->range <= properties.limits.maxStorageBufferRange,
+              "a binding suits the device");
+    }
+}
+
+/* Whether a step runs, its grid, and its kernel's argument, by the interpreter. */
+static int planned(const hs_sort *sort, const hs_step *step, const hs_vulkan_args *args, int in_place,
+                   uint32_t max_groups, uint32_t grid[2], int32_t *argument)
+{
+    const int counted = args->count.buffer != VK_NULL_HANDLE;
+    uint64_t groups = hs_groups(step, args->n, in_place, counted);
+    if (step->number == HS_GRIDS) {
+        *argument = max_groups < 1u << 30 ? (int32_t)max_groups : 1 << 30;
+        groups = counted && args->n ? 1 : 0; /* of 64 lanes, one for each step */
+    } else if (!hs_argument(sort, step, &args->options, in_place, counted, argument)) {
+        return 0;
+    }
+    if (groups) check(hs_grid(groups, max_groups, grid), "a grid");
+    return groups != 0;
+}
+
+static void compare_dispatch(const event *one, const hs_step *step, const hs_vulkan_args *args, const state *at,
+                             uint64_t i, const uint32_t grid[2], uint32_t max_groups)
+{
+    if (args->count.buffer && step->number != HS_GRIDS) {
+        check(one->kind == INDIRECT && one->object == SCRATCH_BUFFER && one->offset == args->scratch.offset + 12 * i,
+              "a grid from scratch");
+        check(at->grids_visible, "no barrier between the grids and what is launched by them");
+    } else {
+        check(one->kind == DISPATCH && one->grid[0] == grid[0] && one->grid[1] == grid[1] && one->grid[2] == 1 &&
+                  grid[0] <= max_groups,
+              "the grid");
+    }
+}
+
 static void compare(const hs_sort *sort, const hs_vulkan_args *args, uint64_t binding_limit, uint32_t max_groups)
 {
-    enum { MOST = 256 };
-    static touch touches[MOST][HS_BINDINGS];
-    static uint32_t touch_count[MOST], fences[MOST]; /* full barriers before a dispatch */
-    const hs_vulkan_buffer *roles[HS_ROLES] = {&args->source, &args->source, &args->scratch};
-    const uint64_t bytes[HS_ROLES] = {args->n * hs_item_bytes(sort), args->n * hs_item_bytes(sort),
-                                      scratch_of(sort, args->n)};
     const uint64_t alignment = properties.limits.minStorageBufferOffsetAlignment;
-    uint32_t i, k, e = 0, done = 0, fence = 0, pipeline = 0, set = 0, set_layout = 0, grid[2];
-    const event *push = NULL;
-    const int in_place = !args->destination.buffer || (args->destination.buffer == args->source.buffer);
-    if (!in_place) roles[HS_DESTINATION] = &args->destination;
+    hs_vulkan_buffer roles[HS_ROLES];
+    uint64_t bytes[HS_ROLES];
+    const int in_place = resolve(sort, args, roles, bytes);
+    uint32_t i, k, done = 0, grid[2] = {0, 0};
+    int32_t numbers[2], argument = 0;
+    state at;
+    memset(&at, 0, sizeof at);
     if (args->stages && event_count)
         check(events[0].kind == BARRIER && events[0].from == args->stages && events[0].wrote == args->accesses &&
-                  events[0].to == VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT &&
-                  events[0].next == (VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT),
+                  events[0].to == VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT && events[0].next == SHADER,
               "the caller's barrier comes first");
     for (i = 0; i < sort->step_count; i++) {
         const hs_step *step = &sort->steps[i];
         const hs_kernel *kernel = &sort->kernels[step->kernel];
-        const uint64_t groups = hs_groups(step, args->n, in_place);
         const object *what, *layout;
-        int32_t numbers[2];
         int by_address = 0;
-        if (!groups) continue;
-        for (; e < event_count && events[e].kind != DISPATCH; e++) {
-            const event *one = &events[e];
-            if (one->kind == BIND_PIPELINE) pipeline = one->object;
-            if (one->kind == BIND_SET) set = one->object;
-            if (one->kind == BIND_SET) set_layout = one->layout;
-            if (one->kind == PUSH) push = one;
-            if (one->kind == BARRIER && (one->from & VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT) &&
-                (one->wrote & VK_ACCESS_SHADER_WRITE_BIT) && one->to == VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT &&
-                one->next == (VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT))
-                fence++;
-        }
-        if (!check(e < event_count && done < MOST && push, "a dispatch is missing")) return;
-        check(hs_grid(groups, max_groups, grid) && events[e].grid[0] == grid[0] && events[e].grid[1] == grid[1] &&
-                  events[e].grid[2] == 1 && (uint64_t)grid[0] * grid[1] >= groups && grid[0] <= max_groups,
-              "the grid");
-        what = known(pipeline, PIPELINE);
+        if (!planned(sort, step, args, in_place, max_groups, grid, &argument)) continue;
+        advance(&at);
+        if (!check(at.e < event_count && done < MOST && at.push, "a dispatch is missing")) return;
+        compare_dispatch(&events[at.e], step, args, &at, i, grid, max_groups);
+        what = known(at.pipeline, PIPELINE);
         for (k = 0; k < kernel->bindings; k++) {
             const hs_binding *binding = &step->bindings[k];
-            const uint64_t at = roles[binding->role]->offset + hs_offset(binding, args->n);
-            by_address |= bytes[binding->role] - hs_offset(binding, args->n) + at % alignment > binding_limit;
+            const uint64_t begin = roles[binding->role].offset + hs_offset(binding, args->n);
+            by_address |= bytes[binding->role] - hs_offset(binding, args->n) + begin % alignment > binding_limit;
         }
         if (!sort->spirv_address || !sort->spirv_address[step->kernel].words) by_address = 0;
         check(what->words == (by_address ? sort->spirv_address : sort->spirv)[step->kernel].words, "the kernel");
         layout = known(what->layout, LAYOUT);
-        check(push->layout == what->layout && push->size == layout->push && push->size == 8 * kernel->bindings + 8 &&
-                  layout->sets == (by_address ? 0u : 1u) && (by_address || layout->bindings == kernel->bindings),
+        check(at.push->layout == what->layout && at.push->size == layout->push &&
+                  at.push->size == 8 * kernel->bindings + 8 && layout->sets == (by_address ? 0u : 1u) &&
+                  (by_address || layout->bindings == kernel->bindings),
               "layouts fit");
-        memcpy(numbers, push->push + 8 * kernel->bindings, 8);
-        check((uint64_t)numbers[0] == args->n && numbers[1] == step->argument, "n and the argument");
+        memcpy(numbers, at.push->push + 8 * kernel->bindings, 8);
+        check((uint64_t)numbers[0] == args->n && numbers[1] == argument, "n and the argument");
         for (k = 0; k < kernel->bindings; k++) {
-            const hs_binding *binding = &step->bindings[k];
-            const hs_vulkan_buffer *buffer = roles[binding->role];
-            const uint64_t at = buffer->offset + hs_offset(binding, args->n);
-            touch *t = &touches[done][k];
-            t->buffer = number(buffer->buffer);
-            t->begin = at;
-            t->end = buffer->offset + bytes[binding->role];
-            t->writes = binding->role != HS_SOURCE || in_place;
-            if (by_address) {
-                uint64_t address;
-                memcpy(&address, push->push + 8 * k, 8);
-                check(address == buffer->address + at, "an address");
-            } else {
-                const VkDescriptorBufferInfo *range = &known(set, SET)->ranges[k];
-                uint32_t first[2];
-                memcpy(first, push->push + 8 * k, 8);
-                check(set_layout == what->layout, "the set is bound with the pipeline's layout");
-                check(number(range->buffer) == t->buffer && first[1] == 0 &&
-                          range->offset + (uint64_t)first[0] * sort->key_bytes == at &&
-                          range->offset + range->range == t->end,
-                      "a binding is what the step touches");
-                check(range->offset % alignment == 0 && range->range <= properties.limits.maxStorageBufferRange,
-                      "a binding suits the device");
-            }
+            const hs_role role = step->bindings[k].role;
+            compare_binding(sort, step, k, args->n, &at, by_address, &roles[role], bytes[role], &touches[done][k]);
+            touches[done][k].writes = role == HS_DESTINATION || role == HS_SCRATCH || role == HS_VALUES_OUT ||
+                                      (in_place && role != HS_COUNT);
         }
         touch_count[done] = kernel->bindings;
-        fences[done++] = fence;
-        e++;
+        fences[done++] = at.fence;
+        at.grids_written |= step->number == HS_GRIDS;
+        at.e++;
     }
-    check(e == event_count, "nothing comes after the last dispatch");
+    check(at.e == event_count, "nothing comes after the last dispatch");
     for (i = 0; i < done; i++)
         for (k = i + 1; k < done; k++)
             check(fences[i] < fences[k] || !conflict(touches[i], touches[k], touch_count[i], touch_count[k]),
@@ -549,6 +675,7 @@ static void one_sort(const hs_sort *sort, const hs_vulkan *sorter, const hs_vulk
                      int variant)
 {
     hs_vulkan_args args = arguments(sort, n, variant & 1);
+    uint64_t scratch = 0;
     const VkPhysicalDeviceLimits *limits = &properties.limits;
     uint64_t binding_limit = limits->maxStorageBufferRange;
     uint32_t max_groups = sort->max_groups;
@@ -559,6 +686,19 @@ static void one_sort(const hs_sort *sort, const hs_vulkan *sorter, const hs_vulk
     if (variant & 2) {
         args.stages = VK_PIPELINE_STAGE_TRANSFER_BIT;
         args.accesses = VK_ACCESS_TRANSFER_WRITE_BIT;
+    }
+    if (variant & 4 && sort->counted) count_on_device(&args);
+    if (variant & 8) {
+        args.options.type = HS_F32;
+        args.options.descending = (uint32_t)n & 1;
+        args.options.begin_bit = n & 2 ? (uint32_t)n % 7 : 0;
+        args.options.end_bit = n & 2 ? 7 + (uint32_t)n % 26 : 0;
+        args.options.discard_keys = sort->index && !(variant & 1);
+    }
+    if (args.options.discard_keys) {
+        memset(&args.destination, 0, sizeof args.destination);
+        check(hs_scratch_with(sort, n, &args.options, &scratch) == HS_OK, "scratch");
+        args.scratch.size = scratch;
     }
     if (device->binding_limit && device->binding_limit < binding_limit) binding_limit = device->binding_limit;
     if (limits->maxComputeWorkGroupCount[0] < max_groups) max_groups = limits->maxComputeWorkGroupCount[0];
@@ -587,7 +727,7 @@ static void many_sorts(const hs_sort *sort, const hs_vulkan_device *device, cons
     hs_vulkan_descriptors(sorter, &sets, &storage_buffers);
     check(sets > 0 && storage_buffers >= sets, "descriptors");
     for (i = 1; i <= object_count; i++) check(objects[i].kind != MODULE, "no module is kept");
-    for (variant = 0; variant < 4; variant++) {
+    for (variant = 0; variant < (sort->typed && sort->counted ? 16 : 4); variant++) {
         for (n = 0; n < 150; n++) one_sort(sort, sorter, device, n, variant);
         for (i = 0; i < sort->step_count; i++)
             for (d = -1; d <= 1; d++) {
@@ -678,7 +818,7 @@ static void absent_functions(const hs_sort *sort, uint32_t width)
         "vkCreateDescriptorSetLayout", "vkDestroyDescriptorSetLayout", "vkCreatePipelineLayout",
         "vkDestroyPipelineLayout", "vkCreateComputePipelines", "vkDestroyPipeline", "vkAllocateDescriptorSets",
         "vkUpdateDescriptorSets", "vkCmdBindPipeline", "vkCmdBindDescriptorSets", "vkCmdPushConstants",
-        "vkCmdPipelineBarrier", "vkCmdDispatch"};
+        "vkCmdPipelineBarrier", "vkCmdDispatch", "vkCmdDispatchIndirect"};
     size_t i;
     for (i = 0; i < sizeof names / sizeof names[0]; i++) {
         hs_vulkan_device device = fresh(width);
@@ -908,21 +1048,25 @@ static void matching(const hs_target *first, uint32_t width)
     targets[1] = &any;
     targets[2] = &ours;
     device.features = UINT32_MAX;
-    check(hs_vulkan_match(targets, 3, bare.key, &device, &sort) == HS_OK && sort == first->sorts[0], "one that runs");
-    check(hs_vulkan_match(targets, 1, bare.key, &device, &sort) == HS_OK && !sort, "none suits");
-    check(hs_vulkan_match(targets, 3, "u7", &device, &sort) == HS_OK && !sort, "none has such keys");
+    check(hs_vulkan_match(targets, 3, bare.key, NULL, &device, &sort) == HS_OK && sort == first->sorts[0],
+          "one that runs");
+    check(hs_vulkan_match(targets, 1, bare.key, NULL, &device, &sort) == HS_OK && !sort, "none suits");
+    check(hs_vulkan_match(targets, 3, "u7", NULL, &device, &sort) == HS_OK && !sort, "none has such keys");
     ours.sorts = first->sorts;
-    check(hs_vulkan_match(targets, 3, bare.key, &device, &sort) == HS_OK && sort == first->sorts[0], "the best");
+    check(hs_vulkan_match(targets, 3, bare.key, NULL, &device, &sort) == HS_OK && sort == first->sorts[0],
+          "the best");
     scan = *first->sorts[0];
     scan.kind = HS_SCAN;
     bare_sorts[0] = &scan;
     bare_sorts[1] = first->sorts[0];
     ours.sorts = bare_sorts;
-    check(hs_vulkan_match(targets, 3, bare.key, &device, &sort) == HS_OK && sort == first->sorts[0], "a scan is none");
+    check(hs_vulkan_match(targets, 3, bare.key, NULL, &device, &sort) == HS_OK && sort == first->sorts[0],
+          "a scan is none");
     ours.sort_count = 2;
-    check(hs_vulkan_match(targets, 3, bare.key, &device, &sort) == HS_OK && sort == first->sorts[0], "behind a scan");
+    check(hs_vulkan_match(targets, 3, bare.key, NULL, &device, &sort) == HS_OK && sort == first->sorts[0],
+          "behind a scan");
     properties.limits.maxComputeSharedMemorySize = 1;
-    check(hs_vulkan_match(targets, 3, bare.key, &device, &sort) == HS_OK && !sort, "none runs");
+    check(hs_vulkan_match(targets, 3, bare.key, NULL, &device, &sort) == HS_OK && !sort, "none runs");
 }
 
 static void sweeps(const hs_sort *sort, uint32_t width)
@@ -956,21 +1100,27 @@ static hs_spirv made_spirv[4], made_address[4];
 #define SCRATCH(plus, per_n) {HS_SCRATCH, plus, per_n}
 #define KEYS(role) {role, 0, 0}
 static const hs_step made_steps[] = {
-    {0, 1, HS_ANYWHERE, {KEYS(HS_SOURCE), KEYS(HS_DESTINATION)}, 0, 100, 63, 64, 1, 1000},
-    {1, 2, HS_ANYWHERE, {KEYS(HS_SOURCE), SCRATCH(0, 0), SCRATCH(4096, 0)}, 100, 1 << 20, 63, 64, 1, 7},
-    {2, 3, HS_ANYWHERE, {KEYS(HS_SOURCE), KEYS(HS_DESTINATION), SCRATCH(0, 0), SCRATCH(4096, 0), SCRATCH(8192, 0),
-                         SCRATCH(8192, 4)}, 100, 1 << 20, 1023, 1024, 2, 1 << 30},
-    {2, 4, HS_IN_PLACE, {SCRATCH(8192, 4), KEYS(HS_DESTINATION), SCRATCH(0, 0), SCRATCH(4096, 0), SCRATCH(8192, 0),
-                         SCRATCH(8192, 4)}, 100, 1 << 20, 1023, 1024, 2, 1 << 30},
-    {1, 5, HS_OUT_OF_PLACE, {KEYS(HS_DESTINATION), SCRATCH(0, 0), SCRATCH(4096, 0)}, 5000, 1 << 20, 63, 64, 1, 7},
-    {1, 6, HS_ANYWHERE, {KEYS(HS_DESTINATION), SCRATCH(0, 0), SCRATCH(4096, 0)}, 100, 1 << 20, 63, 64, 1, 7},
-    {3, 7, HS_OUT_OF_PLACE, {KEYS(HS_SOURCE), KEYS(HS_DESTINATION)}, 1 << 20, 1 << 22, 63, 64, 1, 1 << 30},
-    {0, 8, HS_IN_PLACE, {KEYS(HS_SOURCE), KEYS(HS_DESTINATION)}, 1 << 20, 1 << 22, 63, 64, 1, 1 << 30},
+    {0, 1, HS_ANYWHERE, HS_ALONE, 0, 0, {KEYS(HS_SOURCE), KEYS(HS_DESTINATION)}, 0, 100, 63, 64, 1, 1000},
+    {1, 2, HS_ANYWHERE, HS_ALONE, 0, 0, {KEYS(HS_SOURCE), SCRATCH(0, 0), SCRATCH(4096, 0)}, 100, 1 << 20, 63, 64, 1,
+     7},
+    {2, 3, HS_ANYWHERE, HS_ALONE, 0, 0,
+     {KEYS(HS_SOURCE), KEYS(HS_DESTINATION), SCRATCH(0, 0), SCRATCH(4096, 0), SCRATCH(8192, 0),
+      SCRATCH(8192, 4)}, 100, 1 << 20, 1023, 1024, 2, 1 << 30},
+    {2, 4, HS_IN_PLACE, HS_ALONE, 0, 0,
+     {SCRATCH(8192, 4), KEYS(HS_DESTINATION), SCRATCH(0, 0), SCRATCH(4096, 0), SCRATCH(8192, 0),
+      SCRATCH(8192, 4)}, 100, 1 << 20, 1023, 1024, 2, 1 << 30},
+    {1, 5, HS_OUT_OF_PLACE, HS_ALONE, 0, 0,
+     {KEYS(HS_DESTINATION), SCRATCH(0, 0), SCRATCH(4096, 0)}, 5000, 1 << 20, 63, 64, 1, 7},
+    {1, 6, HS_ANYWHERE, HS_ALONE, 0, 0,
+     {KEYS(HS_DESTINATION), SCRATCH(0, 0), SCRATCH(4096, 0)}, 100, 1 << 20, 63, 64, 1, 7},
+    {3, 7, HS_OUT_OF_PLACE, HS_ALONE, 0, 0, {KEYS(HS_SOURCE), KEYS(HS_DESTINATION)}, 1 << 20, 1 << 22, 63, 64, 1,
+     1 << 30},
+    {0, 8, HS_IN_PLACE, HS_ALONE, 0, 0, {KEYS(HS_SOURCE), KEYS(HS_DESTINATION)}, 1 << 20, 1 << 22, 63, 64, 1, 1 << 30},
 };
 
 static hs_sort made_up(const hs_sort *original, uint64_t max_n, uint32_t columns)
 {
-    static const uint32_t bindings[4] = {2, 3, HS_BINDINGS, 2};
+    static const uint32_t bindings[4] = {2, 3, 6, 2};
     static const hs_scratch_rule rule = {100, 8192 + 5 * 1024, 32, 64, 4096, 3};
     hs_sort sort = *original;
     uint32_t k;
@@ -995,6 +1145,165 @@ static hs_sort made_up(const hs_sort *original, uint64_t max_n, uint32_t columns
     sort.kind = columns > 1 ? HS_SCAN : HS_SORT;
     sort.columns = columns;
     return sort;
+}
+
+/* A sort with all that there is: values or indices, types, orders, ranges of bits, a count on the device. */
+static hs_kernel full_kernels[3];
+static hs_spirv full_spirv[3], full_address[3];
+static hs_step full_steps[6];
+#define WORDS SCRATCH(1024, 0), SCRATCH(9216, 4)
+#define ROWS KEYS(HS_VALUES_OUT), KEYS(HS_COUNT)
+static const hs_step full_rows[6] = {
+    {0, 0, HS_ANYWHERE, HS_GRIDS, 0, 0, {KEYS(HS_COUNT), SCRATCH(0, 0)}, 0, 1 << 20, 0, 1, 1, 1},
+    {1, HS_DIRECT, HS_ANYWHERE, 0, 8, HS_ANY_BITS, {KEYS(HS_SOURCE), KEYS(HS_DESTINATION), KEYS(HS_VALUES), ROWS}, 0,
+     1000, 63, 64, 1, 1000},
+    {1, HS_DIRECT, HS_ANYWHERE, 3, 8, HS_ANY_BITS, {KEYS(HS_SOURCE), KEYS(HS_DESTINATION), KEYS(HS_VALUES), ROWS}, 0,
+     1 << 20, 63, 64, 1, 1 << 30},
+    {2, 3, HS_ANYWHERE, HS_LAST, 8, HS_ALL_BITS,
+     {KEYS(HS_SOURCE), KEYS(HS_DESTINATION), WORDS, KEYS(HS_VALUES), ROWS, WORDS, SCRATCH(1024, 0)}, 100, 1 << 20, 1023,
+     1024, 2, 1 << 30},
+    {2, 4, HS_ANYWHERE, HS_SPAN, 8, HS_SOME_BITS,
+     {KEYS(HS_SOURCE), KEYS(HS_DESTINATION), WORDS, KEYS(HS_VALUES), ROWS, WORDS, SCRATCH(2048, 0)}, 100, 1 << 20, 1023,
+     1024, 2, 1 << 30},
+    {1, 5, HS_OUT_OF_PLACE, HS_ALONE, 0, HS_ANY_BITS,
+     {KEYS(HS_DESTINATION), SCRATCH(1024, 0), SCRATCH(2048, 0), ROWS}, 5000, 1 << 20, 63, 64, 1, 7},
+};
+
+/* `value_bytes` 0: an argsort, which has no values to read. */
+static hs_sort made_full(const hs_sort *original, uint32_t value_bytes)
+{
+    static const uint32_t bindings[3] = {2, 5, HS_BINDINGS};
+    static const hs_scratch_rule rule = {0, 16384, 4, 1, 0, 0};
+    hs_sort sort = *original;
+    uint32_t k, b;
+    memcpy(full_steps, full_rows, sizeof full_steps);
+    for (k = 0; k < 6 && !value_bytes; k++)
+        for (b = 0; b < HS_BINDINGS; b++)
+            if (full_steps[k].bindings[b].role == HS_VALUES) full_steps[k].bindings[b].role = HS_VALUES_OUT;
+    for (k = 0; k < 3; k++) {
+        const uint32_t from = k % original->kernel_count;
+        full_kernels[k] = original->kernels[from];
+        full_kernels[k].bindings = bindings[k];
+        full_spirv[k] = original->spirv[from];
+        memset(&full_address[k], 0, sizeof full_address[k]);
+        if (original->spirv_address) full_address[k] = original->spirv_address[from];
+    }
+    sort.kernels = full_kernels;
+    sort.kernel_count = 3;
+    sort.steps = full_steps;
+    sort.step_count = 6;
+    sort.max_n = 1 << 20;
+    sort.scratch = rule;
+    sort.spirv = full_spirv;
+    if (original->spirv_address) sort.spirv_address = full_address;
+    sort.value = value_bytes ? "v8" : "index64";
+    sort.value_bytes = value_bytes ? value_bytes : 8;
+    sort.index = !value_bytes;
+    sort.first_bit = 0;
+    sort.key_bits = 32;
+    sort.typed = sort.ranged = sort.counted = 1;
+    return sort;
+}
+
+/* Every call of such a sort that is refused, once. */
+static void wrong_options(const hs_sort *original, uint32_t width)
+{
+    const hs_sort sort = made_full(original, 8), index = made_full(original, 0);
+    hs_sort bare;
+    hs_vulkan_device device = fresh(width);
+    hs_vulkan *sorter = NULL, *indexer = NULL, *barer = NULL;
+    uint32_t trial;
+    context = "wrong options";
+    (void)made_full(original, 8); /* the steps of the first once more */
+    bare = sort;
+    bare.steps = full_steps + 1; /* no grids */
+    bare.step_count = 5;
+    check(hs_vulkan_create(&sort, &device, &sorter, NULL) == HS_OK, "a sorter is made");
+    check(hs_vulkan_create(&index, &device, &indexer, NULL) == HS_OK, "a sorter is made");
+    check(hs_vulkan_create(&bare, &device, &barer, NULL) == HS_OK, "a sorter is made");
+    for (trial = 0; sorter && indexer && barer; trial++) {
+        hs_vulkan_args args = arguments(trial < 24 ? &sort : &index, 1000, 0);
+        const hs_vulkan *s = trial < 24 ? sorter : indexer;
+        hs_status expected = HS_ERROR_OPTION;
+        context_n = trial;
+        event_count = 0;
+        switch (trial) {
+        case 0: args.options.type = HS_F64; break;
+        case 1: args.options.discard_keys = 1; memset(&args.destination, 0, sizeof args.destination); break;
+        case 2: args.values.buffer = VK_NULL_HANDLE; break;
+        case 3: args.options.begin_bit = 20; args.options.end_bit = 10; expected = HS_ERROR_RANGE; break;
+        case 4: args.options.end_bit = 33; expected = HS_ERROR_RANGE; break;
+        case 5: args.values_destination.buffer = VK_NULL_HANDLE; expected = HS_ERROR_ARGUMENT; break;
+        case 6: args.destination.buffer = VK_NULL_HANDLE; expected = HS_ERROR_ARGUMENT; break;
+        case 7: args.values.size--; expected = HS_ERROR_COUNT; break;
+        case 8: args.values_destination.size--; expected = HS_ERROR_COUNT; break;
+        case 9: args.values.offset += 4; expected = HS_ERROR_ALIGNMENT; break;
+        case 10: args.values_destination.address += 4; expected = HS_ERROR_ALIGNMENT; break;
+        case 11: count_on_device(&args); args.count.offset += 2; expected = HS_ERROR_ALIGNMENT; break;
+        case 12: count_on_device(&args); args.count.size = 3; expected = HS_ERROR_COUNT; break;
+        case 13: count_on_device(&args); args.count = args.destination; expected = HS_ERROR_OVERLAP; break;
+        case 14: /* its offset and size are fit for keys of any width */
+            args.values_destination = args.source;
+            args.values_destination.offset = 0;
+            args.values_destination.size = 8000;
+            expected = HS_ERROR_OVERLAP;
+            break;
+        case 15: args.values = args.scratch; expected = HS_ERROR_OVERLAP; break;
+        case 16: args.values_destination.buffer = args.values.buffer; expected = HS_ERROR_OVERLAP; break;
+        case 17: count_on_device(&args); s = barer; expected = HS_ERROR_KERNELS; break;
+        case 18: s = barer; expected = HS_OK; break;
+        case 19: /* what is only read may be the same */
+            count_on_device(&args);
+            args.count.buffer = args.source.buffer;
+            expected = HS_OK;
+            break;
+        case 20: args.options.type = HS_I32; args.options.end_bit = 32; expected = HS_OK; break;
+        case 21: /* the same part twice: in place, with its values */
+            args.destination = args.source;
+            args.values_destination = args.values;
+            expected = HS_OK;
+            break;
+        case 22: args.destination = args.source; expected = HS_ERROR_ARGUMENT; break;
+        case 23: args.n = 0; args.options.type = HS_F64; break;
+        case 24: args.values = args.values_destination; break;
+        case 25: args.values_destination.buffer = VK_NULL_HANDLE; break;
+        case 26: args.options.discard_keys = 1; expected = HS_ERROR_ARGUMENT; break;
+        case 27: /* no room for the keys in scratch */
+            args.options.discard_keys = 1;
+            memset(&args.destination, 0, sizeof args.destination);
+            expected = HS_ERROR_SCRATCH;
+            break;
+        default:
+            hs_vulkan_release(sorter);
+            hs_vulkan_release(indexer);
+            hs_vulkan_release(barer);
+            return;
+        }
+        check(hs_vulkan_sort(s, commands(), &args, NULL) == expected, "the status of wrong options");
+        check((event_count == 0) == (expected != HS_OK), "only a good sort is recorded");
+    }
+}
+
+/* Sorts of narrow keys need buffers of such elements. */
+static void narrow_keys(const hs_sort *original, uint32_t width)
+{
+    static const uint32_t bits[2] = {HS_VULKAN_STORAGE8, HS_VULKAN_STORAGE16};
+    hs_sort sort = *original;
+    uint32_t i, trial, needed, useful;
+    context = "narrow keys";
+    for (i = 0; i < 2; i++)
+        for (trial = 0; trial < 3; trial++) {
+            hs_vulkan_device device = fresh(width);
+            hs_vulkan *sorter = NULL;
+            sort.key_bytes = i + 1;
+            if (trial == 1) device.features &= ~bits[i];
+            if (trial == 2) *(i ? &has_storage16 : &has_storage8) = VK_FALSE;
+            check(hs_vulkan_create(&sort, &device, &sorter, NULL) == (trial ? HS_ERROR_DEVICE : HS_OK), "storage");
+            hs_vulkan_release(sorter);
+            check(hs_vulkan_features(&sort, &device, &needed, &useful) == (trial == 2 ? HS_ERROR_DEVICE : HS_OK),
+                  "features agrees with create");
+            check(trial == 2 || (needed & (HS_VULKAN_STORAGE8 | HS_VULKAN_STORAGE16)) == bits[i], "what is needed");
+        }
 }
 
 /* Kernels for 64-bit counts: the sorter is made without them, and only a sort that would launch one is refused. */
@@ -1092,7 +1401,14 @@ int main(int argc, char **argv)
             sweeps(&made, width);
             if (!drop) failures(&made, width);
         }
+        for (k = 0; k <= 8; k += 8) {
+            const hs_sort made = made_full(sort, k);
+            sweeps(&made, width);
+            if (!drop) failures(&made, width);
+        }
         if (drop) continue;
+        wrong_options(sort, width);
+        narrow_keys(sort, width);
         wide_kernels(sort, width);
         wrong_scratch(sort, width);
         scans(sort, width);

@@ -13,12 +13,27 @@ from building import CONSUMERS, WARNINGS, bundle, folder, need, program, run
 
 from hsgen import target, vendor
 from hsgen.errors import Usage
-from hsgen.plan import launches, offset
-from hsgen.spec import KEYS, PLACES, Binding, Outcome, Plan, Scratch, Sort, Step
+from hsgen.keys import KEYS, VALUES, Form
+from hsgen.plan import PLAIN, Options, launches, offset
+from hsgen.spec import (
+    ALONE,
+    DIRECT,
+    GRIDS,
+    LAST,
+    PLACES,
+    RANGES,
+    ROLES,
+    SPAN,
+    Binding,
+    Outcome,
+    Plan,
+    Scratch,
+    Sort,
+    Step,
+)
 
 COUNTS = 700
 LIMITS = (65_535, 2**31 - 1, 2**32 - 1, 7)
-ROLES = ("source", "destination", "scratch")
 
 
 def interpreter(place: Path) -> Path:
@@ -34,12 +49,13 @@ def shipped() -> tuple[Path, list[Sort]]:
     path = interpreter(bundle(*target.names(), apis=(), keys=()))
     rows = [line.split() for line in run(path).split("\n\n")[0].splitlines()]
     assert all(found == "found" for *_, found in rows)
-    return path, [target.find(name).sort(algorithm, key) for name, algorithm, key, _ in rows]
+    return path, [target.find(name).sort(algorithm, key) for name, algorithm, key, _, _ in rows]
 
 
 def made_up(numbers: random.Random, name: str) -> Sort:
     """A sort whose plan has whatever a plan may have; nobody runs its kernels."""
     sort = target.find("generic").sort("merge", "u32")
+    first, bits = numbers.choice([(0, 32), (32, 32), (0, 8), (0, 64)])
 
     def some(*most: int) -> int:
         return numbers.choice([0, 1, *(numbers.randrange(m) for m in most)])
@@ -55,7 +71,7 @@ def made_up(numbers: random.Random, name: str) -> Sort:
         return Step(
             kernel=kernel.name,
             bindings=tuple(binding(numbers.choice(ROLES)) for _ in kernel.buffers),
-            argument=numbers.randrange(-(2**31), 2**31),
+            argument=numbers.choice([0, DIRECT, numbers.randrange(-(2**31), 2**31)]),
             min_n=low,
             max_n=low + 1 + some(5000, 1 << 34),
             x="n",
@@ -64,6 +80,9 @@ def made_up(numbers: random.Random, name: str) -> Sort:
             mul=1 + some(300),
             cap=numbers.choice([1, 1000, 2**32 - 1]),
             place=numbers.choice(PLACES),
+            number=numbers.choice([ALONE, SPAN, LAST, GRIDS, *range(9), *range(9)]),
+            bits=numbers.randrange(1, 12),
+            range=numbers.choice(RANGES),
         )
 
     scratch = Scratch(
@@ -76,31 +95,55 @@ def made_up(numbers: random.Random, name: str) -> Sort:
     )
     outcome = Outcome(binding=binding("scratch"), words=1 + some(30), min_n=some(3000))
     plan = Plan(
-        steps=tuple(step() for _ in range(20)),
+        steps=tuple(step() for _ in range(40)),
+        first_bit=first,
+        bits=bits,
         max_n=numbers.choice([1 << 20, 1 << 36]),
         scratch=scratch,
         outcome=numbers.choice([None, outcome]),
     )
-    return replace(sort, target="crafted", algorithm=name, plan=plan)
+    form = Form(
+        value=numbers.choice(["none", "v16", "index", "index64"]), typed=True, ranged=some(2) == 1, counted=some(2) == 1
+    )
+    return replace(sort, target="crafted", algorithm=name, plan=plan, form=form)
+
+
+def tables(sorts: Sequence[Sort]) -> Path:
+    """The program with these sorts of one target, without kernels."""
+    name = sorts[0].target
+    place, found = folder(name), replace(target.find("generic"), name=name)
+    named = vendor.Named(name=name, apis=(), sorts=tuple(s.file for s in sorts), spirv=())
+    rows = [(s, None, False) for s in sorts]
+    files = {f"targets/{name}/{name}.c": vendor.target_c(found, rows, "hs"), **vendor.common([named], "hs")}
+    for path, data in files.items():
+        (place / path).parent.mkdir(parents=True, exist_ok=True)
+        (place / path).write_bytes(data)
+    return interpreter(place)
 
 
 @cache
 def crafted() -> tuple[Path, list[Sort]]:
     """The program with sorts that are made up, and these."""
-    place = folder("crafted")
     numbers = random.Random(1)
     sorts = [made_up(numbers, f"made-{i}") for i in range(12)]
-    found = replace(target.find("generic"), name="crafted")
-    named = vendor.Named(name="crafted", apis=(), sorts=tuple(s.file for s in sorts), spirv=())
-    rows = [(s, None, False) for s in sorts]
-    files = {"targets/crafted/crafted.c": vendor.target_c(found, rows, "hs"), **vendor.common([named], "hs")}
-    for path, data in files.items():
-        (place / path).parent.mkdir(parents=True, exist_ok=True)
-        (place / path).write_bytes(data)
-    return interpreter(place), sorts
+    return tables(sorts), sorts
 
 
-def counts(sort: Sort, seed: int) -> list[int]:
+@cache
+def formed(name: str) -> tuple[Path, list[Sort]]:
+    """The program with the sorts of a target for all that can be asked of it, and these."""
+    sorts = []
+    for key in KEYS:
+        for value in VALUES:
+            try:
+                form = Form(value=value, typed=True, ranged=True, counted=True)
+                sorts.append(target.find(name).sort("auto", key, form))
+            except Usage:
+                continue  # packed goes with keys of 32 bits only
+    return tables(sorts), sorts
+
+
+def counts(sort: Sort, seed: int, some: int = COUNTS) -> list[int]:
     """Counts at and beside every edge of the plan, powers, and others at random, also beyond what it sorts."""
     numbers = random.Random(seed)
     plan = sort.plan
@@ -108,22 +151,43 @@ def counts(sort: Sort, seed: int) -> list[int]:
     edges |= {plan.max_n, plan.scratch.min_n, plan.scratch.unit * plan.scratch.units}
     edges |= {plan.scratch.unit * i for i in range(1, 5)} | ({plan.outcome.min_n} if plan.outcome else set())
     chosen = {0, *(e + d for e in edges for d in (-1, 0, 1))}
-    chosen |= {numbers.randrange(plan.max_n + 1) for _ in range(COUNTS // 2)}
-    chosen |= {int(2 ** numbers.uniform(0, 31)) for _ in range(COUNTS // 2)}
+    chosen |= {numbers.randrange(plan.max_n + 1) for _ in range(some // 2)}
+    chosen |= {int(2 ** numbers.uniform(0, 31)) for _ in range(some // 2)}
     return sorted(n for n in chosen if 0 <= n < 2**64)
 
 
-def expected(sort: Sort, n: int, limit: int, in_place: bool) -> str:
+def some_options(sort: Sort, seed: int) -> Options:
+    """Options at random, most of them such that the sort takes them."""
+    numbers = random.Random(seed)
+    form, bits = sort.form, sort.plan.bits
+    begin, end = sorted((numbers.randrange(bits + 1), numbers.randrange(1, bits + 2)))
+    ranged = form.ranged and numbers.random() < 0.6
+    return Options(
+        kind=numbers.randrange(3 if bits > 8 else 2) if form.typed else 0,
+        descending=form.typed and numbers.random() < 0.5,
+        begin=begin if ranged else 0,
+        end=end if ranged else None,
+        discard=form.index and numbers.random() < 0.5,
+        counted=form.counted and numbers.random() < 0.5,
+    )
+
+
+def expected(sort: Sort, n: int, limit: int, in_place: bool, how: Options = PLAIN) -> str:
     """The program's line, by the Python interpreter."""
     plan = sort.plan
     if n > plan.max_n:
         return "count"
+    scratch = plan.scratch.bytes(n)
+    if how.discard and n:
+        scratch = -(-scratch // 1024) * 1024 + n * sort.item_bytes
     told = plan.outcome if plan.outcome and n > plan.outcome.min_n else None
-    out = f"{plan.scratch.bytes(n)} {offset(told.binding, n) if told else 0}+{4 * told.words if told else 0}|"
+    out = f"{scratch} {offset(told.binding, n) if told else 0}+{4 * told.words if told else 0}|"
+    if how.end is not None and not how.begin <= how.end <= plan.bits:
+        return "range"
     try:
-        for x in launches(plan, n, limit, in_place=in_place):
+        for x in launches(plan, n, limit, in_place=in_place, how=how):
             places = "".join(f" {ROLES.index(b.role)}@{offset(b, n)}" for b in x.step.bindings)
-            out += f"{x.step.kernel} {x.step.argument} {x.groups} {x.grid[0]} {x.grid[1]}{places};"
+            out += f"{x.step.kernel} {x.argument} {x.groups} {x.grid[0]} {x.grid[1]}{places};"
     except Usage:
         out += "grid"
     return out
@@ -131,26 +195,36 @@ def expected(sort: Sort, n: int, limit: int, in_place: bool) -> str:
 
 def test_every_sort_is_there() -> None:
     found = [target.find(name) for name in target.names()]
-    every = {(t.name, t.default(k).algorithm, k) for t in found for k in KEYS if t.labels(k)}
+    every = {(t.name, t.default(k).algorithm, k) for t in found for k in {k for _, k in t.choices}}
     assert {(s.target, s.algorithm, s.key.name) for s in shipped()[1]} == every
 
 
-def differences(path: Path, sorts: Sequence[Sort], limit: int) -> list[tuple[str, int, bool, str, str]]:
+def line(number: int, sort: Sort, n: int, limit: int, in_place: bool, how: Options) -> str:
+    """What the program reads."""
+    kind = sort.plan.bits // 8 << 4 | how.kind if how.kind else 0
+    flags = f"{kind} {how.descending:d} {how.begin} {how.end or 0} {how.discard:d}"
+    return f"{number} {n} {limit} {in_place:d} {how.counted:d} {flags}\n"
+
+
+def differences(
+    path: Path, sorts: Sequence[Sort], limit: int, some: int = COUNTS
+) -> list[tuple[str, int, bool, Options, str, str]]:
     """What the program says otherwise than Python does."""
     asked = [
-        (i, n, in_place)
+        (i, n, in_place, how)
         for i, sort in enumerate(sorts)
-        for n in counts(sort, 100 * i + LIMITS.index(limit))
+        for n in counts(sort, 100 * i + LIMITS.index(limit), some)
         for in_place in (False, True)
+        for how in {PLAIN, some_options(sort, hash((i, n, in_place)))}
     ]
-    text = "".join(f"{i} {n} {limit} {int(in_place)}\n" for i, n, in_place in asked)
+    text = "".join(line(i, sorts[i], n, limit, in_place, how) for i, n, in_place, how in asked)
     printed = run(path, text=text).split("\n\n", 1)[1].splitlines()
-    assert len(printed) == len(asked) > COUNTS * len(sorts) * 1.8
+    assert len(printed) == len(asked) > some * len(sorts) * 1.8
     lines = [
-        (sorts[i].name, n, in_place, line, expected(sorts[i], n, limit, in_place))
-        for (i, n, in_place), line in zip(asked, printed, strict=True)
+        (sorts[i].name, n, in_place, how, said, expected(sorts[i], n, limit, in_place, how))
+        for (i, n, in_place, how), said in zip(asked, printed, strict=True)
     ]
-    return [x for x in lines if x[3] != x[4]]
+    return [x for x in lines if x[-2] != x[-1]]
 
 
 @pytest.mark.parametrize("limit", LIMITS)
@@ -166,3 +240,29 @@ def test_same_launches_of_any_plan(limit: int) -> None:
         steps = [s for sort in sorts for s in sort.plan.steps if s.place == place]
         assert len(steps) > 10
     assert sum(expected(s, 5000, limit, True) != expected(s, 5000, limit, False) for s in sorts) > 3
+    for number in (ALONE, SPAN, LAST, 0):
+        assert any(s.number == number for sort in sorts for s in sort.plan.steps)
+
+
+@pytest.mark.parametrize("name", ["generic", "nvidia-sm90"])
+def test_same_launches_of_every_form(name: str) -> None:
+    path, sorts = formed(name)
+    assert {s.form.value for s in sorts} == set(VALUES) and {s.label for s in sorts} == set(KEYS)
+    assert differences(path, sorts, LIMITS[0], 50)[:3] == []
+
+
+def test_options_that_a_sort_does_not_take() -> None:
+    """Ranges out of order or beyond the key, and what a sort was not generated with."""
+    path, sorts = crafted()
+    rows: list[tuple[int, Options, str]] = []
+    for i, sort in enumerate(sorts):
+        bits, form = sort.plan.bits, sort.form
+        rows += [(i, Options(begin=b, end=e), "range") for b, e in ((3, 2), (0, bits + 1), (bits + 1, None))]
+        if not form.ranged:
+            rows.append((i, Options(begin=1), "option"))
+        if not form.index:
+            rows.append((i, Options(discard=True), "option"))
+    text = "".join(line(i, sorts[i], 5000, 65_535, False, how) for i, how, _ in rows)
+    said = run(path, text=text).split("\n\n", 1)[1].splitlines()
+    assert said == [what for _, _, what in rows]
+    assert len({what for _, _, what in rows}) == 2

@@ -5,6 +5,7 @@ counts are exact, nothing is written at or beyond n, and the sort needs no scrat
 """
 
 from hsgen.algorithms.merge.bodies import context, kernels
+from hsgen.algorithms.merge.forms import formed
 from hsgen.algorithms.merge.limits import alone, problems
 from hsgen.algorithms.merge.schedule import edges, moved, plan, row_ends
 from hsgen.algorithms.merge.shape import FIELDS, Params, block, notes, params
@@ -16,6 +17,7 @@ __all__ = [
     "block",
     "context",
     "edges",
+    "formed",
     "kernels",
     "moved",
     "notes",

@@ -22,10 +22,18 @@ from hsgen.networks import halves, pow2_ceil, pow2_floor, sorting
 from hsgen.spec import Array, Buffer, Kernel
 
 SOURCE, DESTINATION = Buffer(name="source", read_only=True), Buffer(name="destination")
+PAIRS = Buffer(name="destination", type="pair")  # in scratch: what is merged until values are gathered
+DEVICE_N = Buffer(name="device_n", type="word", read_only=True)
 
 
-def _tile(count: int) -> tuple[Array, ...]:
-    return (Array(name="tile", type="key", count=count),) if count else ()
+def _tile(p: Params, count: int) -> tuple[Array, ...]:
+    return (Array(name="tile", type="pair" if p.valued else "key", count=count),) if count else ()
+
+
+def _buffers(p: Params, *buffers: Buffer) -> tuple[Buffer, ...]:
+    """The buffers of a kernel that merges, in the form of the sort."""
+    mine = (PAIRS if b == DESTINATION and p.valued else b for b in buffers)
+    return (*mine, *([DEVICE_N] if p.form.counted else []))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,8 +100,8 @@ def block_sort(p: Params, slabs: int) -> Kernel:
         summary=f"sort blocks of {rows * p.subgroup} keys",
         work_group=slabs * p.subgroup,
         subgroup=p.subgroup,
-        arrays=_tile(max(rows * p.subgroup, spans * pitch * p.subgroup)),
-        buffers=(SOURCE, DESTINATION),
+        arrays=_tile(p, max(rows * p.subgroup, spans * pitch * p.subgroup)),
+        buffers=_buffers(p, SOURCE, DESTINATION),
         algorithm="merge",
         params=p,
         data=BlockSort(
@@ -148,7 +156,7 @@ def _stream(p: Params, data: Stream) -> Kernel:
         summary=f"{'flip' if data.flip else 'half'} merge, {data.scale} stage{'s' if data.scale > 1 else ''}",
         work_group=p.stream_group,
         subgroup=p.subgroup,
-        buffers=(DESTINATION,),
+        buffers=_buffers(p, DESTINATION),
         algorithm="merge",
         params=p,
         data=data,
@@ -171,12 +179,38 @@ def clean(p: Params) -> Kernel:
         summary=f"finish bitonic chunks of {p.chunk} keys",
         work_group=p.clean_slabs * p.subgroup,
         subgroup=p.subgroup,
-        arrays=_tile(shared),
-        buffers=(DESTINATION,),
+        arrays=_tile(p, shared),
+        buffers=_buffers(p, DESTINATION),
         algorithm="merge",
         params=p,
         data=Clean(chunk=p.chunk, passes=tuple(passes)),
     )
+
+
+def _last(p: Params, name: str, summary: str, *buffers: Buffer) -> Kernel:
+    return Kernel(
+        name=name,
+        template=f"merge/{name}",
+        summary=summary,
+        work_group=p.stream_group,
+        buffers=(*buffers, *([DEVICE_N] if p.form.counted else [])),
+        algorithm="merge",
+        params=p,
+    )
+
+
+def gather(p: Params) -> Kernel:
+    """Return the kernel that brings keys and values to where the places say."""
+    pairs = Buffer(name="pairs", type="pair", read_only=True)
+    values = () if p.form.index else (Buffer(name="values_in", type="value", read_only=True),)
+    out = Buffer(name="values_out", type="value")
+    return _last(p, "gather", "gather keys and values by the places", pairs, DESTINATION, *values, out)
+
+
+def keep(p: Params) -> Kernel:
+    """Return the kernel that copies values which are to be gathered in place."""
+    source, copy = Buffer(name="values_in", type="value", read_only=True), Buffer(name="values_tmp", type="value")
+    return _last(p, "keep", "copy the values", source, copy)
 
 
 def small_blocks(p: Params) -> list[int]:
@@ -196,7 +230,8 @@ def kernels(p: Params) -> tuple[Kernel, ...]:
     """Return every kernel of the sort, in the order in which a sort uses them."""
     blocks = [block_sort(p, s) for s in [*small_blocks(p), p.slabs]]
     flips = [flip(p, s) for s in range(1, p.flip_scale + 1)]
-    return (*blocks, *flips, *(half(p, s) for s in range(1, p.half_scale + 1)), clean(p))
+    last = ([] if p.form.index else [keep(p)]) + [gather(p)] if p.valued else []
+    return (*blocks, *flips, *(half(p, s) for s in range(1, p.half_scale + 1)), clean(p), *last)
 
 
 def context(p: Params) -> dict[str, object]:

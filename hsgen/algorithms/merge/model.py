@@ -5,76 +5,21 @@ groups, columns and lanes at once, and several inputs (*batch*).  Stricter than 
 slot is touched that does not exist, was never written, or belongs to a lane that no barrier separates from this one.
 
 Keys are arrays of u32 or u64.  Registers have the shape (batch, groups, registers, columns, lanes), slot
-numbers that of the last three axes in a tile, of the last four in memory; a column is dealt to a subgroup.
+numbers that of the last three axes in a tile, of the last four in memory; a column is dealt to a subgroup.  They hold
+keys in their order, or with values keys and the places that they had; see `hsgen.algorithms.merge.memory`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
-from numpy.typing import NDArray
 
 from hsgen.algorithms.merge.bodies import BlockSort, Clean, Stream
-from hsgen.algorithms.merge.passes import Flip, Half, Op, Pass, Row, Swap
+from hsgen.algorithms.merge.lanes import exchange, slot_numbers, table, tile_pass
+from hsgen.algorithms.merge.memory import Keys, Memory, Numbers, Pairs, Typed, demand
 from hsgen.algorithms.merge.shape import Params
 from hsgen.networks import pow2_ceil
-from hsgen.plan import launches
-from hsgen.spec import Kernel, Sort
-
-Keys = NDArray[np.unsignedinteger]
-Numbers = NDArray[np.int64]
-Mask = NDArray[np.bool_] | np.bool_
-
-
-class Fault(AssertionError):
-    """A kernel did what no kernel may do."""
-
-
-def _demand(holds: bool | np.bool_, what: str) -> None:
-    if not holds:
-        raise Fault(what)
-
-
-class Memory:
-    """Slots on the last axis of `keys`; every access is checked.  `defined`: all of them hold keys from the start."""
-
-    def __init__(self, keys: Keys, *, defined: bool) -> None:
-        self.keys, self.end = keys, keys.shape[-1]
-        self.defined, self.owner = np.full(self.end, defined), np.full(self.end, -1)
-
-    def barrier(self) -> None:
-        """Let every slot change hands."""
-        self.owner[:] = -1
-
-    def _touch(self, at: Numbers, live: Mask, owner: Numbers | None) -> tuple[Numbers, Mask]:
-        owner = np.arange(at[0].size).reshape(at[0].shape) if owner is None else owner
-        at, live, owner = np.broadcast_arrays(at, live, owner)
-        slots, owner = at[live], owner[live]
-        _demand(((slots >= 0) & (slots < self.end)).all(), f"a slot outside 0 to {self.end} is touched")
-        free = (self.owner[slots] == -1) | (self.owner[slots] == owner)
-        self.owner[slots] = owner
-        _demand((free & (self.owner[slots] == owner)).all(), "two lanes touch a slot without a barrier between")
-        return slots, live
-
-    def read(self, at: Numbers, live: Mask = np.True_, low: Mask = np.False_, owner: Numbers | None = None) -> Keys:
-        """Return the keys of the slots `at` where `live`; elsewhere the least key where `low`, or the greatest.
-
-        `owner` numbers who reads: the lanes of a tile, if not given; groups, where a barrier comes before the
-        next access.  All have one shape or broadcast to it; the result has it behind the memory's other axes.
-        """
-        slots, live = self._touch(at, live, owner)
-        _demand(self.defined[slots].all(), "a slot is read that was never written")
-        out: Keys = np.full(self.keys.shape[:-1] + live.shape, np.iinfo(self.keys.dtype).max, self.keys.dtype)
-        out[..., np.broadcast_to(low, live.shape)] = 0
-        out[..., live] = self.keys[..., slots]
-        return out
-
-    def write(self, keys: Keys, at: Numbers, live: Mask = np.True_, owner: Numbers | None = None) -> None:
-        """Put registers where `read` with the same arguments took them from; slots that are not live stay."""
-        slots, live = self._touch(at, live, owner)
-        self.defined[slots] = True
-        self.keys[..., slots] = keys[..., live]
+from hsgen.plan import PLAIN, Options, launches, offset
+from hsgen.spec import DISCARD, Binding, Buffer, Kernel, Sort
 
 
 def _moved(memory: Memory, source: Numbers, target: Numbers) -> Memory:
@@ -84,62 +29,10 @@ def _moved(memory: Memory, source: Numbers, target: Numbers) -> Memory:
     return out
 
 
-def exchange(ops: Sequence[Op], keys: Keys) -> Keys:
-    """Return the registers after `ops`; the lanes of a subgroup are the last axis."""
-    regs = [keys[..., r, :, :] for r in range(keys.shape[-3])]
-    lane = np.arange(keys.shape[-1])
-
-    def keep(a: Keys, b: Keys, mask: int, bit: int) -> Keys:
-        b = b[..., lane ^ mask]
-        return np.where(lane & bit, np.maximum(a, b), np.minimum(a, b))
-
-    for op in ops:
-        if isinstance(op, Swap):
-            a, b = regs[op.lo], regs[op.hi]
-            regs[op.lo], regs[op.hi] = np.minimum(a, b), np.maximum(a, b)
-        elif isinstance(op, Half):
-            regs[op.reg] = keep(regs[op.reg], regs[op.reg], op.mask, op.mask)
-        elif isinstance(op, Flip):
-            a, b, bit = regs[op.a], regs[op.b], (op.mask + 1) // 2
-            regs[op.a], regs[op.b] = keep(a, b, op.mask, bit), keep(b, a, op.mask, bit)
-    return np.stack(regs, axis=-3)
-
-
-def table(rows: Sequence[Row]) -> list[Numbers]:
-    """Return offset, sign, front and end of `rows`, each with the shape (registers, columns = 1)."""
-    return list(np.array([(r.offset, r.sign, r.front, r.end) for r in rows]).T[..., None])
-
-
-def row_numbers(p: Pass) -> tuple[Numbers, Numbers]:
-    """Return the tile rows (registers, columns) that every column holds, and the first row of its span (columns)."""
-    x, span = np.arange(p.count) % p.columns, np.arange(p.count) // p.columns * p.length
-    offset, sign, _, _ = table(p.rows)
-    return span + sign * (x // p.stride * p.chunk + x % p.stride) + offset - p.front, span
-
-
-def slot_numbers(p: Pass, w: int) -> Numbers:
-    """Return the slots (registers, columns, lanes) in a memory of `w` keys a row."""
-    back = (table(p.rows)[1] < 0) & p.mirror
-    return row_numbers(p)[0][..., None] * w + np.where(back[..., None], np.arange(w)[::-1], np.arange(w))
-
-
-def tile_pass(p: Pass, memory: Memory, w: int) -> None:
-    """Play a pass that stays in the tile, for subgroups of `w` lanes; barriers before and after it."""
-    memory.barrier()
-    (row, span), (_, _, front, end) = row_numbers(p), table(p.rows)
-    early, late = row < span, row >= span + p.length
-    live = ~(early & (front == 1)) & ~(late & (end == 1)) & ((not p.limit) | (row < p.limit))
-    _demand(not (live & (early | late)).any(), "a row outside its span is touched")
-    live, low = live[..., None], (early & (front == 1))[..., None]
-    at = slot_numbers(p, w)
-    memory.write(exchange(p.ops, memory.read(at, live, low)), at, live)
-    memory.barrier()
-
-
 def _block_sort(kernel: Kernel, p: Params, memory: list[Memory], n: int, argument: int, groups: int) -> None:
     b, w, h = kernel.data, kernel.subgroup, p.height
     assert isinstance(b, BlockSort)
-    (source, destination), size = memory, b.slabs * h * w
+    (source, destination), size = memory[:2], b.slabs * h * w
     group: Numbers = np.arange(groups)
     group = group[group * size < n].reshape(-1, 1, 1, 1)
     start, count = group * size, n - group * size
@@ -167,7 +60,7 @@ def _block_sort(kernel: Kernel, p: Params, memory: list[Memory], n: int, argumen
 
 def _spans(groups: int, lg_groups: int, run: int, n: int) -> tuple[Numbers, Numbers, Numbers]:
     """Return each group's number in its span, and first key and keys of the span; none for a run without partner."""
-    _demand(lg_groups >= 0, "less than one group a span")
+    demand(lg_groups >= 0, "less than one group a span")
     group: Numbers = np.arange(groups)
     group = group[(group >> lg_groups) * (2 * run) + run < n].reshape(-1, 1, 1, 1)
     span = (group >> lg_groups) * (2 * run)
@@ -177,7 +70,7 @@ def _spans(groups: int, lg_groups: int, run: int, n: int) -> tuple[Numbers, Numb
 def _stream(kernel: Kernel, p: Params, memory: list[Memory], n: int, argument: int, groups: int) -> None:
     d, w, size, top = kernel.data, kernel.subgroup, kernel.work_group, pow2_ceil(p.block)
     assert isinstance(d, Stream)
-    level, lg_stride = argument & 255, argument >> 8
+    level, lg_stride = argument & 255, argument >> 8 & 255
     stride, run = 1 << lg_stride, p.block << level
     lg_groups = (lg_stride if d.flip else level + (2 * top).bit_length() - 1 - d.scale) - (size.bit_length() - 1)
     number, span, keys = _spans(groups, lg_groups, run, n)
@@ -191,7 +84,7 @@ def _stream(kernel: Kernel, p: Params, memory: list[Memory], n: int, argument: i
     x = first + np.arange(size // w)[:, None] * w
     i = np.where(up, x + offset * stride, 2 * run - w - x - offset * stride) + np.arange(w)
     live = (unguarded & (whole | (d.flip & up))) | (((front == 0) | (i >= 0)) & (i < keys))
-    _demand((~live | ((i >= 0) & (i < keys))).all(), "a slot outside the span is touched")
+    demand((~live | ((i >= 0) & (i < keys))).all(), "a slot outside the span is touched")
     who = np.arange(i[:, :1].size).reshape(i[:, :1].shape)
     back = ~up & (w > 1)  # mirror rows change their lanes around the network
     regs = memory[0].read(span + i, live, (front == 1) & (i < 0), who)
@@ -228,28 +121,121 @@ def _slots(kernel: Kernel) -> int:
     return kernel.arrays[0].count if kernel.arrays else 0
 
 
-PLAY = {BlockSort: _block_sort, Stream: _stream, Clean: _clean}
+def _lanes(kernel: Kernel, n: int, groups: int) -> Numbers:
+    """The items of the lanes, one each."""
+    lanes: Numbers = np.arange(groups * kernel.work_group)
+    return lanes[lanes < n]
 
 
-def run(sort: Sort, keys: Keys, n: int | None = None, *, in_place: bool = False, limit: int = 2**32 - 1) -> Keys:
-    """Return the destination buffer after the sort of the first `n` keys (all, if not given).
+def _keep(kernel: Kernel, p: Params, memory: list[Memory], n: int, argument: int, groups: int) -> None:
+    at = _lanes(kernel, n, groups)
+    memory[1].write(memory[0].read(at, owner=at), at, owner=at)
+
+
+def _gather(kernel: Kernel, p: Params, memory: list[Memory], n: int, argument: int, groups: int) -> None:
+    at, (pairs, destination, *values, out) = _lanes(kernel, n, groups), memory
+    entries = pairs.read(at, owner=at)
+    discard = bool(argument & DISCARD)
+    demand(p.form.index or not discard, "keys that go with values are not wanted")
+    if not discard:
+        destination.write(entries, at, owner=at)
+    places = (entries[0] & np.uint64(0xFFFFFFFF)).astype(np.int64)
+    made = places.astype(f"u{p.form.value_bytes}").view(np.uint32).reshape(len(at), -1).T if not values else None
+    out.write(values[0].read(places, owner=at) if made is None else made, at, owner=at)
+
+
+PLAY = {BlockSort: _block_sort, Stream: _stream, Clean: _clean, "keep": _keep, "gather": _gather}
+
+
+class _Buffers:
+    """The buffers of a call by their roles, those in scratch by where they begin as well."""
+
+    def __init__(self, roles: dict[str, Memory], n: int, live: int, words: int) -> None:
+        self._memory, self._n, self._live, self._words = roles, n, live, words
+
+    def find(self, buffer: Buffer, binding: Binding) -> Memory:
+        """Return what a kernel finds in a buffer; one in scratch is made when it is first used."""
+        if binding.role != "scratch":
+            return self._memory[binding.role]
+        name = f"scratch {offset(binding, self._n)}"
+        pair = buffer.type == "pair"
+        shape, dtype = (1 if pair else self._words, self._live), np.dtype(np.uint64 if pair else np.uint32)
+        found = self._memory.setdefault(name, Memory(np.zeros(shape, dtype), defined=False))
+        demand(found.keys.shape == shape and found.keys.dtype == dtype, "two buffers lie at one place")
+        return found
+
+
+def _play(sort: Sort, buffers: _Buffers, n: int, live: int, limit: int, in_place: bool, how: Options) -> None:
+    p = sort.parts[0].params
+    assert isinstance(p, Params)
+    demand(p.form.typed or not (how.kind or how.descending), "kernels of unsigned keys get another type or order")
+    for launch in launches(sort.plan, n, limit, in_place=in_place, how=how):
+        step, kernel = launch.step, sort.kernel(launch.step.kernel)
+        if how.counted and not step.min_n < live <= step.max_n:
+            continue
+        pairs = zip(kernel.buffers, step.bindings, strict=True)
+        bound = [buffers.find(buffer, binding) for buffer, binding in pairs if binding.role != "count"]
+        for each in bound:
+            each.barrier()
+        play = PLAY[kernel.name if kernel.data is None else type(kernel.data)]
+        play(kernel, p, bound, live, launch.argument, launch.grid[0] * launch.grid[1])
+
+
+def run(
+    sort: Sort,
+    keys: Keys,
+    n: int | None = None,
+    *,
+    in_place: bool = False,
+    limit: int = 2**32 - 1,
+    how: Options = PLAIN,
+    count: int | None = None,
+) -> Keys:
+    """Return the destination buffer after the sort of the first `n` keys (all, if not given), without values.
 
     `keys` has the shape (slots) or (batch, slots), and may go on beyond n.  The destination has it too, and begins
     as an unlikely pattern, or is `keys` itself if `in_place`.  `limit` is the device's greatest grid in one
-    dimension; groups beyond the work are played as well.
+    dimension; groups beyond the work are played as well.  `count` is the count on the device, where `how` says so.
 
     Raises:
         Fault: a kernel touches a slot that it may not touch.
     """
-    p, n = sort.parts[0].params, keys.shape[-1] if n is None else n
-    assert isinstance(p, Params)
+    n = keys.shape[-1] if n is None else n
+    live = n if count is None else min(count, n)
     out = keys if in_place else np.full_like(keys, 0xA5)
-    memory = {"destination": Memory(np.atleast_2d(out)[:, :n], defined=in_place)}
-    memory["source"] = memory["destination"] if in_place else Memory(np.atleast_2d(keys)[:, :n], defined=True)
-    for launch in launches(sort.plan, n, limit, in_place=in_place):
-        kernel = sort.kernel(launch.step.kernel)
-        bound = [memory[binding.role] for binding in launch.step.bindings]
-        for each in bound:
-            each.barrier()
-        PLAY[type(kernel.data)](kernel, p, bound, n, launch.step.argument, launch.grid[0] * launch.grid[1])
+    form = Typed(how) if how.kind or how.descending else None
+    destination = Memory(np.atleast_2d(out)[:, :live], defined=in_place, form=form)
+    source = destination if in_place else Memory(np.atleast_2d(keys)[:, :live], defined=True, form=form)
+    roles = {"source": source, "destination": destination}
+    _play(sort, _Buffers(roles, n, live, 0), n, live, limit, in_place, how)
     return out
+
+
+def run_valued(
+    sort: Sort,
+    keys: Keys,
+    values: Keys | None,
+    *,
+    in_place: bool = False,
+    how: Options = PLAIN,
+    count: int | None = None,
+) -> tuple[Keys, Keys]:
+    """Return the destination, and the values after the sort of `keys`, (n,), and `values`, (n, words of a value).
+
+    Values are None for an argsort, whose values always have a buffer of their own.  `count` as above.
+
+    Raises:
+        Fault: a kernel touches a slot that it may not touch, or what another lane may be changing.
+    """
+    n, words = len(keys), sort.form.value_bytes // 4
+    live = n if count is None else min(count, n)
+    form = Pairs(keys, how)
+    out = keys.copy() if in_place else np.full_like(keys, 0xA5)
+    room = values.T.copy() if values is not None and in_place else np.full((words, n), 0xA5A5A5A5, np.uint32)
+    destination = Memory(out[None, :live], defined=in_place, form=form)
+    roles = {"destination": destination, "values_out": Memory(room[:, :live], defined=in_place)}
+    roles["source"] = destination if in_place else Memory(keys.copy()[None, :live], defined=True, form=form)
+    if values is not None:
+        roles["values"] = roles["values_out"] if in_place else Memory(values.T.copy()[:, :live], defined=True)
+    _play(sort, _Buffers(roles, n, live, words), n, live, 2**32 - 1, in_place, how)
+    return out, room.T

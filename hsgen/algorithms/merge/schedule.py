@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hsgen.algorithms.merge.bodies import Stream, kernels, small_blocks, stream_name
 from hsgen.algorithms.merge.passes import steps
 from hsgen.algorithms.merge.shape import Params
 from hsgen.networks import pow2_ceil
-from hsgen.spec import UNCAPPED, Binding, Plan, Step
+from hsgen.spec import UNCAPPED, Binding, Plan, Scratch, Step, pair_bytes
 
 MAX_N = 1 << 29  # kernels count in signed 32-bit numbers, and a virtual span reaches four times n
 SOURCE, DESTINATION = Binding(role="source"), Binding(role="destination")
+VALUES, VALUES_OUT = Binding(role="values"), Binding(role="values_out")
 
 
 def argument(level: int, lg_stride: int) -> int:
@@ -24,16 +27,60 @@ def plan(p: Params) -> Plan:
     """
     steps_: list[Step] = []
     low = 0
+    if p.valued and not p.form.index:
+        steps_.append(_by_key(p, "keep", (VALUES, _kept(p)), "in"))
     for slabs in [*small_blocks(p), p.slabs]:
         size = slabs * p.height * p.subgroup
         high = MAX_N if slabs == p.slabs else size
-        steps_.append(_step(f"block_sort_{slabs}", (SOURCE, DESTINATION), 0, low, high, size - 1, size, 1))
+        steps_.append(_step(p, f"block_sort_{slabs}", (SOURCE, _work(p)), 0, low, high, size - 1, size, 1))
         low = size
     level = 0
     while p.block << level < MAX_N:
         steps_ += _level(p, level)
         level += 1
-    return Plan(steps=tuple(steps_), max_n=MAX_N)
+    if p.valued:
+        steps_ += _gathers(p)
+    first = _first_bit(p)
+    return Plan(steps=tuple(steps_), max_n=MAX_N, first_bit=first, bits=p.key.bits - first, scratch=scratch(p))
+
+
+def _first_bit(p: Params) -> int:
+    """The first bit of the key: packed ones are the upper half of a word."""
+    return p.key.bits // 2 if p.form.value == "packed" else 0
+
+
+def scratch(p: Params) -> Scratch:
+    """Return the scratch rule: keys with their places and, for sorting in place, a copy of the values."""
+    if not p.valued:
+        return Scratch()
+    values = 0 if p.form.index else p.form.value_bytes
+    return Scratch(plus=1024 + 16, per_n=pair_bytes(p.key) + values)
+
+
+def _work(p: Params) -> Binding:
+    """What is merged: the destination, or pairs in scratch."""
+    return Binding(role="scratch") if p.valued else DESTINATION
+
+
+def _kept(p: Params) -> Binding:
+    """Where the copy of the values lies: behind the pairs."""
+    return Binding(role="scratch", per_n=pair_bytes(p.key))
+
+
+def _by_key(p: Params, kernel: str, bindings: tuple[Binding, ...], place: str) -> Step:
+    group = p.stream_group
+    return replace(_step(p, kernel, bindings, 0, 0, MAX_N, group - 1, group, 1), place=place)
+
+
+def _gathers(p: Params) -> list[Step]:
+    """The last rows with values: in place they are gathered from the copy."""
+    ends = (_work(p), DESTINATION)
+    if p.form.index:
+        return [_by_key(p, "gather", (*ends, VALUES_OUT), "any")]
+    return [
+        _by_key(p, "gather", (*ends, _kept(p), VALUES_OUT), "in"),
+        _by_key(p, "gather", (*ends, VALUES, VALUES_OUT), "out"),
+    ]
 
 
 def _level(p: Params, level: int) -> list[Step]:
@@ -44,7 +91,7 @@ def _level(p: Params, level: int) -> list[Step]:
 
     def row(kernel: str, lg_stride: int, columns_per_group: int, lg_columns: int) -> Step:
         per_span = max(1, (1 << lg_columns) // columns_per_group)
-        return _step(kernel, (DESTINATION,), argument(level, lg_stride), run, MAX_N, run - 1, 2 * run, per_span)
+        return _step(p, kernel, (_work(p),), argument(level, lg_stride), run, MAX_N, run - 1, 2 * run, per_span)
 
     out: list[Step] = []
     stages = lg_double - lg_chunk
@@ -59,11 +106,19 @@ def _level(p: Params, level: int) -> list[Step]:
 
 
 def _step(
-    kernel: str, bindings: tuple[Binding, ...], arg: int, min_n: int, max_n: int, add: int, div: int, mul: int
+    p: Params,
+    kernel: str,
+    bindings: tuple[Binding, ...],
+    arg: int,
+    min_n: int,
+    max_n: int,
+    add: int,
+    div: int,
+    mul: int,
 ) -> Step:
     return Step(
         kernel=kernel,
-        bindings=bindings,
+        bindings=(*bindings, *([Binding(role="count")] if p.form.counted else [])),
         argument=arg,
         min_n=min_n,
         max_n=max_n,
@@ -77,11 +132,16 @@ def _step(
 
 def moved(p: Params, step: Step, n: int) -> int:
     """Return the bytes that a launch of `step` for `n` keys reads and writes; lone runs are left alone."""
+    entry = pair_bytes(p.key) if p.valued else p.key.bytes
+    if step.kernel == "keep":
+        return 2 * n * p.form.value_bytes
+    if step.kernel == "gather":
+        return n * (entry + p.key.bytes + p.form.value_bytes * (1 if p.form.index else 2))
     if SOURCE in step.bindings:
-        return 2 * n * p.key.bytes
+        return n * (p.key.bytes + entry)
     run = p.block << (step.argument & 255)
     spans = (n + run - 1) // (2 * run)
-    return 2 * min(n, 2 * run * spans) * p.key.bytes
+    return 2 * min(n, 2 * run * spans) * entry
 
 
 def edges(p: Params, greatest: int) -> list[int]:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from hsgen.algorithms.merge.passes import held_rows
+from hsgen.keys import PLAIN, Form, KeyType
 from hsgen.networks import pow2_floor
-from hsgen.spec import KeyType
 from hsgen.tables import Field
 
 FIELDS = {
@@ -40,6 +40,9 @@ class Params:
     clean_slabs: slabs that one work-group of the clean finishes, a power of two.
     bank_pad: keys of slack after each sorted column while a block is transposed through local memory.
     exchange: "minmax" or "select", the form of a comparator.
+
+    form: what is sorted with the keys, and how.  With values, keys are merged together with the places that they had,
+    which keeps equal ones in order, and the values are gathered at the end.
     """
 
     key: KeyType
@@ -53,6 +56,12 @@ class Params:
     stream_group: int
     bank_pad: int = 1
     exchange: Literal["minmax", "select"] = "minmax"
+    form: Form = PLAIN
+
+    @property
+    def valued(self) -> bool:
+        """Whether there are values, in buffers of their own."""
+        return self.form.value_bytes > 0
 
     @property
     def rows(self) -> int:

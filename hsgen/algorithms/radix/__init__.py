@@ -7,6 +7,7 @@ and redoes by counting what a device without forward progress leaves undone.  Fi
 """
 
 from hsgen.algorithms.radix.bodies import context, kernels
+from hsgen.algorithms.radix.forms import formed
 from hsgen.algorithms.radix.limits import alone, problems
 from hsgen.algorithms.radix.schedule import edges, moved, plan, row_ends
 from hsgen.algorithms.radix.shape import FIELDS, Params, block, notes, params
@@ -18,6 +19,7 @@ __all__ = [
     "block",
     "context",
     "edges",
+    "formed",
     "kernels",
     "moved",
     "notes",

@@ -10,7 +10,10 @@ from hsgen.spec import Array, Buffer, Kernel
 
 SOURCE = Buffer(name="source", read_only=True)
 DESTINATION, OTHER = Buffer(name="destination"), Buffer(name="other")
+VALUES_IN = Buffer(name="values_in", type="value", read_only=True)
+VALUES_OUT, VALUES_TMP = Buffer(name="values_out", type="value"), Buffer(name="values_tmp", type="value")
 WORDS, TABLE = Buffer(name="words", type="word"), Buffer(name="table", type="wide")
+DEVICE_N = Buffer(name="device_n", type="word", read_only=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,12 +26,18 @@ class Body:
 def rank_arrays(p: Params) -> tuple[Array, ...]:
     """Return what ranking a tile needs in local memory, for the ranker of a shape."""
     tile = Array(name="tile", type="key", count=p.tile)
-    digits = (_array("totals", p.radix), _array("firsts", p.radix), _array("sums", p.work_group), _array("mixed", 1))
+    order = (_array("order", p.tile),) if p.valued else ()  # where in the tile each key came from
+    digits = (*_digits(p), *order)
     if p.ranker in ("ballot", "broadcast"):
         return (tile, *digits, _array("counts", p.subgroups * p.radix))
     if p.ranker == "flags":
         return (tile, *digits, _array("flags", p.radix * flag_words(p)))
     return (tile, *digits, *(_array(f"part{i}", p.work_group) for i in range(p.split)))
+
+
+def _digits(p: Params) -> tuple[Array, ...]:
+    """What a scan over digits takes."""
+    return _array("totals", p.radix), _array("firsts", p.radix), _array("sums", p.work_group), _array("mixed", 1)
 
 
 def flag_words(p: Params) -> int:
@@ -52,7 +61,7 @@ def _kernel(p: Params, name: str, summary: str, buffers: tuple[Buffer, ...], arr
         subgroup=p.subgroup if walks else 1,
         ballot=walks and p.subgroup > 1,
         wide=p.wide,
-        buffers=(*buffers, TABLE) if p.wide else buffers,
+        buffers=(*buffers, *([TABLE] if p.wide else []), *([DEVICE_N] if p.form.counted else [])),
         arrays=arrays,
         algorithm="radix",
         params=p,
@@ -67,6 +76,13 @@ def _ranking(p: Params, name: str, summary: str, buffers: tuple[Buffer, ...], mo
 
 
 ALL = (SOURCE, DESTINATION, OTHER, WORDS)
+
+
+def moving(p: Params, *keys: Buffer) -> tuple[Buffer, ...]:
+    """Return the buffers of a kernel that moves keys: these, and those of the values that go with them."""
+    if not p.valued:
+        return keys
+    return (*keys, *([] if p.form.index else [VALUES_IN]), VALUES_OUT, VALUES_TMP)
 
 
 def counters(p: Params) -> int:
@@ -95,9 +111,9 @@ def scatter(p: Params) -> Kernel:
     if p.serial:
         sums = () if p.folded else (_array("sums", p.work_group),)
         arrays = (_array("counts", p.radix * columns(p)), *sums)
-        return _kernel(p, "scatter", "walk chunks and store each key at its place", ALL, arrays)
+        return _kernel(p, "scatter", "walk chunks and store each key at its place", moving(p, *ALL), arrays)
     bases = Array(name="bases", type="wide" if p.wide else "word", count=p.radix)
-    return _ranking(p, "scatter", "rank tiles and store their keys at their places", ALL, (bases,))
+    return _ranking(p, "scatter", "rank tiles and store their keys at their places", moving(p, *ALL), (bases,))
 
 
 def stream(p: Params) -> Kernel:
@@ -113,15 +129,17 @@ def single(p: Params) -> Kernel:
     """Return the kernel that sorts what one work-group can alone."""
     p = replace(p, bits=p.single_bits or p.bits, single_bits=None)
     if p.serial:
-        buffers = tuple(replace(b, coherent=p.work_group > 1) if b.name != "source" else b for b in ALL[:3])
+        moved = moving(p, *ALL[:3])
+        buffers = tuple(b if b.read_only else replace(b, coherent=p.work_group > 1) for b in moved)
         arrays = (_array("counts", counters(p)), _array("sums", p.work_group))
         return _kernel(p, "single", f"sort up to {p.alone} keys in one work-group", buffers, arrays)
-    return _ranking(p, "single", f"sort up to {p.alone} keys in one work-group", ALL[:2])
+    buffers = tuple(b for b in moving(p, *ALL[:2]) if b != VALUES_TMP)
+    return _ranking(p, "single", f"sort up to {p.alone} keys in one work-group", buffers)
 
 
 def copy(p: Params) -> Kernel:
     """Return the kernel that brings the keys to the destination where the passes left them elsewhere."""
-    return _kernel(p, "copy", "copy the keys to the destination, unless they are there", ALL)
+    return _kernel(p, "copy", "copy the keys to the destination, unless they are there", moving(p, *ALL))
 
 
 def histogram(p: Params) -> Kernel:
@@ -131,20 +149,19 @@ def histogram(p: Params) -> Kernel:
 
 
 def begin(p: Params) -> Kernel:
-    """Return the kernel that clears flags, tickets and counts."""
-    return _kernel(p, "begin", "clear flags, tickets and counts", (WORDS,))
+    """Return the kernel that clears flags, tickets and counts: always, since flags are looked at whatever the count."""
+    return replace(_kernel(p, "begin", "clear flags, tickets and counts", (WORDS,)), always=True)
 
 
 def starts(p: Params) -> Kernel:
     """Return the kernel that makes starts of the counts, and says where the keys are before each pass."""
-    arrays = (_array("totals", p.radix), _array("firsts", p.radix), _array("sums", p.work_group), _array("mixed", 1))
-    return _kernel(p, "starts", "turn the counts of all passes into starts", (WORDS,), arrays)
+    return _kernel(p, "starts", "turn the counts of all passes into starts", (WORDS,), _digits(p))
 
 
 def onesweep(p: Params) -> Kernel:
     """Return the kernel that does a whole pass: rank a tile, look back for its places, store."""
     more = (_array("bases", p.radix), _array("late", 2))
-    return _ranking(p, "onesweep", "rank a tile, look back, store its keys at their places", ALL, more)
+    return _ranking(p, "onesweep", "rank a tile, look back, store its keys at their places", moving(p, *ALL), more)
 
 
 def kernels(p: Params) -> tuple[Kernel, ...]:
@@ -152,7 +169,7 @@ def kernels(p: Params) -> tuple[Kernel, ...]:
     made = [single(p)] if p.alone else []
     if p.coordination == "lookback":
         made += [begin(p), histogram(p), starts(p), onesweep(p)]
-    made += [count(p), *([] if p.folded else [rows(p)]), scatter(p), *([stream(p)] if p.stream_from else []), copy(p)]
+    made += [count(p), *([] if p.folded else [rows(p)]), scatter(p), *([stream(p)] if p.stream else []), copy(p)]
     return (*made, *(kernels(large(p)) if p.large else ()))
 
 

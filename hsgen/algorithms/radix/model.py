@@ -7,60 +7,29 @@ inside a tile is not modelled: the places of its keys are taken from a stable so
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hsgen.algorithms.radix.schedule import DIRECT, REDO
+from hsgen.algorithms.radix.bodies import kernels
+from hsgen.algorithms.radix.memory import Fault, Keys, Memory, Pass, Values, all_digits, digits_of, unpacked
 from hsgen.algorithms.radix.shape import Params
 from hsgen.algorithms.radix.words import columns
-from hsgen.plan import launches
+from hsgen.plan import PLAIN, Options, launches
 from hsgen.spec import Plan
 
-Keys = NDArray[np.unsignedinteger]
-
-
-class Fault(Exception):
-    """A kernel does what it may not do."""
-
-
-@dataclass(slots=True)
-class Memory:
-    """What the launches share: the three buffers of keys, and the words in scratch by their names."""
-
-    buffers: list[Keys]
-    in_place: bool
-    where: dict[int, int] = field(default_factory=dict)
-    order: dict[int, int] = field(default_factory=dict)
-    failed: set[int] = field(default_factory=set)
-    table: NDArray[np.int64] = field(default_factory=lambda: np.zeros((0, 0), np.int64))
-    totals: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
-    histogram: list[NDArray[np.int64]] = field(default_factory=list)
-
-    def store(self, to: int, place: NDArray[np.intp], keys: Keys) -> None:
-        """Store keys; a kernel that reads the buffer it writes, or writes a source that must stay, is at fault."""
-        if to == 0:
-            raise Fault("a kernel writes the source")
-        self.buffers[to][place] = keys
+__all__ = ["Fault", "Result", "run"]
 
 
 @dataclass(frozen=True, slots=True)
-class Pass:
-    """A launch's argument, unpacked, and its work-groups."""
+class Result:
+    """The destination, the values after the sort (rows of words; None where there are none), the passes that failed."""
 
-    number: int
-    shift: int
-    mask: int
-    redo: bool = False
-    direct: bool = False
-    groups: int = 0
-
-
-def _pass(argument: int, groups: int) -> Pass:
-    mask = (1 << (argument >> 16 & 15)) - 1
-    redo, direct = bool(argument & REDO), bool(argument & DIRECT)
-    return Pass(argument & 255, argument >> 8 & 255, mask, redo, direct, groups)
+    keys: Keys
+    values: Values | None
+    failed: set[int]
 
 
 def _spans(p: Params, n: int) -> list[tuple[int, int]]:
@@ -75,10 +44,6 @@ def _spans(p: Params, n: int) -> list[tuple[int, int]]:
     return [(min(g * each, n), min(g * each + each, n)) for g in range(groups)]
 
 
-def _digits(keys: Keys, at: Pass) -> NDArray[np.int64]:
-    return ((keys >> keys.dtype.type(at.shift)).astype(np.uint64) & np.uint64(at.mask)).astype(np.int64)
-
-
 def _place(p: Params, m: Memory, at: Pass) -> int:
     return 0 if at.number == 0 and p.coordination == "scan" else m.where[at.number]
 
@@ -87,20 +52,20 @@ def _idle(m: Memory, at: Pass) -> bool:
     return at.redo and not any(q in m.failed for q in range(at.number + 1))
 
 
-def _count(p: Params, m: Memory, at: Pass, n: int, failing: Collection[int]) -> None:
+def _count(p: Params, m: Memory, at: Pass, failing: Collection[int]) -> None:
     if not _idle(m, at):
-        digits = _digits(m.buffers[_place(p, m, at)][:n], at)
-        m.table = np.stack([np.bincount(digits[a:b], minlength=p.radix) for a, b in _spans(p, n)], axis=1)
+        digits = m.digits(_place(p, m, at), at, at.shift, at.mask)
+        m.table = np.stack([np.bincount(digits[a:b], minlength=p.radix) for a, b in _spans(p, at.n)], axis=1)
         m.totals = m.table.sum(axis=1)  # (the folded form sums the table in each scatter)
 
 
-def _rows(p: Params, m: Memory, at: Pass, n: int, failing: Collection[int]) -> None:
+def _rows(p: Params, m: Memory, at: Pass, failing: Collection[int]) -> None:
     if not _idle(m, at):  # one row of the table a work-group, or a lane
         digits = min(at.groups * (p.work_group if p.serial else 1), at.mask + 1)
         m.table[:digits] = (np.cumsum(m.table, axis=1) - m.table)[:digits]
 
 
-def _scatter(p: Params, m: Memory, at: Pass, n: int, failing: Collection[int]) -> None:
+def _scatter(p: Params, m: Memory, at: Pass, failing: Collection[int]) -> None:
     if _idle(m, at):
         return
     place = _place(p, m, at)
@@ -109,41 +74,40 @@ def _scatter(p: Params, m: Memory, at: Pass, n: int, failing: Collection[int]) -
             return
         following = m.where[at.number + 1]
     else:
-        skipped = bool((m.totals == n).any())
+        skipped = bool((m.totals == at.n).any())
         following = place if skipped else 3 - place if place else 1 if at.direct else 2
         m.where[at.number + 1] = following
         if skipped:
             return
     table = np.cumsum(m.table, axis=1) - m.table if p.folded else m.table
     starts = np.cumsum(m.totals) - m.totals
-    keys = m.buffers[place][:n].copy()
-    if following == place or (m.in_place and {following, place} == {0, 1}):
-        raise Fault("a pass stores where it reads")
-    for column, (a, b) in enumerate(_spans(p, n)):
-        _scattered(m, following, keys[a:b], at, starts + table[:, column])
+    m.may_move(place, following)
+    keys, values = m.entries(p, place, at.n)
+    for column, (a, b) in enumerate(_spans(p, at.n)):
+        _scattered(m, following, keys[a:b], None if values is None else values[a:b], at, starts + table[:, column])
 
 
-def _scattered(m: Memory, to: int, keys: Keys, at: Pass, bases: NDArray[np.int64]) -> None:
-    """Store keys in the order of their digits, each digit from its base on."""
-    digits = _digits(keys, at)
+def _scattered(m: Memory, to: int, keys: Keys, values: Values | None, at: Pass, bases: NDArray[np.int64]) -> None:
+    """Store keys and values in the order of their digits, each digit from its base on."""
+    digits = digits_of(keys, at, at.shift, at.mask)
     order = np.argsort(digits, kind="stable")
     counts = np.bincount(digits, minlength=len(bases))
     firsts = np.cumsum(counts) - counts
-    m.store(to, bases[digits[order]] - firsts[digits[order]] + np.arange(len(keys)), keys[order])
+    place = bases[digits[order]] - firsts[digits[order]] + np.arange(len(keys))
+    m.store(to, place, (keys[order], None if values is None else values[order]), at)
 
 
-def _begin(p: Params, m: Memory, at: Pass, n: int, failing: Collection[int]) -> None:
+def _begin(p: Params, m: Memory, at: Pass, failing: Collection[int]) -> None:
     m.failed, m.histogram = set(), [np.zeros(p.radix, np.int64) for _ in p.digits]
 
 
-def _histogram(p: Params, m: Memory, at: Pass, n: int, failing: Collection[int]) -> None:
-    for number, (shift, bits) in enumerate(p.digits):
-        digits = _digits(m.buffers[0][:n], Pass(number, shift, (1 << bits) - 1))
-        m.histogram[number] += np.bincount(digits, minlength=p.radix)
+def _histogram(p: Params, m: Memory, at: Pass, failing: Collection[int]) -> None:
+    for number, (shift, mask) in enumerate(all_digits(p, at)):
+        m.histogram[number] += np.bincount(m.digits(0, at, shift, mask), minlength=p.radix)
 
 
-def _starts(p: Params, m: Memory, at: Pass, n: int, failing: Collection[int]) -> None:
-    live = [not (h == n).any() for h in m.histogram]
+def _starts(p: Params, m: Memory, at: Pass, failing: Collection[int]) -> None:
+    live = [not (h == at.n).any() for h in m.histogram[: len(all_digits(p, at))]]
     first = 1 if at.direct and sum(live) % 2 else 2
     place, number = 0, 0
     for q, lives in enumerate(live):
@@ -154,36 +118,50 @@ def _starts(p: Params, m: Memory, at: Pass, n: int, failing: Collection[int]) ->
     m.where[len(live)] = place
 
 
-def _onesweep(p: Params, m: Memory, at: Pass, n: int, failing: Collection[int]) -> None:
+def _onesweep(p: Params, m: Memory, at: Pass, failing: Collection[int]) -> None:
     if m.order[at.number] == 0 or any(q in m.failed for q in range(at.number)):
         return
     place, following = m.where[at.number], m.where[at.number + 1]
-    if following == place or (m.in_place and {following, place} == {0, 1}):
-        raise Fault("a pass stores where it reads")
-    keys = m.buffers[place][:n].copy()
+    m.may_move(place, following)
+    keys, values = m.entries(p, place, at.n)
     bases = np.cumsum(m.histogram[at.number]) - m.histogram[at.number]
-    for tile, a in enumerate(range(0, n, p.tile)):
-        part = keys[a : a + p.tile]
+    for tile, a in enumerate(range(0, at.n, p.tile)):
+        mine = slice(a, a + p.tile)
         if at.number in failing and tile % 2:
             m.failed.add(at.number)  # and every other tile was never stored
         else:
-            _scattered(m, following, part, at, bases)
-        bases = bases + np.bincount(_digits(part, at), minlength=p.radix)
+            _scattered(m, following, keys[mine], None if values is None else values[mine], at, bases)
+        bases = bases + np.bincount(digits_of(keys[mine], at, at.shift, at.mask), minlength=p.radix)
 
 
-def _copy(p: Params, m: Memory, at: Pass, n: int, failing: Collection[int]) -> None:
-    if (place := m.where[at.number]) != 1:
-        m.buffers[1][:n] = m.buffers[place][:n]
+def _copy(p: Params, m: Memory, at: Pass, failing: Collection[int]) -> None:
+    places = [m.where.get(q, 0) for q in range(at.number)] + [m.where[at.number]]
+    if places[-1] == 1:
+        return
+    _wasted(p, m, places)
+    m.store(1, np.arange(at.n), m.entries(p, places[-1], at.n), at)
 
 
-def _single(p: Params, m: Memory, at: Pass, n: int, failing: Collection[int]) -> None:
-    keys = m.buffers[0][:n].copy()
-    for number, (shift, bits) in enumerate(p.digits):
-        keys = keys[np.argsort(_digits(keys, Pass(number, shift, (1 << bits) - 1)), kind="stable")]
-    m.buffers[1][:n] = keys
+def _wasted(p: Params, m: Memory, places: list[int]) -> None:
+    """Raise where a copy would not be needed had the first pass gone to the right buffer.
+
+    Passes that are scanned one by one learn too late that a later one moves nothing.
+    """
+    moves = [a != b for a, b in pairwise(places)]
+    known = p.coordination == "lookback" or all(moves[moves.index(True) :] if True in moves else ())
+    if not m.in_place and True in moves and known:
+        raise Fault("keys are copied which the last pass could have stored")
 
 
-PLAY: dict[str, Callable[[Params, Memory, Pass, int, Collection[int]], None]] = {
+def _single(p: Params, m: Memory, at: Pass, failing: Collection[int]) -> None:
+    keys, values = m.entries(p, 0, at.n)
+    places = np.arange(at.n)
+    for shift, mask in all_digits(replace(p, bits=p.single_bits or p.bits), at):
+        places = places[np.argsort(digits_of(keys[places], at, shift, mask), kind="stable")]
+    m.store(1, np.arange(at.n), (keys[places], None if values is None else values[places]), at)
+
+
+PLAY: dict[str, Callable[[Params, Memory, Pass, Collection[int]], None]] = {
     "count": _count,
     "rows": _rows,
     "scatter": _scatter,
@@ -197,34 +175,60 @@ PLAY: dict[str, Callable[[Params, Memory, Pass, int, Collection[int]], None]] = 
 }
 
 
-def _needed(p: Params, name: str, n: int, mask: int) -> int:
+def _needed(p: Params, name: str, at: Pass) -> int:
     """The work-groups without which a kernel leaves something undone."""
-    tiles = -(-n // p.tile)
+    tiles = -(-at.n // p.tile)
     if name == "onesweep":
         return tiles
     if name == "rows":
-        return -(-(mask + 1) // p.work_group) if p.serial else mask + 1
+        return -(-(at.mask + 1) // p.work_group) if p.serial else at.mask + 1
     return 1 if name in ("single", "begin", "starts") else min(tiles, p.groups)
 
 
-def run(
-    p: Params, plan: Plan, keys: Keys, *, in_place: bool = False, failing: Collection[int] = ()
-) -> tuple[Keys, set[int]]:
-    """Return the destination after the sort of all `keys`, and the passes whose look-back failed.
+def _memory(p: Params, keys: Keys, values: Values | None, *, in_place: bool) -> Memory:
+    """The buffers before a sort; in place values that are read are written, but places that are made are not read."""
+    source, poison = keys.copy(), np.full_like(keys, 0xA5)
+    held: list[Values | None] = [None, None, None]
+    if p.valued:
+        room = np.full((len(keys), p.form.value_bytes // 4), 0xA5A5A5A5, np.uint32)
+        given = None if values is None else values.copy()
+        held = [given, given if in_place and given is not None else room.copy(), room]
+    return Memory([source, source if in_place else poison.copy(), poison], held, in_place)
 
-    The passes in `failing` lose every other tile, as on a device without forward progress.
+
+def run(
+    p: Params,
+    plan: Plan,
+    keys: Keys,
+    values: Values | None = None,
+    *,
+    in_place: bool = False,
+    how: Options = PLAIN,
+    count: int | None = None,
+    failing: Collection[int] = (),
+) -> Result:
+    """Return what is there after the sort of `keys`, (n,), and `values`, (n, words of a value).
+
+    `count` is the count on the device, where `how` says that there is one; n is then the most that it can be.  The
+    passes in `failing` lose every other tile, as on a device without forward progress.
 
     Raises:
-        Fault: a kernel writes what it may not write, or gets too few work-groups.
+        Fault: a kernel writes what it may not write, finds other buffers or arguments than its own, or gets too few
+            work-groups.
     """
-    source = keys.copy()
-    poison = np.full_like(keys, 0xA5)
-    memory = Memory([source, source if in_place else poison.copy(), poison], in_place)
-    for launch in launches(plan, len(keys), in_place=in_place):
-        name, at = launch.step.kernel.removesuffix("_wide"), _pass(launch.step.argument, launch.groups)
-        if at.groups < (least := _needed(p, name, len(keys), at.mask)):
+    live = len(keys) if count is None else min(count, len(keys))
+    memory, made = _memory(p, keys, values, in_place=in_place), {k.name: k for k in kernels(p)}
+    for launch in launches(plan, len(keys), in_place=in_place, how=how):
+        step, kernel = launch.step, made[launch.step.kernel]
+        memory.bind(kernel, step.bindings)
+        if how.counted and not kernel.always and not step.min_n < live <= step.max_n:
+            continue
+        name, at = step.kernel.removesuffix("_wide"), unpacked(p, launch, live)
+        if at.groups < (least := _needed(p, name, at)):
             raise Fault(f"{name} gets {at.groups} work-groups and needs {least}")
-        PLAY[name](p, memory, at, len(keys), failing)
-    if not in_place and not np.array_equal(source, keys):
+        PLAY[name](p, memory, at, failing)
+    if not in_place and not np.array_equal(memory.buffers[0], keys):
         raise Fault("the source was changed")
-    return memory.buffers[1], memory.failed
+    if not in_place and values is not None and not np.array_equal(np.asarray(memory.values[0]), values):
+        raise Fault("the values were changed")
+    return Result(memory.buffers[1], memory.values[1], memory.failed)

@@ -6,20 +6,20 @@ from dataclasses import replace
 
 from hsgen.algorithms.radix.bodies import kernels, large
 from hsgen.algorithms.radix.shape import Params
-from hsgen.algorithms.radix.words import OTHER, columns, outcome, scratch, table_binding, words, words_binding
-from hsgen.spec import UNCAPPED, Binding, Plan, Scratch, Step
+from hsgen.algorithms.radix.words import OTHER, columns, outcome, scratch, table_binding, values_binding, words_binding
+from hsgen.algorithms.radix.words import words as words_of
+from hsgen.spec import ALONE, DIRECT, LAST, REDO, SPAN, UNCAPPED, Binding, Plan, Scratch, Step
 
 MAX_N = (1 << 30) - 1  # the states of tiles hold 30 bits, and kernels count in signed 32-bit numbers
 MAX_WIDE = 1 << 40
-SOURCE, DESTINATION = Binding(role="source"), Binding(role="destination")
-REDO, DIRECT = 1 << 20, 1 << 21
-"""Flags of arguments: only if a look-back failed; the first pass may store to the destination at once."""
-
-
-def argument(p: Params, number: int) -> int:
-    """Pack what a kernel must know of a pass: its number, its digit's shift and width."""
-    shift, width = p.digits[number]
-    return number | shift << 8 | width << 16
+_BOUND = {
+    "source": Binding(role="source"),
+    "destination": Binding(role="destination"),
+    "other": OTHER,
+    "values_in": Binding(role="values"),
+    "values_out": Binding(role="values_out"),
+    "device_n": Binding(role="count"),
+}
 
 
 def plan(p: Params) -> Plan:
@@ -30,20 +30,21 @@ def plan(p: Params) -> Plan:
     """
     steps: list[Step] = []
     if p.alone:
-        steps.append(_row(p, "single", 0, 0, p.alone, fixed=1))
+        steps.append(_row(p, "single", 0, 0, p.alone, fixed=1, number=SPAN))
     if p.coordination == "lookback":
         steps += _onesweep(p)
     else:
         for number in range(len(p.digits)):
-            steps += _counted(p, number, 0)
-    for place in ("in", "out") if len(p.digits) % 2 else ("any",):
-        steps.append(_row(p, "copy", len(p.digits), p.alone, _max_n(p), grid=True, place=place))
-    if not p.large:
-        return Plan(steps=tuple(steps), max_n=_max_n(p), scratch=scratch(p), outcome=outcome(p))
-    return _joined(p, steps)
+            steps += _counted(p, number, DIRECT)
+    steps.append(_row(p, "copy", 0, p.alone, _max_n(p), grid=True, number=LAST))
+    bits = (p.key.bits if p.end is None else p.end) - p.begin
+    made = Plan(
+        steps=tuple(steps), max_n=_max_n(p), first_bit=p.begin, bits=bits, scratch=scratch(p), outcome=outcome(p)
+    )
+    return _joined(p, made) if p.large else made
 
 
-def _joined(p: Params, steps: list[Step]) -> Plan:
+def _joined(p: Params, narrow: Plan) -> Plan:
     """The plan with the rows for 2^30 keys and more (fewer where tiles are tiny)."""
     wide = plan(large(p))
     small, big = scratch(p), wide.scratch
@@ -56,33 +57,30 @@ def _joined(p: Params, steps: list[Step]) -> Plan:
         units=max(small.units, big.units),
     )
     more = [replace(step, min_n=_max_n(p)) for step in wide.steps]
-    return Plan(steps=(*steps, *more), max_n=wide.max_n, scratch=rule, outcome=outcome(p))
+    return replace(narrow, steps=(*narrow.steps, *more), max_n=wide.max_n, scratch=rule)
 
 
 def _max_n(p: Params) -> int:
     """The greatest count: work-groups count their keys in 32 bits, and words are found by signed 32-bit indices."""
     if p.wide:
-        return min(MAX_WIDE, p.groups * ((1 << 32) // p.tile - 1) * p.tile)
-    units = ((1 << 31) - 1 - words(p).table) // (p.radix * columns(p))  # rows of the table that can be found
+        most = 1 << 32 if p.form.value == "index" else MAX_WIDE
+        return min(most, p.groups * ((1 << 32) // p.tile - 1) * p.tile)
+    units = ((1 << 31) - 1 - words_of(p).table) // (p.radix * columns(p))  # rows of the table that can be found
     return min(MAX_N, units * p.tile) if p.coordination == "lookback" or p.groups > units else MAX_N
 
 
 def _counted(p: Params, number: int, flags: int) -> list[Step]:
     """The rows of a pass that counts, scans and scatters."""
-    low, high, arg = p.alone, _max_n(p), argument(p, number) | flags
-    rows = [_row(p, "count", arg, low, high, grid=True)]
+    low, high = p.alone, _max_n(p)
+    rows = [_row(p, "count", flags & REDO, low, high, grid=True, number=number)]
     if not p.folded:
-        values = 1 << p.digits[number][1]
-        rows.append(_row(p, "rows", arg, low, high, fixed=-(-values // p.work_group) if p.serial else values))
-    cut = min(max(p.stream_from - 1, low), high) if p.stream_from else high
+        values = p.radix if p.form.ranged else 1 << p.digits[number][1]
+        fixed = -(-values // p.work_group) if p.serial else values
+        rows.append(_row(p, "rows", flags & REDO, low, high, fixed=fixed, number=number))
+    cut = min(max(p.stream - 1, low), high) if p.stream else high
     for name, least, most in (("scatter", low, cut), ("scatter_lines", cut, high)):
-        if least >= most:
-            continue
-        if flags & REDO or (len(p.digits) - number) % 2 == 0:
-            rows.append(_row(p, name, arg, least, most, grid=True))
-        else:  # an odd number of passes is left: were this the first, it could store to the destination
-            rows.append(_row(p, name, arg, least, most, grid=True, place="in"))
-            rows.append(_row(p, name, arg | DIRECT, least, most, grid=True, place="out"))
+        if least < most:
+            rows.append(_row(p, name, flags, least, most, grid=True, number=number))
     return rows
 
 
@@ -90,25 +88,23 @@ def _onesweep(p: Params) -> list[Step]:
     low, high = p.alone, _max_n(p)
     rows = [
         _row(p, "begin", 0, low, high, fixed=1),
-        _row(p, "histogram", 0, low, high, grid=True),
-        _row(p, "starts", 0, low, high, fixed=1, place="in"),
-        _row(p, "starts", DIRECT, low, high, fixed=1, place="out"),
+        _row(p, "histogram", 0, low, high, grid=True, number=SPAN),
+        _row(p, "starts", DIRECT, low, high, fixed=1, number=SPAN),
     ]
     for number in range(len(p.digits)):
-        rows.append(_row(p, "onesweep", argument(p, number), low, high))
+        rows.append(_row(p, "onesweep", 0, low, high, number=number))
         rows += _counted(p, number, REDO)
     return rows
 
 
 def _row(
-    p: Params, kernel: str, arg: int, low: int, high: int, *, fixed: int = 0, grid: bool = False, place: str = "any"
+    p: Params, kernel: str, arg: int, low: int, high: int, *, fixed: int = 0, grid: bool = False, number: int = ALONE
 ) -> Step:
     """A row with a fixed grid, with one work-group a tile up to `groups` of them, or with one a tile."""
     name = kernel + ("_wide" if p.wide else "")
     bound = {
-        "source": SOURCE,
-        "destination": DESTINATION,
-        "other": OTHER,
+        **_BOUND,
+        "values_tmp": values_binding(p),
         "words": words_binding(p),
         "table": table_binding(p),
     }
@@ -124,40 +120,38 @@ def _row(
         div=p.tile if not fixed else 1,
         mul=fixed or 1,  # any count at all gives as many work-groups as the cap
         cap=fixed or (p.groups if grid else UNCAPPED),
-        place=place,
+        number=number,
+        bits=p.digit if number >= 0 or number == LAST else 0,
     )
 
 
 def moved(p: Params, step: Step, n: int) -> int:
     """Return the bytes that a launch of `step` for `n` keys reads and writes where no digit is constant.
 
-    Steps that redo a pass, and the copy after an even number of passes, do nothing then and count as nothing.
+    Steps that redo a pass do nothing then and count as nothing, like the copy at the end: only an odd number of passes
+    in place needs it.
     """
     name = step.kernel.removesuffix("_wide")
+    if step.argument & REDO or name == "copy":
+        return 0
     groups = min(-(-n // p.tile), p.groups)
     table = (8 if step.kernel.endswith("_wide") else 4) * p.radix * groups * columns(p)
     keys = n * p.key.bytes
-    if step.argument & REDO or (name == "copy" and not _ends_elsewhere(p, step)):
-        return 0
-    if name == "copy":
-        return 2 * keys
+    both = 2 * (keys + n * p.form.value_bytes)
+    if p.form.index and step.number <= 0:
+        both -= n * p.form.value_bytes  # places are not read, they are made
     if name == "onesweep":
-        return 2 * keys + 12 * p.radix * -(-n // p.tile)  # a state is written twice and read once, at least
+        return both + 12 * p.radix * -(-n // p.tile)  # a state is written twice and read once, at least
     return {
-        "single": 2 * keys,
+        "single": both,
         "begin": 4 * len(p.digits) * p.radix,
         "histogram": keys + 4 * p.radix * -(-n // p.tile),
         "starts": 8 * len(p.digits) * p.radix,
         "count": keys + table,
         "rows": 2 * table,
-        "scatter": 2 * keys + table,
-        "scatter_lines": 2 * keys + table,
+        "scatter": both + table,
+        "scatter_lines": both + table,
     }[name]
-
-
-def _ends_elsewhere(p: Params, step: Step) -> bool:
-    """Whether the passes leave the keys in scratch: with an odd number of them, in place only."""
-    return len(p.digits) % 2 == 1 and step.place == "in"
 
 
 def edges(p: Params, greatest: int) -> list[int]:
@@ -165,8 +159,8 @@ def edges(p: Params, greatest: int) -> list[int]:
     found = {0, 1, greatest, p.alone, *range(0, min(4 * p.tile, greatest) + 1, p.tile)}
     if not p.serial and p.subgroup > 1:
         found.update(range(0, p.tile + 1, p.subgroup * p.items))
-    if p.stream_from:
-        found.add(p.stream_from)
+    if p.stream:
+        found.add(p.stream)
     found.update((p.groups * p.tile, p.groups * p.tile + p.tile, 2 * p.groups * p.tile))
     return sorted(n for n in found if n <= greatest)
 

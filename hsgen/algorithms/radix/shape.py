@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from hsgen.spec import KeyType
+from hsgen.keys import PLAIN, Form, KeyType
+from hsgen.plan import digit, passes
 from hsgen.tables import Field
 
 RANKERS = ("ballot", "broadcast", "flags", "split", "serial")
@@ -58,7 +59,8 @@ class Params:
     large: sort 2^30 keys and more, by kernels of their own that count in 64 bits.
 
     begin, end: the bits of a key that are sorted.  withhold, starve: for tests: every so many tiles publishes
-    late or never, as on a device without forward progress.  wide: 64-bit indices throughout.
+    late or never, as on a device without forward progress.  wide: 64-bit indices throughout.  form: what is sorted
+    with the keys, and how.
     """
 
     key: KeyType
@@ -80,6 +82,7 @@ class Params:
     withhold: int = 0
     starve: int = 0
     wide: bool = False
+    form: Form = PLAIN
 
     @property
     def tile(self) -> int:
@@ -109,16 +112,34 @@ class Params:
     @property
     def digits(self) -> tuple[tuple[int, int], ...]:
         """(shift, bits) of each pass: as few as `bits` allows, as even as that leaves."""
-        end = 8 * self.key.bytes if self.end is None else self.end
-        count = -(-(end - self.begin) // self.bits)
-        least, more = divmod(end - self.begin, max(count, 1))
-        widths = [least + 1] * more + [least] * (count - more)
-        return tuple((self.begin + sum(widths[:i]), width) for i, width in enumerate(widths))
+        end = self.key.bits if self.end is None else self.end
+        count = passes(self.begin, end, self.bits)
+        return tuple(digit(self.begin, end, self.bits, number) for number in range(count))
 
     @property
     def radix(self) -> int:
         """The values of the widest digit."""
-        return 1 << max((width for _, width in self.digits), default=1)
+        return 1 << self.digit
+
+    @property
+    def digit(self) -> int:
+        """The bits of the widest digit."""
+        return max(width for _, width in self.digits)
+
+    @property
+    def valued(self) -> bool:
+        """Whether values move with the keys, in buffers of their own."""
+        return self.form.value_bytes > 0
+
+    @property
+    def staged(self) -> bool:
+        """Whether values go through the tile on their way: they then must have the size of its keys, a word."""
+        return self.form.value_bytes == 4 and self.key.held == 4
+
+    @property
+    def stream(self) -> int | None:
+        """The count from which keys are stored past the caches; values, and keys of less than a word, never are."""
+        return None if self.valued or self.key.bytes < 4 else self.stream_from
 
     @property
     def subgroups(self) -> int:

@@ -53,14 +53,24 @@ def columns(p: Params) -> int:
 OTHER = Binding(role="scratch")
 
 
-def words_binding(p: Params) -> Binding:
-    """Return where the words begin: behind the second buffer of keys."""
+def values_binding(p: Params) -> Binding:
+    """Return where the second buffer of values begins: behind that of keys."""
     return Binding(role="scratch", per_n=p.key.bytes)
+
+
+def words_binding(p: Params) -> Binding:
+    """Return where the words begin: behind the second buffers of keys and values."""
+    return Binding(role="scratch", per_n=p.key.bytes + p.form.value_bytes, plus=_slack(p))
 
 
 def table_binding(p: Params) -> Binding:
     """Return where the table of 64-bit counts of a wide sort begins: its words are fewer than 64 KiB."""
-    return Binding(role="scratch", per_n=p.key.bytes, plus=65536)
+    return Binding(role="scratch", per_n=p.key.bytes + p.form.value_bytes, plus=65536 + _slack(p))
+
+
+def _slack(p: Params) -> int:
+    """What the second buffer of values loses by beginning at a multiple of 1024."""
+    return 1024 if p.valued else 0
 
 
 def scratch(p: Params) -> Scratch:
@@ -72,7 +82,8 @@ def scratch(p: Params) -> Scratch:
     units = p.groups if p.coordination == "scan" else (1 << 30) // p.tile + 1
     # what the caller sorts in one work-group alone needs the second buffer too, if lanes walk through memory
     least = 0 if p.serial else p.alone
-    return Scratch(min_n=least, plus=fixed + 1024, per_n=p.key.bytes, unit=p.tile, per_unit=row, units=units)
+    plus, item = fixed + 1024 + _slack(p), p.key.bytes + p.form.value_bytes
+    return Scratch(min_n=least, plus=plus, per_n=item, unit=p.tile, per_unit=row, units=units)
 
 
 def outcome(p: Params) -> Outcome | None:

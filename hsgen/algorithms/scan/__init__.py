@@ -6,6 +6,7 @@ Look-back"), and does again what a device without forward progress leaves undone
 """
 
 from hsgen.algorithms.scan.bodies import context, kernels
+from hsgen.algorithms.scan.forms import formed
 from hsgen.algorithms.scan.limits import alone, problems
 from hsgen.algorithms.scan.schedule import edges, moved, plan, row_ends
 from hsgen.algorithms.scan.shape import FIELDS, Params, block, notes, params
@@ -17,6 +18,7 @@ __all__ = [
     "block",
     "context",
     "edges",
+    "formed",
     "kernels",
     "moved",
     "notes",

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from hsgen.spec import KeyType
+from hsgen.keys import KeyType
 from hsgen.tables import Field
 
 COORDINATIONS = ("scan", "lookback")

@@ -106,8 +106,9 @@ extern "C" void hn_close(void)
 {
     hs_cuda_release(hn_made);
     hn_made = NULL;
-    for (unsigned char *memory : {hn_state.buffers[0], hn_state.buffers[1], hn_state.scratch, hn_state.peer})
-        (void)cudaFree(memory);
+    for (unsigned char *memory : hn_state.buffers) (void)cudaFree(memory);
+    (void)cudaFree(hn_state.scratch);
+    (void)cudaFree(hn_state.peer);
     if (hn_state.start) (void)cudaEventDestroy(hn_state.start);
     if (hn_state.stop) (void)cudaEventDestroy(hn_state.stop);
     if (hn_state.stream) (void)cudaStreamDestroy(hn_state.stream);
@@ -132,7 +133,7 @@ extern "C" const char *hn_open(int index, const char *options)
     return hn_said("opening the device", code);
 }
 
-extern "C" const char *hn_sorter(const char *target, const char *algorithm, const char *key)
+extern "C" const char *hn_sorter(const char *target, const char *algorithm, const char *key, const char *value)
 {
     if (!hn_state.open) return hn_wrong("no device is open");
     hs_cuda_release(hn_made);
@@ -140,7 +141,7 @@ extern "C" const char *hn_sorter(const char *target, const char *algorithm, cons
     hn_state.sorted = 0;
     for (size_t t = 0; t < hs_cuda_targets_count; t++) {
         const hs_target *const found = hs_cuda_targets[t]->target;
-        const hs_sort *const wanted = strcmp(found->name, target) == 0 ? hs_find(found, algorithm, key) : NULL;
+        const hs_sort *const wanted = strcmp(found->name, target) == 0 ? hs_find(found, algorithm, key, value) : NULL;
         for (size_t s = 0; wanted && s < found->sort_count; s++) {
             if (found->sorts[s] != wanted) continue;
             cudaError_t code = cudaSuccess;
@@ -153,13 +154,13 @@ extern "C" const char *hn_sorter(const char *target, const char *algorithm, cons
 
 extern "C" const char *hn_buffer(int slot, uint64_t bytes)
 {
-    if (!hn_state.open || slot < 0 || slot > 1) return hn_wrong("no device is open, or no such buffer");
+    if (!hn_state.open || slot < 0 || slot >= HN_SLOTS) return hn_wrong("no device is open, or no such buffer");
     return hn_allocate(&hn_state.buffers[slot], &hn_state.sizes[slot], bytes);
 }
 
 static bool hn_fits(int slot, uint64_t offset, uint64_t bytes)
 {
-    return slot >= 0 && slot <= 1 && hn_state.buffers[slot] && offset <= hn_state.sizes[slot] &&
+    return slot >= 0 && slot < HN_SLOTS && hn_state.buffers[slot] && offset <= hn_state.sizes[slot] &&
            bytes <= hn_state.sizes[slot] - offset;
 }
 
@@ -167,7 +168,10 @@ extern "C" const char *hn_write(int slot, uint64_t offset, const void *data, uin
 {
     if (!hn_fits(slot, offset, bytes)) return hn_wrong("writing beyond a buffer");
     unsigned char *const to = hn_state.buffers[slot] + offset;
-    return hn_said("writing a buffer", cudaMemcpy(to, data, bytes, cudaMemcpyHostToDevice));
+    /* on the sort's own stream: a plain copy may return before the data have arrived, and that stream waits for none */
+    cudaError_t code = cudaMemcpyAsync(to, data, bytes, cudaMemcpyHostToDevice, hn_state.stream);
+    if (code == cudaSuccess) code = cudaStreamSynchronize(hn_state.stream);
+    return hn_said("writing a buffer", code);
 }
 
 static const char *hn_check_guard(void)
@@ -261,25 +265,40 @@ static const char *hn_replay(const hs_cuda_args *args)
     return status != HS_OK ? hn_failed("hs_cuda_sort in a capture", status, said) : hn_said("replaying a graph", code);
 }
 
-extern "C" const char *hn_sort(uint64_t n, uint64_t source, int to_slot, uint64_t destination, double *device_seconds)
+/* Where a role begins, and how many bytes are there from then on; null where the role is not played. */
+static unsigned char *hn_part(const hn_call *call, int role, size_t *bytes)
+{
+    if (!hn_plays(call, role)) return NULL;
+    *bytes = hn_state.sizes[call->slots[role]] - call->offsets[role];
+    return hn_state.buffers[call->slots[role]] + call->offsets[role];
+}
+
+extern "C" const char *hn_sort(const hn_call *call, double *device_seconds)
 {
     hs_cuda_args args = {};
     uint64_t scratch = 0;
+    size_t bytes = 0;
     *device_seconds = -1;
     if (!hn_made) return hn_wrong("no sort is ready");
-    if (to_slot < 0 || to_slot > 1 || !hn_fits(0, source, 0) || !hn_fits(to_slot, to_slot ? destination : 0, 0))
-        return hn_wrong("no such place in a buffer");
-    const hs_status status = hs_scratch(hs_cuda_sort_of(hn_made), n, &scratch);
-    if (status != HS_OK) return hn_failed("hs_scratch", status, cudaSuccess);
+    for (int role = 0; role < HN_ROLES; role++)
+        if (hn_plays(call, role) && !hn_fits(call->slots[role], call->offsets[role], 0))
+            return hn_wrong("no such place in a buffer");
+    args.n = call->n;
+    args.options.type = static_cast<hs_type>(call->type);
+    args.options.descending = call->descending;
+    args.options.begin_bit = call->begin_bit;
+    args.options.end_bit = call->end_bit;
+    args.options.discard_keys = call->discard_keys;
+    const hs_status status = hs_scratch_with(hs_cuda_sort_of(hn_made), call->n, &args.options, &scratch);
+    if (status != HS_OK) return hn_failed("hs_scratch_with", status, cudaSuccess);
     if (scratch)
         if (const char *wrong = hn_prepare(scratch)) return wrong;
-    args.n = hn_state.sorted = n;
-    args.source = hn_state.buffers[0] + source;
-    args.source_bytes = hn_state.sizes[0] - source;
-    if (to_slot == 1) {
-        args.destination = hn_state.buffers[1] + destination;
-        args.destination_bytes = hn_state.sizes[1] - destination;
-    }
+    hn_state.sorted = call->n;
+    args.source = hn_part(call, HS_SOURCE, &args.source_bytes);
+    args.destination = hn_part(call, HS_DESTINATION, &args.destination_bytes);
+    args.values = hn_part(call, HS_VALUES, &args.values_bytes);
+    args.values_destination = hn_part(call, HS_VALUES_OUT, &args.values_destination_bytes);
+    args.count = reinterpret_cast<const uint32_t *>(hn_part(call, HS_COUNT, &bytes));
     args.scratch = scratch ? hn_state.scratch : NULL;
     args.scratch_bytes = scratch;
     if (const char *wrong = hn_state.graph ? hn_replay(&args) : hn_enqueue(&args)) return wrong;

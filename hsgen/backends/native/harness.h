@@ -26,20 +26,45 @@ const char *hn_describe(int index, char *text, size_t size);
  * know poison=1: scratch is filled before every sort. */
 const char *hn_open(int index, const char *options);
 
-/* Make the sort or scan of target, algorithm and key ready; the one before is released. */
-const char *hn_sorter(const char *target, const char *algorithm, const char *key);
+/* Make the sort or scan of target, algorithm, key and value ready; the one before is released. */
+const char *hn_sorter(const char *target, const char *algorithm, const char *key, const char *value);
 
-/* Allocate buffer `slot` (0 or 1) anew, with `bytes` bytes of undefined content. */
+/* The buffers: keys, where they go if not sorted in place, values and where they go, a count on the device. */
+enum { HN_KEYS = 0, HN_KEYS_OUT = 1, HN_VALUES = 2, HN_VALUES_OUT = 3, HN_COUNT = 4, HN_SLOTS = 5 };
+
+/* Allocate buffer `slot` anew, with `bytes` bytes of undefined content. */
 const char *hn_buffer(int slot, uint64_t bytes);
 const char *hn_write(int slot, uint64_t offset, const void *data, uint64_t bytes);
 const char *hn_read(int slot, uint64_t offset, void *data, uint64_t bytes);
 
-/* Sort n keys, or scan n rows, that begin `source` bytes into buffer 0, in place (to_slot 0) or to `destination` bytes
- * into buffer 1 (to_slot 1), and wait.  `device_seconds` gets the time on the device, or -1 where it cannot be told.
+/* All of a call.  Places are by hs_role, but for scratch: the slot of the buffer that plays the role, or -1, and the
+ * bytes at which it begins there.  A destination at the place of its source is in place. */
+enum { HN_ROLES = 6 };
+typedef struct hn_call {
+    uint64_t n;
+    uint64_t offsets[HN_ROLES];
+    int32_t slots[HN_ROLES];
+    uint32_t type, descending, begin_bit, end_bit, discard_keys; /* hs_options */
+} hn_call;
+
+/* Whether two roles are played at one place. */
+static inline int hn_same(const hn_call *call, int a, int b)
+{
+    return call->slots[a] == call->slots[b] && call->offsets[a] == call->offsets[b];
+}
+
+/* Whether a role is to be handed to the sort: it is played, and not in place. */
+static inline int hn_plays(const hn_call *call, int role)
+{
+    if (call->slots[role] < 0 || call->slots[role] >= HN_SLOTS) return 0;
+    return !(role == 1 && hn_same(call, 1, 0)) && !(role == 4 && hn_same(call, 4, 3));
+}
+
+/* Sort n keys, or scan n rows, and wait.  `device_seconds` gets the time on the device, or -1 where it cannot be told.
  * Scratch, if the sort needs any, is allocated by the harness, exactly as much as the runtime asks for, and filled with
  * bytes of 0xff when it is.  HN_GUARD bytes of another pattern lie behind it; the next hn_read or hn_outcome, which
  * nobody times, says so if they were overwritten. */
-const char *hn_sort(uint64_t n, uint64_t source, int to_slot, uint64_t destination, double *device_seconds);
+const char *hn_sort(const hn_call *call, double *device_seconds);
 enum { HN_GUARD = 4096, HN_GUARD_BYTE = 0x5a, HN_POISON_BYTE = 0xff };
 
 /* How many passes the last hn_sort did again. */

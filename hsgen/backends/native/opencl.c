@@ -15,8 +15,8 @@ static struct {
     cl_context context;
     cl_command_queue queue;
     hs_opencl *sorter;
-    cl_mem buffers[2], scratch; /* scratch: with the guard behind it */
-    uint64_t bytes[2], scratch_bytes, sorted;
+    cl_mem buffers[HN_SLOTS], scratch; /* scratch: with the guard behind it */
+    uint64_t bytes[HN_SLOTS], scratch_bytes, sorted;
     size_t align;
     int poison, unchecked; /* unchecked: no guard was looked at since the last sort */
 } hn;
@@ -139,7 +139,7 @@ const char *hn_open(int index, const char *options)
     return hn.queue ? NULL : hn_failed("clCreateCommandQueue", code);
 }
 
-const char *hn_sorter(const char *target, const char *algorithm, const char *key)
+const char *hn_sorter(const char *target, const char *algorithm, const char *key, const char *value)
 {
     hs_opencl_error error;
     const hs_sort *sort = NULL;
@@ -148,7 +148,7 @@ const char *hn_sorter(const char *target, const char *algorithm, const char *key
     hn.sorter = NULL;
     hn.sorted = 0;
     for (t = 0; t < hs_targets_count && !sort; t++)
-        if (strcmp(hs_targets[t]->name, target) == 0) sort = hs_find(hs_targets[t], algorithm, key);
+        if (strcmp(hs_targets[t]->name, target) == 0) sort = hs_find(hs_targets[t], algorithm, key, value);
     if (!sort) return "the bundle holds no such sort";
     return hn_status("hs_opencl_create", hs_opencl_create(sort, hn.context, hn.device, &hn.sorter, &error), &error);
 }
@@ -163,6 +163,7 @@ static const char *hn_allocate(cl_mem *memory, uint64_t bytes)
 
 const char *hn_buffer(int slot, uint64_t bytes)
 {
+    if (slot < 0 || slot >= HN_SLOTS) return "there is no such buffer";
     hn.bytes[slot] = bytes;
     return hn_allocate(&hn.buffers[slot], bytes);
 }
@@ -238,48 +239,65 @@ static const char *hn_prepare(uint64_t bytes, cl_mem *part)
     return *part ? NULL : hn_failed("clCreateSubBuffer", code);
 }
 
-/* The part of a buffer from `offset` to its end. */
-static cl_mem hn_part(int slot, uint64_t offset, cl_int *code)
+/* The part of a buffer from the place of a role to its end; null where the role is not played. */
+static cl_mem hn_part(const hn_call *call, int role, cl_int *code)
 {
     cl_buffer_region region;
-    region.origin = (size_t)offset;
-    region.size = (size_t)(hn.bytes[slot] - offset);
-    if (offset == 0) {
-        clRetainMemObject(hn.buffers[slot]);
-        return hn.buffers[slot];
+    cl_mem whole;
+    if (!hn_plays(call, role) || *code != CL_SUCCESS) return NULL;
+    whole = hn.buffers[call->slots[role]];
+    region.origin = (size_t)call->offsets[role];
+    region.size = (size_t)(hn.bytes[call->slots[role]] - call->offsets[role]);
+    if (region.origin == 0) {
+        *code = clRetainMemObject(whole);
+        return whole;
     }
-    return clCreateSubBuffer(hn.buffers[slot], 0, CL_BUFFER_CREATE_TYPE_REGION, &region, code);
+    return clCreateSubBuffer(whole, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, code);
 }
 
-const char *hn_sort(uint64_t n, uint64_t source, int to_slot, uint64_t destination, double *device_seconds)
+static const char *hn_run(const hs_sort *sort, hs_opencl_args *args)
 {
-    hs_opencl_args args;
+    const int scan = sort->kind == HS_SCAN;
     hs_opencl_error error;
     cl_event event = NULL;
+    const char *problem;
+    memset(&error, 0, sizeof error);
+    args->event = &event;
+    problem = hn_status(scan ? "hs_opencl_scan" : "hs_opencl_sort",
+                        (scan ? hs_opencl_scan : hs_opencl_sort)(hn.sorter, hn.queue, args, &error), &error);
+    if (!problem) problem = hn_failed("clWaitForEvents", clWaitForEvents(1, &event));
+    if (event) clReleaseEvent(event);
+    return problem;
+}
+
+const char *hn_sort(const hn_call *call, double *device_seconds)
+{
+    hs_opencl_args args;
+    cl_mem *const parts[HN_ROLES] = {&args.source, &args.destination, NULL, &args.values, &args.values_destination,
+                                     &args.count};
     cl_int code = CL_SUCCESS;
     const char *problem = NULL;
     const hs_sort *sort = hs_opencl_sort_of(hn.sorter);
     uint64_t scratch = 0;
-    hs_status status = hs_scratch(sort, n, &scratch);
+    int role;
+    hs_status status;
     *device_seconds = -1;
-    if (status != HS_OK) return hs_status_text(status);
     memset(&args, 0, sizeof args);
-    memset(&error, 0, sizeof error);
+    args.n = call->n;
+    args.options.type = (hs_type)call->type;
+    args.options.descending = call->descending;
+    args.options.begin_bit = call->begin_bit;
+    args.options.end_bit = call->end_bit;
+    args.options.discard_keys = call->discard_keys;
+    status = hs_scratch_with(sort, call->n, &args.options, &scratch);
+    if (status != HS_OK) return hs_status_text(status);
     if (scratch && (problem = hn_prepare(scratch, &args.scratch)) != NULL) return problem;
-    args.n = hn.sorted = n;
-    args.source = hn_part(0, source, &code);
-    if (args.source && to_slot) args.destination = hn_part(1, destination, &code);
-    if (!args.source || (to_slot && !args.destination)) {
-        problem = hn_failed("clCreateSubBuffer", code);
-    } else {
-        args.event = &event;
-        status = (sort->kind == HS_SCAN ? hs_opencl_scan : hs_opencl_sort)(hn.sorter, hn.queue, &args, &error);
-        problem = hn_status(sort->kind == HS_SCAN ? "hs_opencl_scan" : "hs_opencl_sort", status, &error);
-        if (!problem) problem = hn_failed("clWaitForEvents", clWaitForEvents(1, &event));
-        if (event) clReleaseEvent(event);
-    }
-    if (args.destination) clReleaseMemObject(args.destination); /* in reverse order, as NVIDIA's driver wants it */
-    if (args.source) clReleaseMemObject(args.source);
+    hn.sorted = call->n;
+    for (role = 0; role < HN_ROLES; role++)
+        if (parts[role]) *parts[role] = hn_part(call, role, &code);
+    problem = code == CL_SUCCESS ? hn_run(sort, &args) : hn_failed("clCreateSubBuffer", code);
+    for (role = HN_ROLES - 1; role >= 0; role--) /* in reverse order, as NVIDIA's driver wants it */
+        if (parts[role] && *parts[role]) clReleaseMemObject(*parts[role]);
     if (args.scratch) clReleaseMemObject(args.scratch);
     return problem;
 }
@@ -298,7 +316,7 @@ void hn_close(void)
 {
     int slot;
     hs_opencl_release(hn.sorter);
-    for (slot = 0; slot < 2; slot++)
+    for (slot = 0; slot < HN_SLOTS; slot++)
         if (hn.buffers[slot]) clReleaseMemObject(hn.buffers[slot]);
     if (hn.scratch) clReleaseMemObject(hn.scratch);
     if (hn.queue) clReleaseCommandQueue(hn.queue);

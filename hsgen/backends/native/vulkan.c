@@ -69,7 +69,7 @@ static struct {
     uint32_t features;
     uint64_t binding_limit, sorted; /* sorted: the last n */
     int poison, unchecked; /* unchecked: no guard was looked at since the last sort */
-    hn_memory buffers[2], staging, scratch; /* scratch: with the guard behind */
+    hn_memory buffers[HN_SLOTS], staging, scratch; /* scratch: with the guard behind */
     hs_vulkan *sorter, *copier;
 } hn;
 
@@ -82,7 +82,9 @@ typedef struct hn_facts {
     VkPhysicalDeviceFeatures2 features;
     VkPhysicalDeviceSubgroupSizeControlFeatures control_feature;
     VkPhysicalDeviceBufferDeviceAddressFeatures address_feature;
-    const char *extensions[2]; /* to be enabled for these features */
+    VkPhysicalDevice16BitStorageFeatures storage16_feature;
+    VkPhysicalDevice8BitStorageFeatures storage8_feature;
+    const char *extensions[3]; /* to be enabled for these features */
     uint32_t extension_count;
 } hn_facts;
 
@@ -285,6 +287,14 @@ static const char *hn_ask(int index, hn_facts *facts)
         facts->address_feature.pNext = facts->features.pNext;
         facts->features.pNext = &facts->address_feature;
     }
+    facts->storage16_feature.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES;
+    facts->storage16_feature.pNext = facts->features.pNext;
+    facts->features.pNext = &facts->storage16_feature;
+    if (hn_has(device, facts, VK_API_VERSION_1_2, VK_KHR_8BIT_STORAGE_EXTENSION_NAME, 1)) {
+        facts->storage8_feature.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_8BIT_STORAGE_FEATURES;
+        facts->storage8_feature.pNext = facts->features.pNext;
+        facts->features.pNext = &facts->storage8_feature;
+    }
     vk.GetPhysicalDeviceProperties2(device, &facts->base);
     vk.GetPhysicalDeviceFeatures2(device, &facts->features);
     return NULL;
@@ -395,7 +405,7 @@ static const char *hn_make(hn_memory *memory, uint64_t bytes, int host)
     info.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO;
     info.size = bytes ? bytes : 1;
     info.usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
-    if (!host) info.usage |= VK_BUFFER_USAGE_STORAGE_BUFFER_BIT;
+    if (!host) info.usage |= VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT;
     if (!host && (hn.features & HS_VULKAN_ADDRESS)) info.usage |= VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
     code = vk.CreateBuffer(hn.device, &info, NULL, &memory->buffer);
     if (code) {
@@ -442,6 +452,8 @@ static const char *hn_device(const hn_facts *facts)
     VkPhysicalDeviceBufferDeviceAddressFeatures address;
     VkPhysicalDeviceFeatures2 features;
     VkPhysicalDeviceMaintenance4Features maintenance;
+    VkPhysicalDevice16BitStorageFeatures storage16;
+    VkPhysicalDevice8BitStorageFeatures storage8;
     VkQueueFamilyProperties families[64];
     VkDeviceQueueCreateInfo queue;
     VkDeviceCreateInfo info;
@@ -453,6 +465,8 @@ static const char *hn_device(const hn_facts *facts)
     uint32_t count = 64, family;
     memset(&address, 0, sizeof address);
     memset(&maintenance, 0, sizeof maintenance);
+    memset(&storage16, 0, sizeof storage16);
+    memset(&storage8, 0, sizeof storage8);
     memset(&features, 0, sizeof features);
     memset(&queue, 0, sizeof queue);
     memset(&info, 0, sizeof info);
@@ -477,6 +491,20 @@ static const char *hn_device(const hn_facts *facts)
         address.pNext = features.pNext;
         features.pNext = &address;
         hn.features |= HS_VULKAN_ADDRESS;
+    }
+    if (facts->storage16_feature.storageBuffer16BitAccess) {
+        storage16.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES;
+        storage16.storageBuffer16BitAccess = VK_TRUE;
+        storage16.pNext = features.pNext;
+        features.pNext = &storage16;
+        hn.features |= HS_VULKAN_STORAGE16;
+    }
+    if (facts->storage8_feature.storageBuffer8BitAccess) {
+        storage8.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_8BIT_STORAGE_FEATURES;
+        storage8.storageBuffer8BitAccess = VK_TRUE;
+        storage8.pNext = features.pNext;
+        features.pNext = &storage8;
+        hn.features |= HS_VULKAN_STORAGE8;
     }
     if (facts->base.properties.apiVersion >= VK_API_VERSION_1_3) {
         maintenance.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_FEATURES;
@@ -550,12 +578,12 @@ const char *hn_open(int index, const char *options)
 
 void hn_close(void)
 {
+    int slot;
     if (hn.device) {
         vk.DeviceWaitIdle(hn.device);
         hs_vulkan_release(hn.sorter);
         hs_vulkan_release(hn.copier);
-        hn_drop(&hn.buffers[0]);
-        hn_drop(&hn.buffers[1]);
+        for (slot = 0; slot < HN_SLOTS; slot++) hn_drop(&hn.buffers[slot]);
         hn_drop(&hn.staging);
         hn_drop(&hn.scratch);
         vk.DestroyDescriptorPool(hn.device, hn.sets, NULL);
@@ -581,7 +609,7 @@ static const char *hn_create(const hs_sort *sort, hs_vulkan **sorter)
     return hn_status("hs_vulkan_create", hs_vulkan_create(sort, &device, sorter, &code), code);
 }
 
-const char *hn_sorter(const char *target, const char *algorithm, const char *key)
+const char *hn_sorter(const char *target, const char *algorithm, const char *key, const char *value)
 {
     VkDescriptorPoolSize size = {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 0};
     VkDescriptorPoolCreateInfo pool;
@@ -591,8 +619,8 @@ const char *hn_sorter(const char *target, const char *algorithm, const char *key
     if (!hn.device) return "no device is open";
     hn.sorted = 0;
     for (i = 0; i < hs_targets_count && !sort; i++)
-        if (strcmp(hs_targets[i]->name, target) == 0) sort = hs_find(hs_targets[i], algorithm, key);
-    if (!sort) return hn_fail("the bundle has no sort %s/%s_%s", target, algorithm, key);
+        if (strcmp(hs_targets[i]->name, target) == 0) sort = hs_find(hs_targets[i], algorithm, key, value);
+    if (!sort) return hn_fail("the bundle has no sort %s/%s_%s of values %s", target, algorithm, key, value);
     hs_vulkan_release(hn.sorter);
     hn.sorter = NULL;
     vk.DestroyDescriptorPool(hn.device, hn.sets, NULL);
@@ -610,7 +638,7 @@ const char *hn_sorter(const char *target, const char *algorithm, const char *key
 const char *hn_buffer(int slot, uint64_t bytes)
 {
     if (!hn.device) return "no device is open";
-    return slot == 0 || slot == 1 ? hn_make(&hn.buffers[slot], bytes, 0) : "there are buffers 0 and 1";
+    return slot >= 0 && slot < HN_SLOTS ? hn_make(&hn.buffers[slot], bytes, 0) : "there is no such buffer";
 }
 
 static void hn_barrier(VkPipelineStageFlags to, VkAccessFlags accesses)
@@ -696,11 +724,11 @@ static const char *hn_move(const hn_memory *memory, uint64_t offset, const void 
     return error;
 }
 
-static int hn_is_slot(int slot) { return slot == 0 || slot == 1; }
+static int hn_is_slot(int slot) { return slot >= 0 && slot < HN_SLOTS; }
 
 const char *hn_write(int slot, uint64_t offset, const void *data, uint64_t bytes)
 {
-    return hn_is_slot(slot) ? hn_move(&hn.buffers[slot], offset, data, NULL, bytes) : "there are buffers 0 and 1";
+    return hn_is_slot(slot) ? hn_move(&hn.buffers[slot], offset, data, NULL, bytes) : "there is no such buffer";
 }
 
 static const char *hn_check_guard(void)
@@ -717,7 +745,7 @@ const char *hn_read(int slot, uint64_t offset, void *data, uint64_t bytes)
 {
     const char *error = hn_check_guard();
     if (error) return error;
-    return hn_is_slot(slot) ? hn_move(&hn.buffers[slot], offset, NULL, data, bytes) : "there are buffers 0 and 1";
+    return hn_is_slot(slot) ? hn_move(&hn.buffers[slot], offset, NULL, data, bytes) : "there is no such buffer";
 }
 
 const char *hn_outcome(uint32_t *redone)
@@ -751,7 +779,22 @@ static const char *hn_prepare(uint64_t bytes)
     return error;
 }
 
-const char *hn_sort(uint64_t n, uint64_t source, int to_slot, uint64_t destination, double *device_seconds)
+/* The part of a buffer from the place of a role to its end; nothing where the role is not played. */
+static hs_vulkan_buffer hn_part(const hn_call *call, int role)
+{
+    hs_vulkan_buffer part;
+    const hn_memory *memory;
+    memset(&part, 0, sizeof part);
+    if (!hn_plays(call, role)) return part;
+    memory = &hn.buffers[call->slots[role]];
+    part.offset = call->offsets[role];
+    part.buffer = memory->buffer;
+    part.size = memory->bytes > part.offset ? memory->bytes - part.offset : 0;
+    part.address = memory->address;
+    return part;
+}
+
+const char *hn_sort(const hn_call *call, double *device_seconds)
 {
     const hs_sort *sort = hs_vulkan_sort_of(hn.sorter);
     hs_vulkan_args args;
@@ -759,24 +802,25 @@ const char *hn_sort(uint64_t n, uint64_t source, int to_slot, uint64_t destinati
     uint64_t scratch = 0;
     VkResult code = VK_SUCCESS;
     hs_status status;
-    int i;
     if (!sort) return "no sort is ready";
-    if (to_slot != 0 && to_slot != 1) return "there are buffers 0 and 1";
-    error = hn_status("hs_scratch", hs_scratch(sort, n, &scratch), code);
+    memset(&args, 0, sizeof args);
+    args.n = call->n;
+    args.options.type = (hs_type)call->type;
+    args.options.descending = call->descending;
+    args.options.begin_bit = call->begin_bit;
+    args.options.end_bit = call->end_bit;
+    args.options.discard_keys = call->discard_keys;
+    error = hn_status("hs_scratch_with", hs_scratch_with(sort, call->n, &args.options, &scratch), code);
     if (!error && scratch) error = hn_prepare(scratch);
     if (!error) error = hn_code("vkResetDescriptorPool", vk.ResetDescriptorPool(hn.device, hn.sets, 0));
     if (!error) error = hn_begin();
     if (error) return error;
-    memset(&args, 0, sizeof args);
-    args.n = hn.sorted = n;
-    for (i = 0; i <= to_slot; i++) {
-        const hn_memory *memory = &hn.buffers[i];
-        hs_vulkan_buffer *part = i ? &args.destination : &args.source;
-        part->offset = i ? destination : source;
-        part->buffer = memory->buffer;
-        part->size = memory->bytes > part->offset ? memory->bytes - part->offset : 0;
-        part->address = memory->address;
-    }
+    hn.sorted = call->n;
+    args.source = hn_part(call, HS_SOURCE);
+    args.destination = hn_part(call, HS_DESTINATION);
+    args.values = hn_part(call, HS_VALUES);
+    args.values_destination = hn_part(call, HS_VALUES_OUT);
+    args.count = hn_part(call, HS_COUNT);
     args.scratch.buffer = hn.scratch.buffer;
     args.scratch.size = scratch;
     args.scratch.address = hn.scratch.address;
@@ -796,9 +840,11 @@ const char *hn_sort(uint64_t n, uint64_t source, int to_slot, uint64_t destinati
 static const hs_kernel hn_copy_kernels[] = {{"copy", 256, 1, 0, 2, 0, 0}};
 static const hs_spirv hn_copy_spirv[] = {{hn_copy_words, sizeof hn_copy_words}};
 static const hs_step hn_copy_steps[] = {
-    {0, 0, HS_ANYWHERE, {{HS_SOURCE, 0, 0}, {HS_DESTINATION, 0, 0}}, 0, 1u << 30, 255, 256, 1, 1u << 30}};
+    {0, 0, HS_ANYWHERE, HS_ALONE, 0, 0, {{HS_SOURCE, 0, 0}, {HS_DESTINATION, 0, 0}}, 0, 1u << 30, 255, 256, 1,
+     1u << 30}};
 static const hs_sort hn_copy_sort = {
-    "harness", "copy", "16 bytes", HS_SORT, 1, 16, 0, 256, 0, 65535, 1, 1, hn_copy_kernels, hn_copy_steps, 1u << 30,
+    "harness", "copy", "16 bytes", "none", HS_SORT, 1, 16, 0, 0, 128, 0, 0, 0, 0, 256, 0, 65535, 1, 1,
+    hn_copy_kernels, hn_copy_steps, 1u << 30,
     {0, 0, 0, 1, 0, 0}, {{HS_SCRATCH, 0, 0}, 0, 0}, NULL, 0, hn_copy_spirv, NULL, 11};
 
 const char *hn_copy(uint64_t bytes, double *device_seconds)

@@ -12,7 +12,9 @@ extern "C" {
 const char *peer_version(void);
 
 /* Sort n < 2^32 unsigned keys of `size` bytes, 4 or 8, in place and ascending; `spare` holds as many and may be
- * overwritten.  Return the seconds that the sort took. */
+ * overwritten.  Return the seconds that the sort took.  `lsd` also knows the size PEER_PAIRS: words of 8 bytes whose
+ * upper halves are keys, and their lower halves values, which stay in the order that equal keys had. */
+enum { PEER_PAIRS = 0 };
 double peer_sort(void *keys, void *spare, size_t n, int size);
 
 #ifdef __cplusplus

@@ -37,7 +37,7 @@ try {
     good(clGetPlatformIDs(1, &platform, nullptr));
     good(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, nullptr));
     const hs_sort *sort;
-    good(hs_opencl_match(hs_targets, hs_targets_count, "u32", device, &sort));
+    good(hs_opencl_match(hs_targets, hs_targets_count, "u32", NULL, device, &sort));
     if (!sort) throw std::runtime_error("no target suits the device");
 
     cl_int code;

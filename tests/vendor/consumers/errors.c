@@ -140,13 +140,77 @@ static void finding(const hs_sort *plain)
     scan.kind = HS_SCAN;
     scan.algorithm = "scan";
     other.algorithm = "other";
-    EXPECT(hs_find(&several, "scan", plain->key) == &scan && hs_find(&several, "other", plain->key) == &other);
-    EXPECT(hs_find(&several, plain->algorithm, plain->key) == plain && !hs_find(&several, "other", "u7"));
-    EXPECT(!hs_find(&several, "none", plain->key) && !hs_find(NULL, "other", plain->key));
-    EXPECT(!hs_find(&several, NULL, plain->key) && !hs_find(&several, "other", NULL));
+    EXPECT(hs_find(&several, "scan", plain->key, NULL) == &scan);
+    EXPECT(hs_find(&several, "other", plain->key, NULL) == &other);
+    EXPECT(hs_find(&several, plain->algorithm, plain->key, NULL) == plain && !hs_find(&several, "other", "u7", NULL));
+    EXPECT(!hs_find(&several, "none", plain->key, NULL) && !hs_find(NULL, "other", plain->key, NULL));
+    EXPECT(!hs_find(&several, NULL, plain->key, NULL) && !hs_find(&several, "other", NULL, NULL));
     for (i = 0; i < 5; i++) {
-        const hs_sort *const found = hs_candidate(two, 2, plain->key, &facts, i);
+        const hs_sort *const found = hs_candidate(two, 2, plain->key, NULL, &facts, i);
         EXPECT(found == (i == 0 || i == 2 ? plain : i == 1 ? &other : NULL));
+    }
+}
+
+/* Types and values by their names: a typed sort serves all types of its width. */
+static void serving(const hs_sort *plain)
+{
+    hs_sort one = *plain;
+    EXPECT(hs_serves(plain, "u32", NULL) && hs_serves(plain, "u32", "none") && !hs_serves(plain, "u32", "v4"));
+    EXPECT(!hs_serves(plain, "i32", NULL) && !hs_serves(NULL, "u32", NULL) && !hs_serves(plain, NULL, NULL));
+    one.typed = 1;
+    one.value = "v4";
+    EXPECT(hs_serves(&one, "i32", "v4") && hs_serves(&one, "f32", "v4") && hs_serves(&one, "u32", "v4"));
+    EXPECT(!hs_serves(&one, "f32", NULL) && !hs_serves(&one, "f64", "v4") && !hs_serves(&one, "x32", "v4"));
+    one.key = "u8";
+    EXPECT(hs_serves(&one, "i8", "v4") && !hs_serves(&one, "f8", "v4") && !hs_serves(&one, "", "v4"));
+    one.kind = HS_SCAN;
+    EXPECT(!hs_serves(&one, "u8", "v4"));
+}
+
+/* What a sort takes of options, by the scratch that it asks for. */
+static void options(const hs_sort *plain)
+{
+    static const struct {
+        hs_options options;
+        uint32_t bits, typed, ranged, index;
+        hs_status status;
+    } rows[] = {
+        {{HS_UNSIGNED, 0, 0, 0, 0}, 32, 0, 0, 0, HS_OK},
+        {{HS_U32, 0, 0, 32, 0}, 32, 0, 0, 0, HS_OK},
+        {{HS_U64, 0, 0, 0, 0}, 32, 1, 1, 0, HS_ERROR_OPTION}, /* of another width */
+        {{HS_F16, 0, 0, 0, 0}, 32, 1, 1, 0, HS_ERROR_OPTION},
+        {{(hs_type)0x43, 0, 0, 0, 0}, 32, 1, 1, 0, HS_ERROR_OPTION}, /* no type */
+        {{(hs_type)0x12, 0, 0, 0, 0}, 8, 1, 1, 0, HS_ERROR_OPTION},  /* no float of 8 bits */
+        {{HS_I8, 1, 0, 0, 0}, 8, 1, 0, 0, HS_OK},
+        {{HS_I32, 0, 0, 0, 0}, 32, 0, 1, 1, HS_ERROR_OPTION}, /* not typed */
+        {{HS_F32, 0, 0, 0, 0}, 32, 1, 0, 0, HS_OK},
+        {{HS_UNSIGNED, 1, 0, 0, 0}, 32, 0, 1, 1, HS_ERROR_OPTION},
+        {{HS_UNSIGNED, 1, 0, 0, 0}, 32, 1, 0, 0, HS_OK},
+        {{HS_UNSIGNED, 0, 1, 0, 0}, 32, 1, 0, 1, HS_ERROR_OPTION}, /* not ranged */
+        {{HS_UNSIGNED, 0, 0, 31, 0}, 32, 1, 0, 1, HS_ERROR_OPTION},
+        {{HS_UNSIGNED, 0, 3, 3, 0}, 32, 0, 1, 0, HS_OK}, /* no bit: nothing moves */
+        {{HS_UNSIGNED, 0, 32, 0, 0}, 32, 0, 1, 0, HS_OK},
+        {{HS_UNSIGNED, 0, 4, 3, 0}, 32, 0, 1, 0, HS_ERROR_RANGE},
+        {{HS_UNSIGNED, 0, 33, 0, 0}, 32, 0, 1, 0, HS_ERROR_RANGE},
+        {{HS_UNSIGNED, 0, 0, 33, 0}, 32, 0, 0, 0, HS_ERROR_RANGE},
+        {{HS_UNSIGNED, 0, 0, 0, 1}, 32, 1, 1, 0, HS_ERROR_OPTION}, /* makes no indices */
+        {{HS_UNSIGNED, 0, 0, 0, 1}, 32, 0, 0, 1, HS_OK},
+    };
+    hs_sort crafted = *plain;
+    uint64_t bytes, more;
+    size_t i;
+    crafted.scratch.plus = 100;
+    STATUS(hs_scratch_with(NULL, 1, NULL, &bytes), HS_ERROR_ARGUMENT);
+    STATUS(hs_scratch_with(plain, 1, NULL, NULL), HS_ERROR_ARGUMENT);
+    STATUS(hs_scratch_with(plain, plain->max_n + 1, NULL, &bytes), HS_ERROR_COUNT);
+    for (i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        crafted.key_bits = rows[i].bits;
+        crafted.typed = rows[i].typed;
+        crafted.ranged = rows[i].ranged;
+        crafted.index = rows[i].index;
+        STATUS(hs_scratch(&crafted, 1000, &bytes), HS_OK);
+        is(hs_scratch_with(&crafted, 1000, &rows[i].options, &more), rows[i].status, __LINE__, "options");
+        if (rows[i].status == HS_OK) EXPECT(more == (rows[i].options.discard_keys ? 1024 + 4000 : bytes));
     }
 }
 
@@ -162,6 +226,8 @@ static void without_a_device(const hs_sort *plain)
     STATUS(hs_describe(NULL, &info), HS_ERROR_ARGUMENT);
     STATUS(hs_describe(plain, NULL), HS_ERROR_ARGUMENT);
     STATUS(hs_describe(plain, &info), HS_OK);
+    EXPECT(strcmp(info.value, "none") == 0 && info.key_bits == 32 && info.first_bit == 0 && info.index == 0);
+    EXPECT(!info.typed && !info.ranged && !info.counted && info.value_bytes == 0);
     EXPECT(strcmp(info.key, "u32") == 0 && info.key_bytes == 4 && info.max_n == plain->max_n && info.subgroup >= 1);
     STATUS(hs_pad(NULL, 1, &a, &b), HS_ERROR_ARGUMENT);
     STATUS(hs_pad(plain, plain->max_n + 1, &a, &b), HS_ERROR_COUNT);
@@ -173,14 +239,20 @@ static void without_a_device(const hs_sort *plain)
     STATUS(hs_scratch(plain, UINT64_MAX, &a), HS_ERROR_COUNT);
     STATUS(hs_scratch(plain, plain->max_n, &a), HS_OK);
     EXPECT(a == 0);
+    STATUS(hs_scratch_with(plain, plain->max_n, NULL, &a), HS_OK);
+    EXPECT(a == 0);
     rules(plain);
     finding(plain);
+    serving(plain);
+    options(plain);
     memset(&facts, 0, sizeof facts);
     EXPECT(hs_suits(NULL, &facts) == 0 && hs_suits(hs_targets[0], NULL) == 0 && hs_suits(hs_targets[0], &facts) == 1);
-    EXPECT(hs_candidate(NULL, 1, "u32", &facts, 0) == NULL && hs_candidate(hs_targets, 1, NULL, &facts, 0) == NULL);
-    EXPECT(hs_candidate(hs_targets, 1, "u32", NULL, 0) == NULL);
-    EXPECT(hs_candidate(hs_targets, 1, "f16", &facts, 0) == NULL);
-    EXPECT(hs_candidate(hs_targets, 1, "u32", &facts, 0) == plain && !hs_candidate(hs_targets, 1, "u32", &facts, 1));
+    EXPECT(hs_candidate(NULL, 1, "u32", NULL, &facts, 0) == NULL);
+    EXPECT(hs_candidate(hs_targets, 1, NULL, NULL, &facts, 0) == NULL);
+    EXPECT(hs_candidate(hs_targets, 1, "u32", NULL, NULL, 0) == NULL);
+    EXPECT(hs_candidate(hs_targets, 1, "f16", NULL, &facts, 0) == NULL);
+    EXPECT(hs_candidate(hs_targets, 1, "u32", NULL, &facts, 0) == plain);
+    EXPECT(!hs_candidate(hs_targets, 1, "u32", NULL, &facts, 1));
 }
 
 static void creating(const hs_sort *plain)
@@ -231,13 +303,13 @@ static void creating(const hs_sort *plain)
     STATUS(hs_opencl_create(&crafted, context, device, &sorter, &error), HS_ERROR_BUILD);
     EXPECT(error.code == CL_INVALID_KERNEL_NAME && sorter == NULL);
 
-    STATUS(hs_opencl_match(NULL, 1, "u32", device, &found), HS_ERROR_ARGUMENT);
-    STATUS(hs_opencl_match(hs_targets, hs_targets_count, NULL, device, &found), HS_ERROR_ARGUMENT);
-    STATUS(hs_opencl_match(hs_targets, hs_targets_count, "u32", NULL, &found), HS_ERROR_ARGUMENT);
-    STATUS(hs_opencl_match(hs_targets, hs_targets_count, "u32", device, NULL), HS_ERROR_ARGUMENT);
-    STATUS(hs_opencl_match(hs_targets, 0, "u32", device, &found), HS_OK);
+    STATUS(hs_opencl_match(NULL, 1, "u32", NULL, device, &found), HS_ERROR_ARGUMENT);
+    STATUS(hs_opencl_match(hs_targets, hs_targets_count, NULL, NULL, device, &found), HS_ERROR_ARGUMENT);
+    STATUS(hs_opencl_match(hs_targets, hs_targets_count, "u32", NULL, NULL, &found), HS_ERROR_ARGUMENT);
+    STATUS(hs_opencl_match(hs_targets, hs_targets_count, "u32", NULL, device, NULL), HS_ERROR_ARGUMENT);
+    STATUS(hs_opencl_match(hs_targets, 0, "u32", NULL, device, &found), HS_OK);
     EXPECT(found == NULL);
-    STATUS(hs_opencl_match(hs_targets, hs_targets_count, "u32", device, &found), HS_OK);
+    STATUS(hs_opencl_match(hs_targets, hs_targets_count, "u32", NULL, device, &found), HS_OK);
     EXPECT(found == plain);
 }
 
@@ -361,8 +433,8 @@ static void scratch(const hs_sort *plain)
         "{ int i = (int)get_global_id(0); if (i < n) to[i] = from[i]; }\n"};
     static const hs_kernel kernels[] = {{"there", 64, 1, 0, 2, 0, 0}, {"back", 64, 1, 0, 2, 0, 0}};
     static const hs_step steps[] = {
-        {0, 999, HS_ANYWHERE, {{HS_SOURCE, 0, 0}, {HS_SCRATCH, 1024, 0}}, 0, 1000, 63, 64, 1, 100},
-        {1, 0, HS_ANYWHERE, {{HS_SCRATCH, 1024, 0}, {HS_DESTINATION, 0, 0}}, 0, 1000, 63, 64, 1, 100}};
+        {0, 999, HS_ANYWHERE, HS_ALONE, 0, 0, {{HS_SOURCE, 0, 0}, {HS_SCRATCH, 1024, 0}}, 0, 1000, 63, 64, 1, 100},
+        {1, 0, HS_ANYWHERE, HS_ALONE, 0, 0, {{HS_SCRATCH, 1024, 0}, {HS_DESTINATION, 0, 0}}, 0, 1000, 63, 64, 1, 100}};
     hs_sort crafted = *plain;
     hs_opencl *sorter = NULL;
     cl_mem memory = buffer(ROOM), enough = buffer(256 + 1000), little = buffer(256 + 999);
@@ -409,9 +481,9 @@ static void places(const hs_sort *plain)
         "__kernel void broad(__global uint *to, long n, int argument) { to[(int)(n >> 32) + argument] = (uint)n; }\n"};
     static const hs_kernel kernels[] = {{"narrow", 1, 1, 0, 1, 0, 0}, {"broad", 1, 1, 0, 1, 0, 1}};
     static const hs_step steps[] = {
-        {0, 0, HS_IN_PLACE, {{HS_DESTINATION, 0, 0}}, 0, 1000, 0, 1, 1, 1},
-        {0, 1, HS_OUT_OF_PLACE, {{HS_DESTINATION, 0, 0}}, 0, 1000, 0, 1, 1, 1},
-        {1, 2, HS_ANYWHERE, {{HS_DESTINATION, 0, 0}}, 0, 1000, 0, 1, 1, 1}};
+        {0, 0, HS_IN_PLACE, HS_ALONE, 0, 0, {{HS_DESTINATION, 0, 0}}, 0, 1000, 0, 1, 1, 1},
+        {0, 1, HS_OUT_OF_PLACE, HS_ALONE, 0, 0, {{HS_DESTINATION, 0, 0}}, 0, 1000, 0, 1, 1, 1},
+        {1, 2, HS_ANYWHERE, HS_ALONE, 0, 0, {{HS_DESTINATION, 0, 0}}, 0, 1000, 0, 1, 1, 1}};
     uint32_t said[20], i;
     cl_mem from = buffer(ROOM), to = buffer(ROOM);
     hs_sort crafted = *plain;
@@ -462,7 +534,8 @@ static void wide(const hs_sort *plain)
         "__kernel void broad(__global uint *to, long n, int argument)\n",
         "{ to[0] = (uint)n; to[1] = (uint)(n >> 32); to[2] = (uint)argument; }\n"};
     static const hs_kernel kernels[] = {{"broad", 1, 1, 0, 1, 0, 1}};
-    static const hs_step steps[] = {{0, -5, HS_ANYWHERE, {{HS_SCRATCH, 0, 0}}, 0, UINT64_MAX, 0, 1, 1, 1}};
+    static const hs_step steps[] = {
+        {0, 5, HS_ANYWHERE, HS_ALONE, 0, 0, {{HS_SCRATCH, 0, 0}}, 0, UINT64_MAX, 0, 1, 1, 1}};
     const uint64_t n = ((uint64_t)3 << 32) + 7;
     uint32_t said[3] = {0, 0, 0};
     cl_mem from = buffer(ROOM), scratch = buffer(ROOM);
@@ -481,10 +554,201 @@ static void wide(const hs_sort *plain)
     STATUS(hs_opencl_create(&crafted, context, device, &sorter, &error), HS_OK);
     STATUS(hs_opencl_sort(sorter, queue, &args, &error), HS_OK);
     must(clEnqueueReadBuffer(queue, scratch, CL_TRUE, 0, sizeof said, said, 0, NULL, NULL), "clEnqueueReadBuffer");
-    EXPECT(said[0] == 7 && said[1] == 3 && said[2] == (uint32_t)-5);
+    EXPECT(said[0] == 7 && said[1] == 3 && said[2] == 5);
     hs_opencl_release(sorter);
     clReleaseMemObject(from);
     clReleaseMemObject(scratch);
+}
+
+/* What a kernel of a sort with all that there is was told: in `to` and `out`. */
+static const char *const telling[] = {
+    "__kernel void tell(__global const uint *from, __global uint *to, __global const uint *with, __global uint *out,\n",
+    "                   __global const uint *count, int n, int argument, int low, int high)\n",
+    "{\n",
+    "    to[0] = (uint)n; to[1] = (uint)argument; to[2] = (uint)low; to[3] = (uint)high;\n",
+    "    to[4] = argument >> 23 & 1 ? count[0] : 0; out[0] = with[1]; out[1] = from[5];\n",
+    "}\n"};
+static const hs_kernel teller[] = {{"tell", 1, 1, 0, 5, 0, 0}};
+static const hs_step told[] = {{0, HS_DIRECT, HS_ANYWHERE, 2, 8, HS_ANY_BITS,
+                                {{HS_SOURCE, 0, 0}, {HS_DESTINATION, 0, 0}, {HS_VALUES, 0, 0}, {HS_VALUES_OUT, 0, 0},
+                                 {HS_COUNT, 0, 0}}, 5, UINT64_MAX, 0, 1, 1, 1}};
+
+static hs_sort valued(const hs_sort *plain)
+{
+    hs_sort crafted = *plain;
+    crafted.value = "v4";
+    crafted.value_bytes = 4;
+    crafted.typed = crafted.ranged = crafted.counted = 1;
+    crafted.kernel_count = crafted.step_count = 1;
+    crafted.kernels = teller;
+    crafted.steps = told;
+    crafted.opencl = telling;
+    crafted.opencl_lines = sizeof telling / sizeof telling[0];
+    return crafted;
+}
+
+/* Keys with values, types, ranges and a count: what the kernel gets, and every call that is refused. */
+static void everything(const hs_sort *plain)
+{
+    const hs_sort crafted = valued(plain);
+    cl_mem whole = buffer(ROOM), from = part(whole, 0, 1024), to = part(whole, 1024, 1024);
+    cl_mem with = part(whole, 2048, 1024), out = part(whole, 3072, 1024), count = part(whole, 4096, 256);
+    cl_mem short_one = part(whole, 5120, 100);
+    hs_opencl *sorter = NULL;
+    uint32_t trial, said[ROOM];
+    STATUS(hs_opencl_create(&crafted, context, device, &sorter, &error), HS_OK);
+    for (trial = 0; sorter; trial++) {
+        hs_opencl_args args = arguments(1000, from, to);
+        hs_status expected = HS_ERROR_OPTION;
+        args.values = with;
+        args.values_destination = out;
+        args.options.type = HS_F32;
+        args.options.descending = 1;
+        args.options.begin_bit = 3;
+        args.options.end_bit = 28;
+        fill(whole);
+        switch (trial) {
+        case 0: /* 25 bits are digits of 7, 6, 6 and 6; of an even number of passes the third does not go straight */
+        case 1:
+            args.count = trial ? count : NULL;
+            STATUS(hs_opencl_sort(sorter, queue, &args, &error), HS_OK);
+            must(clEnqueueReadBuffer(queue, whole, CL_TRUE, 0, sizeof said, said, 0, NULL, NULL), "read");
+            EXPECT(said[1024] == 1000 && said[1026] == 5 && said[1027] == 0x7fffffff);
+            EXPECT(said[1025] == (2u | 16u << 8 | 6u << 16 | HS_SIGNED | HS_FLOAT | HS_DESCENDING |
+                                  (trial ? (uint32_t)HS_COUNTED : 0u)));
+            EXPECT(said[1028] == (trial ? MARK - 4096u : 0) && said[3072] == MARK - 2049u && said[3073] == MARK - 5u);
+            continue;
+        case 2: /* in place; 24 bits take three passes, of which this is the last */
+            args.destination = args.values_destination = NULL;
+            args.options.end_bit = 27;
+            STATUS(hs_opencl_sort(sorter, queue, &args, &error), HS_OK);
+            must(clEnqueueReadBuffer(queue, whole, CL_TRUE, 0, sizeof said, said, 0, NULL, NULL), "read");
+            EXPECT(said[1] == (2u | 19u << 8 | 8u << 16 | HS_SIGNED | HS_FLOAT | HS_DESCENDING));
+            continue;
+        case 3: /* the same, from one buffer to another: it goes straight to the destination */
+            args.options.end_bit = 27;
+            STATUS(hs_opencl_sort(sorter, queue, &args, &error), HS_OK);
+            must(clEnqueueReadBuffer(queue, whole, CL_TRUE, 0, sizeof said, said, 0, NULL, NULL), "read");
+            EXPECT(said[1025] == (2u | 19u << 8 | 8u << 16 | HS_DIRECT | HS_SIGNED | HS_FLOAT | HS_DESCENDING));
+            continue;
+        case 4: args.values = NULL; break;
+        case 5: args.options.type = HS_F64; break;
+        case 6: args.options.discard_keys = 1; break;
+        case 7: args.n = 0; args.options.type = HS_F64; break; /* options count whatever n is */
+        case 8: args.options.begin_bit = 29; expected = HS_ERROR_RANGE; break;
+        case 9: args.destination = NULL; expected = HS_ERROR_ARGUMENT; break; /* keys in place, values not */
+        case 10: args.values_destination = NULL; expected = HS_ERROR_ARGUMENT; break;
+        case 11: args.values = short_one; expected = HS_ERROR_COUNT; break;
+        case 12: args.values_destination = short_one; expected = HS_ERROR_COUNT; break;
+        case 13: args.count = count; args.n = 1 << 30; expected = HS_ERROR_COUNT; break;
+        case 14: args.values_destination = from; expected = HS_ERROR_OVERLAP; break;
+        case 15: args.values_destination = to; expected = HS_ERROR_OVERLAP; break;
+        case 16: args.values_destination = whole; expected = HS_ERROR_OVERLAP; break;
+        case 17: args.values = to; expected = HS_ERROR_OVERLAP; break;
+        case 18: args.count = out; expected = HS_ERROR_OVERLAP; break;
+        case 19: args.values = from; expected = HS_OK; break; /* what is only read may be the same */
+        case 20: args.count = from; expected = HS_OK; break;
+        case 21: /* but in place it is written */
+            args.destination = args.values_destination = NULL;
+            args.values = from;
+            expected = HS_ERROR_OVERLAP;
+            break;
+        default: hs_opencl_release(sorter); sorter = NULL; continue;
+        }
+        is(hs_opencl_sort(sorter, queue, &args, &error), expected, __LINE__ + (int)trial, "a call with everything");
+        EXPECT(expected == HS_OK || sorted(whole, 0, 0));
+    }
+    clReleaseMemObject(from);
+    clReleaseMemObject(to);
+    clReleaseMemObject(with);
+    clReleaseMemObject(out);
+    clReleaseMemObject(count);
+    clReleaseMemObject(short_one);
+    clReleaseMemObject(whole);
+}
+
+/* Indices: no values are read, and keys may be discarded: then there is room for them in scratch. */
+static void indices(const hs_sort *plain)
+{
+    static const char *const text[] = {
+        "__kernel void tell(__global const uint *from, __global uint *to, __global uint *out, int n, int argument)\n",
+        "{ to[0] = (uint)n; to[n - 1] = (uint)argument; out[0] = from[5]; }\n"};
+    static const hs_kernel kernels[] = {{"tell", 1, 1, 0, 3, 0, 0}};
+    static const hs_step steps[] = {{0, 5, HS_OUT_OF_PLACE, HS_ALONE, 0, HS_ALL_BITS,
+                                     {{HS_SOURCE, 0, 0}, {HS_DESTINATION, 0, 0}, {HS_VALUES_OUT, 0, 0}}, 0, 4000, 0, 1,
+                                     1, 1}};
+    cl_mem from = buffer(ROOM), out = buffer(ROOM), scratch = buffer(256 + 1000), little = buffer(256 + 999);
+    hs_sort crafted = *plain;
+    hs_opencl *sorter = NULL;
+    hs_opencl_args args = arguments(1000, from, NULL);
+    uint32_t said[256 + 1000];
+    uint64_t bytes = 0;
+    crafted.value = "index";
+    crafted.value_bytes = 4;
+    crafted.index = 1;
+    crafted.kernel_count = crafted.step_count = 1;
+    crafted.kernels = kernels;
+    crafted.steps = steps;
+    crafted.opencl = text;
+    crafted.opencl_lines = 2;
+    crafted.scratch.plus = 100; /* which ends where 1024 bytes do */
+    args.options.discard_keys = 1;
+    STATUS(hs_scratch_with(&crafted, 1000, &args.options, &bytes), HS_OK);
+    EXPECT(bytes == 1024 + 4000);
+    STATUS(hs_opencl_create(&crafted, context, device, &sorter, &error), HS_OK);
+    fill(from);
+    args.values_destination = out;
+    STATUS(hs_opencl_sort(sorter, queue, &args, &error), HS_ERROR_SCRATCH);
+    args.scratch = little;
+    STATUS(hs_opencl_sort(sorter, queue, &args, &error), HS_ERROR_SCRATCH);
+    args.scratch = scratch;
+    STATUS(hs_opencl_sort(sorter, queue, &args, &error), HS_OK);
+    must(clEnqueueReadBuffer(queue, scratch, CL_TRUE, 0, sizeof said, said, 0, NULL, NULL), "read");
+    EXPECT(said[256] == 1000 && said[256 + 999] == (5u | HS_DISCARD));
+    must(clEnqueueReadBuffer(queue, out, CL_TRUE, 0, sizeof(uint32_t), said, 0, NULL, NULL), "read");
+    EXPECT(said[0] == MARK - 5u && sorted(from, 0, 0)); /* the source is only read */
+    args.destination = little;
+    STATUS(hs_opencl_sort(sorter, queue, &args, &error), HS_ERROR_ARGUMENT);
+    args.destination = NULL;
+    args.values = from;
+    STATUS(hs_opencl_sort(sorter, queue, &args, &error), HS_ERROR_OPTION);
+    args.values = args.values_destination = NULL;
+    STATUS(hs_opencl_sort(sorter, queue, &args, &error), HS_ERROR_OPTION);
+    args.values_destination = from;
+    STATUS(hs_opencl_sort(sorter, queue, &args, &error), HS_ERROR_OVERLAP); /* what is read is not written */
+    hs_opencl_release(sorter);
+    clReleaseMemObject(from);
+    clReleaseMemObject(out);
+    clReleaseMemObject(scratch);
+    clReleaseMemObject(little);
+}
+
+/* A plain sort takes none of it. */
+static void nothing_more(hs_opencl *sorter)
+{
+    cl_mem from = buffer(ROOM), other = buffer(ROOM);
+    hs_opencl_args args = arguments(1000, from, NULL);
+    int i;
+    fill(from);
+    for (i = 0; i < 7; i++) {
+        args = arguments(1000, from, NULL);
+        if (i == 0) args.values = other;
+        if (i == 1) args.values_destination = other;
+        if (i == 2) args.count = other;
+        if (i == 3) args.options.type = HS_I32;
+        if (i == 4) args.options.descending = 1;
+        if (i == 5) args.options.end_bit = 16;
+        if (i == 6) args.options.discard_keys = 1;
+        STATUS(hs_opencl_sort(sorter, queue, &args, &error), HS_ERROR_OPTION);
+    }
+    EXPECT(sorted(from, 0, 0));
+    args = arguments(1000, from, NULL);
+    args.options.type = HS_U32;
+    args.options.end_bit = 32;
+    STATUS(hs_opencl_sort(sorter, queue, &args, &error), HS_OK);
+    EXPECT(sorted(from, 0, 1000));
+    clReleaseMemObject(from);
+    clReleaseMemObject(other);
 }
 
 int main(void)
@@ -508,6 +772,9 @@ int main(void)
     scratch(plain);
     places(plain);
     wide(plain);
+    everything(plain);
+    indices(plain);
+    nothing_more(sorter);
     must(clFinish(queue), "clFinish");
     hs_opencl_release(sorter);
 

@@ -48,13 +48,14 @@ static hs_status all(const hs_sort *sort, hs_opencl_error *error)
     hs_opencl *sorter = (hs_opencl *)&wrong;
     const hs_sort *found = sort;
     size_t i;
-    hs_status status = hs_opencl_match(hs_targets, hs_targets_count, "u32", fake_device(), &found);
+    hs_status status = hs_opencl_match(hs_targets, hs_targets_count, "u32", NULL, fake_device(), &found);
     if (status == HS_OK) status = hs_opencl_create(sort, fake_context(), fake_device(), &sorter, error);
     else return status;
     EXPECT((status == HS_OK) == (sorter != NULL));
     for (i = 0; i < sizeof counts / sizeof counts[0] && status == HS_OK; i++) {
         cl_event event = NULL;
         cl_mem source = fake_buffer(20000), destination = fake_buffer(20000), scratch = fake_buffer(100000);
+        cl_mem values = fake_buffer(20000), values_destination = fake_buffer(20000), count = fake_buffer(4);
         hs_opencl_args args;
         const unsigned enqueued = fake.enqueued, waited = fake.waited;
         memset(&args, 0, sizeof args);
@@ -62,6 +63,9 @@ static hs_status all(const hs_sort *sort, hs_opencl_error *error)
         args.source = source;
         args.destination = i == 1 ? NULL : destination;
         args.scratch = scratch;
+        if (sort->value_bytes) args.values = values;
+        if (sort->value_bytes && i != 1) args.values_destination = values_destination;
+        if (sort->counted && i == 0) args.count = count;
         args.event = i == 1 ? NULL : &event;
         status = hs_opencl_sort(sorter, fake_queue(), &args, error);
         EXPECT((event != NULL) == (status == HS_OK && i != 1));
@@ -71,6 +75,9 @@ static hs_status all(const hs_sort *sort, hs_opencl_error *error)
         clReleaseMemObject(source);
         clReleaseMemObject(destination);
         clReleaseMemObject(scratch);
+        clReleaseMemObject(values);
+        clReleaseMemObject(values_destination);
+        clReleaseMemObject(count);
     }
     hs_opencl_release(sorter);
     return status;
@@ -167,13 +174,20 @@ int main(void)
 {
     static const hs_kernel two[] = {{"there", 64, 1, 0, 2, 0, 0}, {"wide", 64, 1, 0, 2, 0, 1}};
     static const hs_step steps[] = {
-        {0, 0, HS_ANYWHERE, {{HS_SOURCE, 0, 0}, {HS_SCRATCH, 256, 4}}, 0, 1000000, 63, 64, 1, 1000},
-        {0, 0, HS_OUT_OF_PLACE, {{HS_SCRATCH, 256, 4}, {HS_SCRATCH, 512, 8}}, 0, 1000000, 63, 64, 1, 1000},
-        {0, 0, HS_IN_PLACE, {{HS_SCRATCH, 256, 4}, {HS_SCRATCH, 512, 0}}, 0, 1000000, 63, 64, 1, 1000},
-        {1, 0, HS_ANYWHERE, {{HS_SCRATCH, 0, 0}, {HS_DESTINATION, 0, 0}}, 0, 1000000, 63, 64, 1, 1000},
+        {0, 0, HS_ANYWHERE, HS_ALONE, 0, 0, {{HS_SOURCE, 0, 0}, {HS_SCRATCH, 256, 4}}, 0, 1000000, 63, 64, 1, 1000},
+        {0, 0, HS_OUT_OF_PLACE, HS_ALONE, 0, 0, {{HS_SCRATCH, 256, 4}, {HS_SCRATCH, 512, 8}}, 0, 1000000, 63, 64, 1,
+         1000},
+        {0, 0, HS_IN_PLACE, HS_ALONE, 0, 0, {{HS_SCRATCH, 256, 4}, {HS_SCRATCH, 512, 0}}, 0, 1000000, 63, 64, 1, 1000},
+        {1, 0, HS_ANYWHERE, HS_ALONE, 0, 0, {{HS_SCRATCH, 0, 0}, {HS_DESTINATION, 0, 0}}, 0, 1000000, 63, 64, 1, 1000},
     };
     static const char *const text[] = {"nothing\n"};
-    hs_sort lanes = *hs_targets[0]->sorts[0], scratch = lanes;
+    static const hs_kernel full[] = {{"full", 64, 1, 0, 6, 0, 0}, {"grids", 64, 1, 0, 2, 0, 0}};
+    static const hs_step full_steps[] = {
+        {1, 0, HS_ANYWHERE, HS_GRIDS, 0, 0, {{HS_COUNT, 0, 0}, {HS_SCRATCH, 0, 0}}, 0, 1000000, 63, 64, 1, 1},
+        {0, 0, HS_ANYWHERE, 0, 8, HS_ANY_BITS, {{HS_SOURCE, 0, 0}, {HS_DESTINATION, 0, 0}, {HS_SCRATCH, 256, 4},
+                                                {HS_VALUES, 0, 0}, {HS_VALUES_OUT, 0, 0}, {HS_COUNT, 0, 0}},
+         0, 1000, 63, 64, 1, 1000}};
+    hs_sort lanes = *hs_targets[0]->sorts[0], scratch = lanes, counted;
     const hs_sort *plain = hs_targets[0]->sorts[0];
     hs_kernel kernels[KERNELS];
     unsigned calls, i;
@@ -190,12 +204,19 @@ int main(void)
     scratch.opencl_lines = 1;
     scratch.scratch.plus = 1024;
     scratch.scratch.per_n = 12;
+    counted = scratch;
+    counted.kernels = full;
+    counted.steps = full_steps;
+    counted.step_count = 2;
+    counted.value = "v4";
+    counted.value_bytes = 4;
+    counted.counted = 1;
 
     fake.lanes = 1024;
     fake.width = 16;
-    calls = each(plain) + each(&lanes) + each(&scratch);
+    calls = each(plain) + each(&lanes) + each(&scratch) + each(&counted);
     fake.properties = CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
-    calls += each(plain) + each(&lanes) + each(&scratch);
+    calls += each(plain) + each(&lanes) + each(&scratch) + each(&counted);
     log_is_cut(plain);
     kernels_do_not_fit(plain, &lanes);
     kernels_that_vote(&lanes);

@@ -10,7 +10,7 @@
 struct fake fake;
 
 enum kind { CONTEXT = 1, DEVICE, PLATFORM, QUEUE, PROGRAM, KERNEL, EVENT, BUFFER };
-enum { ARGUMENTS = 8 };
+enum { ARGUMENTS = 16 };
 
 typedef struct object {
     enum kind kind;

@@ -1,29 +1,36 @@
-/* Reads lines of: sort, n, limit of a grid, whether in place.  Prints for each what the sort asks of scratch and its
- * launches as the runtimes would make them, or why there are none. */
+/* Reads lines of: sort, n, limit of a grid, whether in place, whether counted, type, descending, begin, end, discard.
+ * Prints for each what the sort asks of scratch and its launches as the runtimes would make them, or why there are
+ * none. */
 #include "hs/hs_targets.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-static void print(const hs_sort *sort, uint64_t n, uint64_t limit, int in_place)
+static void print(const hs_sort *sort, uint64_t n, uint64_t limit, int in_place, int counted, const hs_options *how)
 {
     uint64_t scratch, offset, bytes;
     uint32_t i, k, grid[2];
-    if (hs_scratch(sort, n, &scratch) != HS_OK || hs_outcome_at(sort, n, &offset, &bytes) != HS_OK) {
+    int32_t argument = 0;
+    const hs_status status = hs_scratch_with(sort, n, how, &scratch);
+    if (status == HS_ERROR_RANGE || status == HS_ERROR_OPTION) {
+        puts(status == HS_ERROR_RANGE ? "range" : "option");
+        return;
+    }
+    if (status != HS_OK || hs_outcome_at(sort, n, &offset, &bytes) != HS_OK) {
         puts(hs_pad(sort, n, NULL, NULL) == HS_ERROR_COUNT ? "count" : "error");
         return;
     }
     printf("%" PRIu64 " %" PRIu64 "+%" PRIu64 "|", scratch, offset, bytes);
     for (i = 0; i < sort->step_count; i++) {
         const hs_step *step = &sort->steps[i];
-        const uint64_t groups = hs_groups(step, n, in_place);
-        if (groups == 0) continue;
+        const uint64_t groups = hs_groups(step, n, in_place, counted);
+        if (groups == 0 || !hs_argument(sort, step, how, in_place, counted, &argument)) continue;
         if (!hs_grid(groups, limit, grid)) {
             fputs("grid", stdout);
             break;
         }
-        printf("%s %" PRId32 " %" PRIu64 " %" PRIu32 " %" PRIu32, sort->kernels[step->kernel].name, step->argument,
-               groups, grid[0], grid[1]);
+        printf("%s %" PRId32 " %" PRIu64 " %" PRIu32 " %" PRIu32, sort->kernels[step->kernel].name, argument, groups,
+               grid[0], grid[1]);
         for (k = 0; k < sort->kernels[step->kernel].bindings; k++)
             printf(" %d@%" PRIu64, (int)step->bindings[k].role, hs_offset(&step->bindings[k], n));
         fputs(";", stdout);
@@ -33,18 +40,25 @@ static void print(const hs_sort *sort, uint64_t n, uint64_t limit, int in_place)
 
 int main(void)
 {
-    const hs_sort *sorts[256];
+    const hs_sort *sorts[1024];
     size_t i, j, count = 0, wanted;
     uint64_t n, limit;
-    int in_place;
+    hs_options how;
+    unsigned type;
+    int in_place, counted;
     for (i = 0; i < hs_targets_count; i++)
-        for (j = 0; j < hs_targets[i]->sort_count && count < 256; j++) {
+        for (j = 0; j < hs_targets[i]->sort_count && count < 1024; j++) {
             const hs_sort *sort = sorts[count++] = hs_targets[i]->sorts[j];
-            const int found = hs_find(hs_targets[i], sort->algorithm, sort->key) == sort;
-            printf("%s %s %s %s\n", hs_targets[i]->name, sort->algorithm, sort->key, found ? "found" : "lost");
+            const int found = hs_find(hs_targets[i], sort->algorithm, sort->key, sort->value) == sort;
+            printf("%s %s %s %s %s\n", hs_targets[i]->name, sort->algorithm, sort->key, sort->value,
+                   found ? "found" : "lost");
         }
     puts("");
-    while (scanf("%zu %" SCNu64 " %" SCNu64 " %d", &wanted, &n, &limit, &in_place) == 4)
-        if (wanted < count) print(sorts[wanted], n, limit, in_place);
+    while (scanf("%zu %" SCNu64 " %" SCNu64 " %d %d %u %" SCNu32 " %" SCNu32 " %" SCNu32 " %" SCNu32, &wanted, &n,
+                 &limit, &in_place, &counted, &type, &how.descending, &how.begin_bit, &how.end_bit,
+                 &how.discard_keys) == 10) {
+        how.type = (hs_type)type;
+        if (wanted < count) print(sorts[wanted], n, limit, in_place, counted, &how);
+    }
     return 0;
 }

@@ -7,7 +7,7 @@
 static const char *picked(const hs_target *const *targets, const char *key, cl_device_id device)
 {
     const hs_sort *sort = NULL;
-    if (hs_opencl_match(targets, hs_targets_count, key, device, &sort) != HS_OK) return "error";
+    if (hs_opencl_match(targets, hs_targets_count, key, NULL, device, &sort) != HS_OK) return "error";
     return sort ? sort->target : "none";
 }
 

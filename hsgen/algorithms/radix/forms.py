@@ -1,0 +1,36 @@
+"""Radix sorts in other forms than plain keys: the shape that a target chose, as far as it serves them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from hsgen.algorithms.radix.bodies import kernels
+from hsgen.algorithms.radix.shape import Params
+from hsgen.device import Device
+from hsgen.keys import Form, KeyType
+
+
+def formed(p: Mapping[str, Params], key: KeyType, form: Form, device: Device) -> Params | None:
+    """Return the shape for keys of a width in a form; None where the device or the target serves none.
+
+    Narrow keys are held as words and take the shape of 32-bit keys.  Values take local memory for the places of keys:
+    where it does not suffice, lanes get fewer keys.
+    """
+    if key.bytes < 4 and not (device.storage8 if key.bytes == 1 else device.storage16):
+        return None
+    own = p.get(key.name) or (p.get("u32") if key.bytes < 4 else None)
+    if own is None:
+        return None
+    made = replace(own, key=key, form=form)
+    if form.value == "packed":
+        made = replace(made, begin=key.bits // 2)
+    if form.counted:
+        made = replace(made, large=False)  # counts on the device are words
+    if key.bytes < 4:
+        made = replace(made, bits=min(made.bits, key.bits))
+    while made.items > 1 and not made.serial and any(k.local_bytes(key) > device.local_bytes for k in kernels(made)):
+        made = replace(made, items=made.items - 1)
+        if made.single is not None:
+            made = replace(made, single=min(made.single, made.tile))
+    return made

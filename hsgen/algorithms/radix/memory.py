@@ -1,0 +1,159 @@
+"""What the kernels of a radix sort share when they are played in numpy: buffers, words, and arguments unpacked.
+
+Buffers have the numbers that kernels use: 0 is the source, 1 the destination, 2 the room in scratch; so have values.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hsgen import oracle
+from hsgen.algorithms.radix.shape import Params
+from hsgen.plan import Launch, digit, passes
+from hsgen.spec import COUNTED, DESCENDING, DIRECT, DISCARD, FLOAT, LAST, REDO, SIGNED, SPAN, Binding, Kernel
+
+Keys = NDArray[np.unsignedinteger]
+Values = NDArray[np.unsignedinteger]
+Places = NDArray[np.intp]
+_ROLES = {
+    "source": "source",
+    "destination": "destination",
+    "values_in": "values",
+    "values_out": "values_out",
+    "device_n": "count",
+}
+
+
+class Fault(Exception):
+    """A kernel does what it may not do."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pass:
+    """A launch: its argument, unpacked, its work-groups and its keys.
+
+    number, shift, mask: of a pass.  begin, end: of the bits, where a kernel handles all passes at once.
+    """
+
+    number: int
+    shift: int
+    mask: int
+    begin: int
+    end: int
+    redo: bool
+    direct: bool
+    discard: bool
+    kind: int
+    descending: bool
+    groups: int
+    n: int
+
+
+def unpacked(p: Params, launch: Launch, n: int) -> Pass:
+    """Return what the kernel of a launch makes of its argument.
+
+    Raises:
+        Fault: the argument asks for what the kernels of this form were not made for.
+    """
+    arg, form = launch.argument, p.form
+    kind = 2 if arg & FLOAT else 1 if arg & SIGNED else 0
+    at = Pass(
+        number=arg & 255,
+        shift=arg >> 8 & 255,
+        mask=(1 << (arg >> 16 & 15)) - 1,
+        begin=arg >> 8 & 255,
+        end=arg & 255,
+        redo=bool(arg & REDO),
+        direct=bool(arg & DIRECT),
+        discard=bool(arg & DISCARD),
+        kind=kind,
+        descending=bool(arg & DESCENDING),
+        groups=launch.groups,
+        n=n,
+    )
+    if (kind or at.descending) and not form.typed:
+        raise Fault("kernels of unsigned keys in ascending order get another type or order")
+    if (at.discard and not form.index) or (arg & COUNTED and not form.counted):
+        raise Fault("kernels get a flag that they do not know")
+    if not form.ranged:  # what is known beforehand is not looked up in arguments
+        end = p.key.bits if p.end is None else p.end
+        number = launch.step.number
+        digits = {(shift, (1 << width) - 1) for shift, width in p.digits}
+        if number >= 0 and (at.shift, at.mask) not in digits:
+            raise Fault(f"a pass over a digit at bit {at.shift}, which this sort does not have")
+        if (number == SPAN and (at.begin, at.end) != (p.begin, end)) or (number == LAST and at.number != len(p.digits)):
+            raise Fault("kernels for all bits get a part of them")
+    return at
+
+
+@dataclass(slots=True)
+class Memory:
+    """The three buffers of keys and of values, and the words in scratch by their names."""
+
+    buffers: list[Keys]
+    values: list[Values | None]
+    in_place: bool
+    where: dict[int, int] = field(default_factory=dict)
+    order: dict[int, int] = field(default_factory=dict)
+    failed: set[int] = field(default_factory=set)
+    table: NDArray[np.int64] = field(default_factory=lambda: np.zeros((0, 0), np.int64))
+    totals: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    histogram: list[NDArray[np.int64]] = field(default_factory=list)
+    bound: dict[str, Binding] = field(default_factory=dict)
+
+    def bind(self, kernel: Kernel, bindings: tuple[Binding, ...]) -> None:
+        """Check that a kernel's buffers are bound to what they are, and in scratch always to the same places."""
+        for buffer, binding in zip(kernel.buffers, bindings, strict=True):
+            if (
+                binding.role != _ROLES.get(buffer.name, "scratch")
+                or self.bound.setdefault(buffer.name, binding) != binding
+            ):
+                raise Fault(f"{kernel.name} finds something else than {buffer.name}")
+
+    def digits(self, number: int, at: Pass, shift: int, mask: int) -> NDArray[np.int64]:
+        """Return the digits of the keys in a buffer, by their order."""
+        return digits_of(self.buffers[number][: at.n], at, shift, mask)
+
+    def entries(self, p: Params, number: int, n: int) -> tuple[Keys, Values | None]:
+        """Return copies of the keys in a buffer and of the values with them; at first places are made, not read."""
+        keys = self.buffers[number][:n].copy()
+        if not p.valued:
+            return keys, None
+        if p.form.index and number == 0:
+            return keys, np.arange(n).astype(f"u{p.form.value_bytes}").view(np.uint32).reshape(n, -1)
+        values = self.values[number]
+        if values is None:
+            raise Fault("a kernel reads values that there are not")
+        return keys, values[:n].copy()
+
+    def store(self, to: int, place: Places, entries: tuple[Keys, Values | None], at: Pass) -> None:
+        """Store keys and values; a kernel that writes a source that must stay is at fault."""
+        keys, values = entries
+        if to == 0:
+            raise Fault("a kernel writes the source")
+        if not at.discard:
+            self.buffers[to][place] = keys
+        out = self.values[to]
+        if values is not None and out is not None:
+            out[place] = values
+
+    def may_move(self, place: int, following: int) -> None:
+        """Check that a pass does not store where it reads."""
+        if following == place or (self.in_place and {following, place} == {0, 1}):
+            raise Fault("a pass stores where it reads")
+
+
+def digits_of(keys: Keys, at: Pass, shift: int, mask: int) -> NDArray[np.int64]:
+    """Return the digits of keys, by their order."""
+    by = oracle.ordered(keys, at.kind, descending=at.descending)
+    return ((by >> by.dtype.type(shift)).astype(np.uint64) & np.uint64(mask)).astype(np.int64)
+
+
+def all_digits(p: Params, at: Pass) -> list[tuple[int, int]]:
+    """Return shift and mask of every digit, for a kernel that handles all passes at once."""
+    count = passes(at.begin, at.end, p.digit)
+    found = (digit(at.begin, at.end, p.digit, number) for number in range(count))
+    return [(shift, (1 << width) - 1) for shift, width in found]

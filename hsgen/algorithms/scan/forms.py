@@ -1,0 +1,14 @@
+"""Prefix sums know no other form than plain elements."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from hsgen.algorithms.scan.shape import Params
+from hsgen.device import Device
+from hsgen.keys import PLAIN, Form, KeyType
+
+
+def formed(p: Mapping[str, Params], key: KeyType, form: Form, device: Device) -> Params | None:
+    """Return the shape for elements of a width; None in any other form."""
+    return p.get(key.name) if form == PLAIN else None

@@ -1,0 +1,147 @@
+"""Framed device buffers: every array that a sort gets lies between guard words, which must survive.
+
+An input that is only read must not change either.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hsgen import sorts
+from hsgen.backends.engine import COUNT, KEYS, KEYS_OUT, VALUES, VALUES_OUT, Engine
+from hsgen.plan import PLAIN, Options
+
+FRONT = 1024  # guard bytes before an array, at least; a multiple of every device's base alignment
+SHIFTS = 16  # places at which arrays begin, an element or what the device asks for apart
+_GUARD = 0x5A
+_MORE = 64  # elements behind the last block that are guarded as well
+
+Bytes = NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One sort: the arrays before and after it, and how it is called.
+
+    `keys` are the elements of the n items, `values` rows of words, None where there are none to read.  `expected` is
+    None where keys are not wanted, `values_expected` where there are none.  `count` is what lies on the device as the
+    count, None where n is given by the host; `n` is then the capacity.
+    """
+
+    n: int
+    keys: NDArray[Any]
+    expected: NDArray[Any] | None
+    in_place: bool
+    values: NDArray[Any] | None = None
+    values_expected: NDArray[Any] | None = None
+    how: Options = PLAIN
+    count: int | None = None
+
+
+class Frame:
+    """The buffers of an engine with guards, and what it takes to run calls in them."""
+
+    def __init__(self, engine: Engine, greatest: int) -> None:
+        sort = engine.sort
+        self._engine, self._item = engine, sort.item_bytes
+        self._value = sort.form.value_bytes
+        self.unit = max(engine.align, sort.key.bytes)
+        self._value_unit = max(engine.align, self._value, 4)
+        self.back = (sorts.block(sort) + _MORE) * max(self._item, self._value)
+        rooms = {KEYS: self._item, KEYS_OUT: self._item}
+        rooms |= {VALUES: self._value, VALUES_OUT: self._value} if self._value else {}
+        for slot, size in rooms.items():
+            engine.allocate(slot, FRONT + SHIFTS * max(self.unit, self._value_unit) + greatest * size + self.back)
+        if sort.form.counted:
+            engine.allocate(COUNT, 2 * FRONT)
+
+    def framed(self, array: NDArray[Any], place: int) -> Bytes:
+        """Return the bytes of a buffer in which `array` begins at `place`, with guards around."""
+        data = np.ascontiguousarray(array).view(np.uint8).reshape(-1)
+        image = np.full(place + len(data) + self.back, _GUARD, np.uint8)
+        image[place : place + len(data)] = data
+        return image
+
+    def run(self, call: Call, shifts: tuple[int, int] = (0, 0)) -> str | None:
+        """Sort; the places of the arrays are shifted by these units.  Say what is wrong, or return None."""
+        engine, (a, b) = self._engine, shifts
+        source = FRONT + a * self.unit
+        destination = source if call.in_place else FRONT + b * self.unit
+        at = {"source": (KEYS, source)}
+        before = {KEYS: self.framed(call.keys, source)}
+        after = dict(before)
+        if call.in_place:
+            at["destination"] = at["source"]
+            after[KEYS] = self.framed(_whole(call.expected, call.keys), source)
+        elif call.expected is not None:
+            at["destination"] = (KEYS_OUT, destination)
+            before[KEYS_OUT] = self.framed(_blank(call.keys), destination)
+            after[KEYS_OUT] = self.framed(_whole(call.expected, _blank(call.keys)), destination)
+        self._values(call, shifts, at, before, after)
+        if call.count is not None:
+            at["count"] = (COUNT, FRONT)
+            before[COUNT] = after[COUNT] = self.framed(np.array([call.count], np.uint32), FRONT)[: 2 * FRONT]
+        for slot, image in before.items():
+            engine.write(slot, image)
+        engine.run(call.n, at, call.how)
+        for slot, image in after.items():
+            found = np.empty_like(image)
+            engine.read(slot, found)
+            if not np.array_equal(found, image):
+                place = next((p for s, p in at.values() if s == slot), 0)
+                return self._describe(slot, found, image, before[slot], place, call)
+        return None
+
+    def _values(
+        self,
+        call: Call,
+        shifts: tuple[int, int],
+        at: dict[str, tuple[int, int]],
+        before: dict[int, Bytes],
+        after: dict[int, Bytes],
+    ) -> None:
+        """Add the buffers of values to those of keys."""
+        if call.values_expected is None:
+            return
+        from_, to = (FRONT + (s * 3 % SHIFTS) * self._value_unit for s in shifts)
+        blank = np.full((len(call.keys), call.values_expected.shape[1]), 0x5A5A5A5A, np.uint32)
+        if call.values is not None:
+            at["values"] = (VALUES, from_)
+            before[VALUES] = after[VALUES] = self.framed(call.values, from_)
+            if call.in_place:
+                at["values_out"] = at["values"]
+                after[VALUES] = self.framed(_whole(call.values_expected, call.values), from_)
+                return
+        at["values_out"] = (VALUES_OUT, to)
+        before[VALUES_OUT] = self.framed(blank, to)
+        after[VALUES_OUT] = self.framed(_whole(call.values_expected, blank), to)
+
+    def _describe(self, slot: int, found: Bytes, image: Bytes, before: Bytes, place: int, call: Call) -> str:
+        at = int(np.flatnonzero(found != image)[0]) - place
+        values = slot in (VALUES, VALUES_OUT)
+        size = self._value if values else self._engine.sort.key.bytes
+        items = call.n if values else call.n * self._item // size
+        what = "value" if values else "element" if self._engine.sort.scan else "key"
+        if at < 0:
+            return f"byte {-at} before the {what}s was overwritten"
+        if at >= items * size:
+            return f"byte {at - items * size} after the {what}s was overwritten"
+        if np.array_equal(image, before) and slot in (KEYS, VALUES):
+            return "the input was changed"
+        one = slice(place + at // size * size, place + at // size * size + size)
+        shown = [int.from_bytes(x[one].tobytes(), "little") for x in (found, image)]
+        return f"{what} {at // size} is {shown[0]}, should be {shown[1]}"
+
+
+def _blank(array: NDArray[Any]) -> NDArray[Any]:
+    return np.full(array.nbytes, _GUARD, np.uint8).view(array.dtype).reshape(array.shape)
+
+
+def _whole(expected: NDArray[Any] | None, rest: NDArray[Any]) -> NDArray[Any]:
+    """What was expected, and behind it what must be as it was: keys at or beyond the count on the device."""
+    assert expected is not None
+    return np.concatenate([expected, rest[len(expected) :]])

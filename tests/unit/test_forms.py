@@ -1,0 +1,471 @@
+"""What forms of sorts promise, whatever the algorithm: bits, types, scratch, counts on the device, shapes of targets.
+
+- Digits cover every bit range exactly; keys of every type are brought in the order that numpy has for it.
+- Parts of scratch never overlap and lie within it, for every target, form and count.
+- With a count on the device, the table of grids gives what the interpreter gives for each real count, and every step
+  that a real count needs is launched for the capacity.
+- A part of the bits is sorted by the radix sorts of "auto", whatever the count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hsgen import oracle, sorts, target
+from hsgen.algorithms import ALGORITHMS, merge, radix
+from hsgen.algorithms.radix.words import columns, words
+from hsgen.cases import around
+from hsgen.errors import Usage
+from hsgen.keys import KEYS, ORDERS, TYPES, VALUES, Form
+from hsgen.plan import (
+    Options,
+    argument,
+    bit_range,
+    digit,
+    groups,
+    launches,
+    offset,
+    options,
+    passes,
+    scratch_bytes,
+    spare_at,
+)
+from hsgen.spec import (
+    COUNTED,
+    DESCENDING,
+    DIRECT,
+    DISCARD,
+    FLOAT,
+    GRIDS,
+    LAST,
+    SIGNED,
+    SPAN,
+    Part,
+    Plan,
+    Sort,
+    Step,
+    pair_bytes,
+)
+
+RICH = Form(typed=True, ranged=True, counted=True)
+FORMS = [Form(), Form(value="v4"), *(replace(RICH, value=value) for value in VALUES)]
+
+
+@cache
+def shipped(name: str) -> list[Sort]:
+    """Return every sort that a target serves in each form, "auto" and each label."""
+    found = []
+    t = target.find(name)
+    for form in FORMS:
+        for key in KEYS:
+            for label in t.labels(key):
+                try:
+                    if target.algorithm(label) != "scan":
+                        found.append(t.sort(label, key, form))
+                except Usage:
+                    continue
+    return found
+
+
+@given(st.integers(0, 64), st.integers(0, 64), st.integers(1, 11))
+def test_digits_cover_a_range_exactly(begin: int, length: int, bits: int) -> None:
+    end = min(64, begin + length)
+    count = passes(begin, end, bits)
+    found = [digit(begin, end, bits, number) for number in range(count)]
+    assert [shift for shift, _ in found] == [begin + sum(w for _, w in found[:i]) for i in range(count)]
+    assert sum(width for _, width in found) == end - begin
+    widths = [width for _, width in found]
+    assert max(widths) <= bits and max(widths) - min(widths) <= 1 and widths == sorted(widths, reverse=True)
+    assert count == max(1, -(-(end - begin) // bits))  # none is of no bit, but for an empty range
+    assert passes(begin, end, bits) <= passes(0, 64, bits)
+
+
+STEP = Step(
+    kernel="k", bindings=(), argument=0, min_n=0, max_n=100, x="n", add=0, div=1, mul=1, cap=9, number=0, bits=8
+)
+PLAN = Plan(steps=(STEP,), max_n=100, first_bit=32, bits=32)
+
+
+def test_arguments_of_passes_and_of_what_handles_all() -> None:
+    given_ = [argument(PLAN, replace(STEP, number=q), Options(), in_place=False) for q in range(5)]
+    assert given_ == [q | (32 + 8 * q) << 8 | 8 << 16 for q in range(4)] + [None]
+    part = Options(begin=3, end=20)
+    given_ = [argument(PLAN, replace(STEP, number=q), part, in_place=False) for q in range(4)]
+    assert given_ == [0 | 35 << 8 | 6 << 16, 1 | 41 << 8 | 6 << 16, 2 | 47 << 8 | 5 << 16, None]
+    assert argument(PLAN, replace(STEP, number=SPAN), part, in_place=False) == 52 | 35 << 8
+    assert argument(PLAN, replace(STEP, number=LAST), part, in_place=False) == 3
+    assert argument(PLAN, replace(STEP, number=LAST), Options(begin=5, end=5), in_place=False) == 1
+    assert argument(PLAN, replace(STEP, number=0), Options(begin=5, end=5), in_place=False) == 37 << 8
+
+
+def test_only_an_odd_number_of_passes_before_the_end_is_direct_and_only_out_of_place() -> None:
+    for count in range(1, 5):
+        for q in range(count):
+            step, how = replace(STEP, number=q, argument=DIRECT), Options(end=8 * count)
+            out, inside = (argument(PLAN, step, how, in_place=place) for place in (False, True))
+            assert out is not None and inside is not None and not inside & DIRECT
+            assert bool(out & DIRECT) == ((count - q) % 2 == 1)
+    every = replace(STEP, number=SPAN, argument=DIRECT)
+    for in_place in (False, True):
+        found = argument(PLAN, every, Options(), in_place=in_place)
+        assert found is not None and bool(found & DIRECT) == (not in_place)
+
+
+def test_flags_of_types_orders_counts_and_unwanted_keys() -> None:
+    expected = {"u32": 0, "i32": SIGNED, "f32": SIGNED | FLOAT}
+    for key, flags in expected.items():
+        for order, more in zip(ORDERS, (0, DESCENDING), strict=True):
+            for number in (0, SPAN, LAST):
+                how = options(key, order)
+                found = argument(PLAN, replace(STEP, number=number), how, in_place=True)
+                plain = argument(PLAN, replace(STEP, number=number), Options(), in_place=True)
+                assert found is not None and plain is not None and found == plain | flags | more
+    how = Options(discard=True, counted=True)
+    for number in (*range(4), SPAN, LAST):
+        found = argument(PLAN, replace(STEP, number=number), how, in_place=False)
+        assert found is not None and found & COUNTED
+        assert bool(found & DISCARD) == (number not in (0, 1, 2))
+
+
+@pytest.mark.parametrize(("begin", "end"), [(-1, 3), (5, 4), (0, 33), (33, 33)])
+def test_bit_ranges_that_keys_do_not_have_are_refused(begin: int, end: int) -> None:
+    with pytest.raises(Usage, match=f"bits {begin} to {end}: give a range in order, within 0 to 32"):
+        bit_range(PLAN, Options(begin=begin, end=end))
+    with pytest.raises(Usage):
+        list(launches(PLAN, 0, in_place=True, how=Options(begin=begin, end=end)))
+
+
+def sample(name: str, n: int) -> np.ndarray:
+    """Return keys of a type as numpy has them, least, greatest, zeros of both signs and infinities among them."""
+    t, rng = TYPES[name], np.random.default_rng(n)
+    dtype = np.dtype(t.numpy)
+    keys = rng.integers(0, KEYS[t.key].greatest, n, np.dtype(f"u{dtype.itemsize}"), endpoint=True).view(dtype)
+    if t.kind == 2:
+        keys = keys[~np.isnan(keys)]
+        more = [0.0, -0.0, np.inf, -np.inf, np.finfo(dtype).tiny / 2, -np.finfo(dtype).max]
+    else:
+        more = [0, 1, np.iinfo(dtype).max, np.iinfo(dtype).min]
+    return np.concatenate([keys, np.array(more, dtype), keys[:50]])
+
+
+def bits_of(keys: np.ndarray) -> np.ndarray:
+    return keys.view(np.dtype(f"u{keys.dtype.itemsize}"))
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("name", TYPES)
+def test_keys_of_every_type_are_in_numpys_order(name: str, order: str) -> None:
+    """Numbers ascend or descend, and zeros: -0 before +0, or behind it."""
+    keys = sample(name, 3000)
+    by = oracle.ordered(bits_of(keys), TYPES[name].kind, descending=order == "descending")
+    made = keys[np.argsort(by, kind="stable")]
+    right = np.sort(keys)
+    assert (made == (right if order == "ascending" else right[::-1])).all()
+    assert len(np.unique(by)) == len(np.unique(bits_of(keys)))
+    if TYPES[name].kind == 2:
+        zeros = np.signbit(made[made == 0])
+        assert (zeros == sorted(zeros, reverse=order == "ascending")).all() and len(set(zeros.tolist())) == 2
+
+
+@pytest.mark.parametrize("name", ["f16", "f32", "f64"])
+def test_floats_that_are_no_numbers_lie_outside_by_their_bits(name: str) -> None:
+    dtype = np.dtype(TYPES[name].numpy)
+    unsigned = np.dtype(f"u{dtype.itemsize}")
+    mantissa, sign = np.finfo(dtype).nmant, 8 * dtype.itemsize - 1
+    infinity = ((1 << (sign - mantissa)) - 1) << mantissa
+    ascending = [1 << sign | infinity | (1 << mantissa) - 1, 1 << sign | infinity | 1, 1 << sign | infinity, 1 << sign]
+    ascending += [0, infinity, infinity | 1, infinity | 1 << (mantissa - 1), infinity | (1 << mantissa) - 1]
+    keys = np.array(ascending, unsigned)
+    assert np.isnan(keys.view(dtype)).tolist() == [True, True, False, False, False, False, True, True, True]
+    assert (np.diff(np.argsort(oracle.ordered(keys, 2, descending=False))) == 1).all()
+    assert (np.diff(np.argsort(oracle.ordered(keys, 2, descending=True))) == -1).all()
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("name", TYPES)
+def test_the_kernels_rule_turns_keys_as_the_oracle_does_and_back(name: str, order: str) -> None:
+    """What ``templates/keys.j2`` says, here in Python: all keys of 16 bits and less, edges and others of wider ones."""
+    t, flags = TYPES[name], options(name, order).flags
+    bits = KEYS[t.key].bits
+    sign, every = 1 << (bits - 1), (1 << bits) - 1
+
+    flips = (sign if flags & SIGNED else 0) ^ (every if flags & DESCENDING else 0)
+    more, same = (every ^ sign if flags & FLOAT else 0), 0 if flags & DESCENDING else 1
+
+    def turned(key: int, first: int) -> int:
+        return key ^ flips ^ (more if key >> (bits - 1) != first else 0)
+
+    keys = np.arange(1 << bits).astype(f"u{bits // 8}") if bits <= 16 else bits_of(sample(name, 500))
+    by = oracle.ordered(keys, t.kind, descending=order == "descending").tolist()
+    assert [turned(key, 0) for key in keys.tolist()] == by
+    assert [turned(key, same) for key in by] == keys.tolist()
+
+
+def parts_of_scratch(sort: Sort, step: Step, n: int) -> Iterator[tuple[str, int, int]]:
+    """Yield what a launch for `n` keys touches in scratch: a name, where it begins, and its bytes."""
+    kernel = sort.kernel(step.kernel)
+    p, key, value = kernel.params, sort.key, sort.form.value_bytes
+    for buffer, binding in zip(kernel.buffers, step.bindings, strict=True):
+        if binding.role != "scratch":
+            continue
+        size = {"pair": n * pair_bytes(key), "value": n * value, "key": n * key.bytes}.get(buffer.type, 0)
+        if step.number == GRIDS:
+            size = 12 * len(sort.plan.steps)
+        elif buffer.name in ("words", "table"):
+            assert isinstance(p, radix.Params)
+            wide, tiles = kernel.wide, -(-n // p.tile)
+            looks = step.kernel in ("onesweep", "histogram")
+            rows = p.radix * columns(p) * (tiles if looks else min(tiles, p.groups))
+            size = 4 * words(p).table + (0 if wide else 4 * rows)
+            size = 8 * (p.radix + rows) if buffer.name == "table" else size
+        assert size, (buffer.name, buffer.type)
+        name = "grids" if step.number == GRIDS else buffer.type if buffer.type in ("pair", "value") else buffer.name
+        yield name, offset(binding, n), size
+
+
+@pytest.mark.parametrize("name", target.names())
+def test_parts_of_scratch_never_overlap(name: str) -> None:
+    """Two algorithms share places: with a count on the device both may be launched, one after the other."""
+    for sort in shipped(name):
+        top = sort.plan.max_n
+        edges = [p.max_n for p in sort.parts if p.max_n <= top] + [sort.plan.scratch.min_n + 1, (1 << 29) - 1, top - 1]
+        for n in {*edges, *(e + 1 for e in edges if e < top), 1000}:
+            for in_place in (False, True):
+                how = Options(discard=sort.form.index and not in_place, counted=sort.form.counted)
+                grids = [s for s in sort.plan.steps if s.number == GRIDS]
+                steps = grids * how.counted + [x.step for x in launches(sort.plan, n, in_place=in_place, how=how)]
+                for algorithm in {p.algorithm for p in sort.parts}:
+                    mine = [s for s in steps if s in grids or sort.kernel(s.kernel).algorithm == algorithm]
+                    check_apart(sort, mine, n, how)
+
+
+def check_apart(sort: Sort, steps: list[Step], n: int, how: Options) -> None:
+    """Check that parts lie apart and within scratch, and that unwanted keys lie behind all of them."""
+    found: dict[str, tuple[int, int]] = {}
+    for step in steps:
+        for part, begin, size in parts_of_scratch(sort, step, n):
+            assert found.setdefault(part, (begin, size))[0] == begin, (sort.name, part)
+            found[part] = begin, max(size, found[part][1])
+    placed = sorted(found.values())
+    for (begin, size), (other, _) in pairwise(placed):
+        assert begin + size <= other, (sort.name, n, found)
+    end = sum(placed[-1]) if placed else 0
+    whole = scratch_bytes(sort, n, how)
+    assert end <= sort.plan.scratch.bytes(n) <= whole, (sort.name, n)
+    if how.discard:
+        assert end <= spare_at(sort, n) and spare_at(sort, n) + n * sort.key.bytes <= whole
+
+
+def limited(sort: Sort) -> Sort:
+    """Return a sort whose scratch rule lacks what the second parts need."""
+    return replace(sort, plan=replace(sort.plan, scratch=replace(sort.plan.scratch, plus=0, per_unit=0)))
+
+
+def test_too_little_scratch_is_noticed() -> None:
+    sort = target.find("cpu").sort("radix", "u32", Form(value="v4"))
+    steps = [x.step for x in launches(sort.plan, 5000, in_place=False)]
+    check_apart(sort, steps, 5000, Options())
+    with pytest.raises(AssertionError):
+        check_apart(limited(sort), steps, 5000, Options())
+    nearer = [replace(s, bindings=tuple(replace(b, per_n=0) if b.per_n == 4 else b for b in s.bindings)) for s in steps]
+    with pytest.raises(AssertionError):
+        check_apart(sort, nearer, 5000, Options())
+
+
+Command = tuple[int, int, int]
+
+
+def wrapped(x: int) -> int:
+    """A signed 32-bit number."""
+    return (x + 2**31) % 2**32 - 2**31
+
+
+def grids(sort: Sort, capacity: int, count: int, limit: int) -> list[Command]:
+    """Return what the kernel grids writes: a command for each step; ``templates/grids.j2`` in Python."""
+    (first,) = [s for s in sort.plan.steps if s.number == GRIDS]
+    kernel = sort.kernel(first.kernel)
+    rows, written = kernel.data, {}
+    assert isinstance(rows, tuple)
+    live = count if capacity > count else capacity
+    for step in range(first.cap * kernel.work_group):
+        low, high, add, div, mul, cap = rows[step - 1] if 1 <= step <= len(rows) else (0, 0, 0, 1, 0, 0)
+        high, cap = min(high, 2**31 - 1), min(cap, 2**31 - 1)
+        if live <= low or live > high:
+            wanted = 0
+        elif mul == 0:
+            wanted = cap
+        else:
+            assert wrapped(live + add) == live + add and wrapped((live + add) // div * mul) == (live + add) // div * mul
+            wanted = min((live + add) // div * mul, cap)
+        height = wrapped(wanted + limit - 1) // limit
+        if step <= len(rows):
+            written[step] = ((wanted + height - 1) // height if height > 0 else 0, max(height, 1), 1)
+    assert sorted(written) == list(range(len(rows) + 1))  # the one of the step itself means nothing
+    return [written[i] for i in range(len(sort.plan.steps))]
+
+
+COUNTED_SORTS = [
+    ("cpu", "auto", "u32", "none"),
+    ("intel-gen8", "auto", "u64", "v8"),
+    ("nvidia-sm90", "auto", "u32", "index"),
+    ("generic", "auto", "u32", "packed"),
+    ("lavapipe", "auto", "u8", "none"),
+    ("swiftshader", "merge", "u32", "v4"),
+]
+
+
+@pytest.mark.parametrize("limit", [1 << 30, 65535, 300])
+@pytest.mark.parametrize(("name", "label", "key", "value"), COUNTED_SORTS)
+def test_grids_are_those_of_the_real_count(name: str, label: str, key: str, value: str, limit: int) -> None:
+    form = Form(value=value, counted=True, ranged=label == "auto", typed=True)
+    sort = target.find(name).sort(label, key, form)
+    always = {k.name for k in sort.kernels if k.always}
+    edges = {e for s in sort.plan.steps for e in (s.min_n, s.max_n)} | {5, 1000, 70001, 1 << 25}
+    for count in sorted(around([e for e in edges if e <= sort.plan.max_n], sort.plan.max_n)):
+        for capacity in {count, min(2 * count + 1, sort.plan.max_n)} - {0}:
+            made = grids(sort, capacity, count, limit)
+            for step, (x, y, z) in list(zip(sort.plan.steps, made, strict=True))[1:]:
+                both = [groups(replace(step, place="any"), count, in_place=place) for place in (False, True)]
+                wanted = max(both, default=0)
+                if step.kernel in always:
+                    wanted = step.cap if count <= step.max_n else 0
+                if wanted > limit * limit:
+                    continue  # refused beforehand
+                rows = -(-wanted // limit)
+                assert (x, y, z) == ((-(-wanted // rows), rows, 1) if rows else (0, 1, 1)), (step.kernel, count)
+
+
+def test_more_keys_than_the_capacity_are_the_capacity() -> None:
+    sort = target.find("cpu").sort("auto", "u32", Form(counted=True))
+    assert grids(sort, 5000, 2**32 - 1, 65535) == grids(sort, 5000, 5000, 65535)
+
+
+@pytest.mark.parametrize(("name", "label", "key", "value"), COUNTED_SORTS)
+def test_what_a_real_count_needs_is_launched_for_the_capacity(name: str, label: str, key: str, value: str) -> None:
+    """In the same order with no fewer work-groups; guards of rows tell which of them work."""
+    sort = target.find(name).sort(label, key, Form(value=value, counted=True))
+    tops = [p.max_n for p in sort.parts if p.max_n < 1 << 24] + [7, 5000, 1 << 20]
+    for capacity in around(tops, sort.plan.max_n) - {0}:
+        for in_place in (False, True):
+            how = Options(counted=True)
+            whole = list(launches(sort.plan, capacity, in_place=in_place, how=how))
+            assert [x.step for x in whole] == [s for s in sort.plan.steps if s in [x.step for x in whole]]
+            found = {id(x.step): x for x in whole}
+            assert all(x.step.number != GRIDS for x in whole)
+            for count in {0, 1, capacity // 3, capacity - 1, capacity}:
+                for x in launches(sort.plan, count, in_place=in_place):
+                    more = found[id(x.step)]
+                    assert more.groups >= x.groups and more.argument == x.argument | COUNTED
+                mine = [x for x in whole if x.step.min_n < count <= x.step.max_n]
+                assert mine == [found[id(x.step)] for x in launches(sort.plan, count, in_place=in_place)]
+
+
+def bare(found: Iterator[Step]) -> list[Step]:
+    """Return steps without their guards."""
+    return [replace(s, min_n=0, max_n=0, range="any") for s in found]
+
+
+@pytest.mark.parametrize("name", target.names())
+def test_a_part_of_the_bits_is_sorted_by_radix_whatever_the_count(name: str) -> None:
+    t = target.find(name)
+    for key in t.autos:
+        sort = t.sort("auto", key, Form(ranged=True))
+        check_ranges(sort, [2, 33, 1000, 1 << 20])
+
+
+def check_ranges(sort: Sort, counts: list[int]) -> None:
+    """Check that each count's launches are those of one part, and by a part of the bits of a radix part."""
+    plans = [(p, ALGORITHMS[p.algorithm].plan(p.params)) for p in sort.parts]
+    top = min(plan.max_n for _, plan in plans)
+    for n in around([*counts, *(p.max_n for p in sort.parts if p.max_n < 1 << 29)], top) - {0}:
+        own = next((p, plan) for p, plan in plans if p.min_n < n <= p.max_n)
+        others = [(p, plan) for p, plan in plans if p.algorithm == "radix"]
+        for in_place in (False, True):
+            for how in (Options(), Options(begin=3), Options(end=7), Options(begin=4, end=4)):
+                found = bare(x.step for x in launches(sort.plan, n, in_place=in_place, how=how))
+                whole = how == Options()
+                fitting = [own] if whole or own[0].algorithm == "radix" else others
+                expected = [bare(x.step for x in launches(p, n, in_place=in_place, how=how)) for _, p in fitting]
+                assert found and found in expected, (sort.name, n, how)
+                if fitting != [own]:
+                    assert sort.plan.scratch.bytes(n) >= min(p.scratch.bytes(n) for _, p in fitting)
+
+
+def test_a_part_of_the_bits_finds_a_radix_sort_on_either_side() -> None:
+    """Between two of them, and where the merge sort comes last."""
+    t = target.find("generic")
+    form = Form(ranged=True)
+    params = {
+        a: ALGORITHMS[a].formed({"u32": t.choices[a, "u32"]}, KEYS["u32"], form, t.device) for a in ("merge", "radix")
+    }
+    for order, tops in (
+        (("radix", "merge", "radix"), (200, 3000)),
+        (("radix", "merge"), (200,)),
+        (("merge", "radix"), (70,)),
+    ):
+        parts, low = [], 0
+        for name, top in zip(order, [*tops, 2**63 - 1], strict=True):
+            parts.append(Part(algorithm=name, params=params[name], min_n=low, max_n=top))
+            low = top
+        kernels, plan, placed = sorts.assemble(parts, "here", form)
+        made = Sort(target="t", algorithm="auto", key=KEYS["u32"], kernels=kernels, plan=plan, parts=placed, form=form)
+        check_ranges(made, [2, 33, 1000, 1 << 20])
+
+
+@pytest.mark.parametrize("name", target.names())
+def test_shapes_of_targets_fit_their_device_in_every_form(name: str) -> None:
+    t = target.find(name)
+    for form in FORMS:
+        for label in {a for a, _ in t.choices}:
+            made = ALGORITHMS[target.algorithm(label)]
+            have = {k: p for (a, k), p in t.choices.items() if a == label}
+            for key in KEYS.values():
+                p = made.formed(have, key, form, t.device)
+                if p is None:
+                    continue
+                assert made.problems(p, t.device) == [], (label, key.name, form)
+                assert all(k.local_bytes(key) <= t.device.local_bytes for k in made.kernels(p))
+                assert all(len(k.buffers) <= 10 for k in made.kernels(p))
+
+
+@pytest.mark.parametrize("name", target.names())
+def test_what_auto_serves(name: str) -> None:
+    """Every type in every form where the device has its elements; 64-bit words where values are packed."""
+    t = target.find(name)
+    for form in FORMS:
+        for key, each in TYPES.items():
+            held = {"u8": t.device.storage8, "u16": t.device.storage16}.get(each.key, True)
+            if form.value == "packed":
+                held = each.key == "u32"
+            if not t.autos or not held:
+                with pytest.raises(Usage):
+                    t.sort("auto", key, form)
+                continue
+            sort = t.sort("auto", key, form)
+            assert sort.form.typed == (form.typed or each.kind > 0)
+            value = "" if form.value == "none" else f"_{form.value}"
+            assert sort.file == f"auto_{each.key}{value}" and sort.plan.bits == KEYS[each.key].bits
+            assert sort.plan.first_bit == (32 if form.value == "packed" else 0)
+            assert any(p.algorithm == "radix" for p in sort.parts)
+            assert (sort.plan.steps[0].number == GRIDS) == form.counted
+            assert {k.name for k in sort.kernels} == {s.kernel for s in sort.plan.steps}
+            merged = [p for p in sort.parts if isinstance(p.params, merge.Params)]
+            assert not (merged and form.value == "packed")
+
+
+def test_values_and_ranges_that_a_sort_cannot_have() -> None:
+    t = target.find("generic")
+    with pytest.raises(Usage, match="value packed: goes with keys of 32 bits, not with u64"):
+        t.sort("auto", "u64", Form(value="packed"))
+    with pytest.raises(Usage, match="no merge sort for u32 keys with a bit range; radix sorts serve every form"):
+        t.sort("merge", "u32", Form(ranged=True))
+    with pytest.raises(Usage, match="no merge sort for u8 keys"):
+        t.sort("merge", "u8")

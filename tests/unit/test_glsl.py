@@ -1,0 +1,51 @@
+"""GLSL: an index of a buffer gets the place at which the buffer begins in its binding in front, so it must be a sum."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from hsgen import target
+from hsgen.keys import Form
+from hsgen.render import render
+
+LANES = Path(__file__).parents[1] / "device" / "lanes"
+FORMS = [Form(), Form(value="v8", typed=True, ranged=True, counted=True), Form(value="index", ranged=True)]
+OPERATORS = re.compile(r"[?:|&^]|<<|>>|<|>|==|!=")
+
+
+def bare(text: str) -> str:
+    """Return an expression without what stands in parentheses."""
+    while (shorter := re.sub(r"\([^()]*\)", "", text)) != text:
+        text = shorter
+    return text
+
+
+def indices(text: str) -> list[str]:
+    """Return what stands behind the begin of a buffer in each of its indices."""
+    found = []
+    for match in re.finditer(r"\w+_first \+ ", text):
+        depth, at = 1, match.end()
+        while depth:
+            depth += {"[": 1, "]": -1}.get(text[at], 0)
+            at += 1
+        found.append(re.sub(r"\[.*\]", "", text[match.end() : at - 1]))
+    return found
+
+
+@pytest.mark.parametrize("name", ["forms1.toml", "forms8.toml"])
+@pytest.mark.parametrize("form", FORMS, ids=["plain", "values", "index"])
+def test_indices_of_buffers_are_sums(name: str, form: Form) -> None:
+    found = target.find(str(LANES / name))
+    for label in found.labels("u32"):
+        if form.ranged and label == "merge":
+            continue
+        for index in indices(render(found.sort(label, "u32", form), "vulkan").text):
+            assert not OPERATORS.search(bare(index)), index
+
+
+def test_what_is_no_sum_is_noticed() -> None:
+    assert indices("x[x_first + i < n ? i : 0]") == ["i < n ? i : 0"]
+    assert OPERATORS.search(bare("i < n ? i : 0")) and not OPERATORS.search(bare("(i < n ? i : 0) + 3 * j"))

@@ -1,0 +1,174 @@
+"""Merge sorts in other forms than plain keys, without a device: the model in numpy plays the kernels' own data.
+
+- With values of each kind pairs of keys and places are merged, and the sort is stable; values and keys go where
+  `hsgen.oracle` puts them, in and out of place, and an argsort may leave its keys away.
+- Types and orders; packed words, which are compared as wholes; counts that lie on the device.
+- A model that cannot fail says nothing: each row is dropped, and values are gathered from what is being overwritten.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from test_model import RAGGED, boundary, shape
+
+from hsgen import oracle, sorts
+from hsgen.algorithms import merge
+from hsgen.algorithms.merge.memory import Fault, Pairs, Typed
+from hsgen.algorithms.merge.model import run, run_valued
+from hsgen.keys import KEYS, VALUES, Form
+from hsgen.plan import Options
+from hsgen.spec import Binding, Part, Sort
+
+EVER = 2**63 - 1
+SIMPLE = Options()
+SHAPES = [RAGGED[1], RAGGED[3], shape(2, 4, 4, 2, clean_slabs=4, stream_group=8)]
+
+
+def sort_of(p: merge.Params, form: Form, key: str = "u32") -> Sort:
+    """Return the sort of a shape in a form, put together as targets do it."""
+    p = replace(p, key=KEYS["u64" if form.value == "packed" else key], form=form)
+    kernels, plan, parts = sorts.assemble([Part(algorithm="merge", params=p, min_n=0, max_n=EVER)], "here", form)
+    return Sort(target="t", algorithm="merge", key=p.key, kernels=kernels, plan=plan, parts=parts, form=form)
+
+
+def keys_of(n: int, sort: Sort, number: int = 0) -> Any:
+    """Return keys: any, few distinct ones, zeros and greatest, greatest only, floats and their negatives."""
+    rng, dtype = np.random.default_rng(n), np.dtype(f"u{sort.key.bytes}")
+    top = sort.key.greatest
+    keys = rng.integers(0, top, n, dtype, endpoint=True)
+    less = keys % dtype.type(3)
+    kinds = (keys, less, less % 2 * dtype.type(top), np.full(n, top, dtype), keys | dtype.type(top >> 4))
+    return kinds[number % 5]
+
+
+def check(sort: Sort, keys: Any, how: Options = SIMPLE, count: int | None = None, *, in_place: bool = False) -> None:
+    """Play one call and compare keys and values with those of the oracle; nothing behind the count is written."""
+    n = len(keys)
+    live = n if count is None else min(count, n)
+    order = oracle.permutation(keys[:live], sort, how)
+    values = oracle.values_for(np.random.default_rng(n), n, sort)
+    if sort.form.value_bytes:
+        out, moved = run_valued(sort, keys, values, in_place=in_place, how=how, count=count)
+        given = values if in_place and values is not None else np.full((n, sort.form.value_bytes // 4), 0xA5A5A5A5)
+        expected = oracle.values_expected(None if values is None else values[:live], order, sort)
+        assert expected is not None and (moved[:live] == expected).all()
+        assert (moved[live:] == given[live:]).all()
+    else:
+        out = run(sort, keys.copy(), in_place=in_place, how=how, count=count)
+    before = keys if in_place else np.full_like(keys, 0xA5)
+    assert (out[live:] == before[live:]).all()
+    assert (out == before).all() if how.discard else (out[:live] == keys[:live][order]).all()
+
+
+def ways(sort: Sort, number: int) -> Options:
+    """Return options by turns: kinds and orders, where a sort knows any."""
+    return Options(kind=number % 3, descending=bool(number & 1)) if sort.form.typed else SIMPLE
+
+
+@pytest.mark.parametrize("typed", [False, True], ids=["unsigned", "typed"])
+@pytest.mark.parametrize("value", VALUES)
+@pytest.mark.parametrize("p", SHAPES, ids=lambda p: f"{p.subgroup}x{p.height}x{p.slabs}")
+def test_every_form_is_sorted(p: merge.Params, value: str, typed: bool) -> None:
+    for key in ("u32", "u64")[: 1 if value == "packed" else 2]:
+        sort = sort_of(p, Form(value=value, typed=typed), key)
+        for number, n in enumerate(boundary(p)[int(typed) :: 2]):
+            for in_place in (False, True):
+                check(sort, keys_of(n, sort, number), ways(sort, number + in_place), in_place=in_place)
+            if sort.form.index:
+                check(sort, keys_of(n, sort, number), replace(ways(sort, number), discard=True))
+
+
+@pytest.mark.parametrize("value", ["none", "v4", "v16", "index", "index64"])
+def test_every_count_on_the_device_is_sorted(value: str) -> None:
+    p = SHAPES[-1]
+    sort = sort_of(p, Form(value=value, counted=True, typed=True))
+    for capacity in (1, p.block - 1, p.block + 1, 5 * p.block + 3):
+        for number, count in enumerate({*range(0, capacity + 1, 11), *boundary(p), capacity, capacity + 1, 2**32 - 1}):
+            how = replace(ways(sort, number), counted=True)
+            check(sort, keys_of(capacity, sort, number), how, count, in_place=bool(number & 1))
+
+
+def noticed(sort: Sort, counts: list[int]) -> bool:
+    """Whether some call of a sort goes wrong."""
+    for n in counts:
+        for number in range(5):
+            for in_place in (False, True):
+                try:
+                    check(sort, keys_of(n, sort, number), in_place=in_place)
+                except (AssertionError, IndexError):
+                    return True
+    return False
+
+
+@pytest.mark.parametrize("value", ["none", "v8", "index"])
+def test_no_row_can_be_dropped_or_wait_for_its_place(value: str) -> None:
+    p = SHAPES[-1]
+    sort = sort_of(p, Form(value=value))
+    counts = [*boundary(p), 13 * p.block]
+    assert not noticed(sort, counts)
+    tried = 0
+    for i, step in enumerate(sort.plan.steps):
+        if step.min_n >= counts[-1]:
+            continue
+        others = ["in", "out"] if step.place == "any" else ["out" if step.place == "in" else "in"]
+        for row in (None, *(replace(step, place=place) for place in others)):
+            steps = (*sort.plan.steps[:i], *([row] if row else []), *sort.plan.steps[i + 1 :])
+            assert noticed(replace(sort, plan=replace(sort.plan, steps=steps)), counts[::-1]), (step, row)
+            tried += 1
+    assert tried > 20
+
+
+@pytest.mark.parametrize("value", ["v4", "v8", "v16"])
+def test_values_gathered_from_what_is_overwritten_are_noticed(value: str) -> None:
+    """In place values must be kept first; without it lanes read what others have written."""
+    sort = sort_of(SHAPES[-1], Form(value=value))
+    keys = keys_of(100, sort)
+    steps = [s for s in sort.plan.steps if s.kernel not in ("keep", "gather")]
+    (last,) = [s for s in sort.plan.steps if s.kernel == "gather" and s.place == "out"]
+    broken = replace(sort, plan=replace(sort.plan, steps=(*steps, replace(last, place="any"))))
+    check(broken, keys)
+    with pytest.raises(Fault, match="two lanes touch a slot"):
+        check(broken, keys, in_place=True)
+
+
+def test_a_copy_of_values_that_lies_on_the_pairs_is_noticed() -> None:
+    sort = sort_of(SHAPES[-1], Form(value="v8"))
+    at = Binding(role="scratch", per_n=8)
+    steps = tuple(
+        replace(s, bindings=tuple(replace(b, per_n=0) if b == at else b for b in s.bindings)) for s in sort.plan.steps
+    )
+    assert at in {b for s in sort.plan.steps for b in s.bindings}
+    with pytest.raises(Fault, match="two buffers lie at one place"):
+        check(replace(sort, plan=replace(sort.plan, steps=steps)), keys_of(100, sort), in_place=True)
+
+
+def test_types_that_kernels_were_not_made_for_are_noticed() -> None:
+    for value in ("none", "v4"):
+        sort = sort_of(SHAPES[0], Form(value=value))
+        for how in (Options(kind=1), Options(kind=2), Options(descending=True)):
+            with pytest.raises(Fault, match="another type or order"):
+                check(sort, keys_of(50, sort), how)
+    sort = sort_of(SHAPES[0], Form(value="v4"))
+    with pytest.raises(Fault, match="not wanted"):
+        check(sort, keys_of(50, sort), Options(discard=True))
+
+
+@pytest.mark.parametrize("kind", [0, 1, 2])
+@pytest.mark.parametrize("descending", [False, True])
+def test_what_registers_hold_is_in_order_and_comes_back(kind: int, descending: bool) -> None:
+    """Pairs of equal keys are in the order of their places, and all are less than what pads."""
+    how = Options(kind=kind, descending=descending)
+    for key in ("u32", "u64"):
+        sort = sort_of(SHAPES[0], Form(), key)
+        keys = np.concatenate([keys_of(50, sort, number) for number in range(5)])
+        at = np.arange(len(keys))
+        typed, pairs = Typed(how), Pairs(keys, how)
+        assert (typed.leave(typed.enter(keys, at)) == keys).all()
+        made = pairs.enter(keys, at)
+        assert (pairs.leave(made) == keys).all()
+        assert (np.argsort(made) == np.argsort(typed.enter(keys, at), kind="stable")).all()
+        assert len(set(made.tolist())) == len(keys) and made.max() < 2**64 - 1
