@@ -17,7 +17,7 @@ from hsgen.backends.engine import COUNT, KEYS, KEYS_OUT, VALUES, VALUES_OUT, Eng
 from hsgen.cases import KINDS, Keys
 from hsgen.errors import Usage, Wrong
 from hsgen.oracle import permutation, values_expected, values_for
-from hsgen.peers import PEERS, VALUED, Run
+from hsgen.peers import ANY_WIDTH, PEERS, VALUED, Run
 from hsgen.plan import PLAIN, Options, bit_range, launches
 from hsgen.spec import Sort
 
@@ -89,9 +89,10 @@ def load(sort: Sort, n: int, how: Options, rng: np.random.Generator) -> Load:
 
 def known(sort: Sort, how: Options) -> list[str]:
     """Return the peers that can sort in this way: whole unsigned keys in ascending order, some also with values."""
-    if bit_range(sort.plan, how) != (0, sort.key.bits) or how.kind or how.descending:
+    if bit_range(sort.plan, how) != (0, sort.key.bits) or how.kind or how.descending or sort.form.value == "index64":
         return []
-    return list(PEERS if sort.form.value == "none" else VALUED)
+    able = list(PEERS if sort.form.value == "none" else VALUED)
+    return [name for name in able if sort.key.bytes >= 4 or name in ANY_WIDTH]
 
 
 def check(sort: Sort, how: Options, against: Sequence[str]) -> None:

@@ -56,8 +56,9 @@ class Frame:
         rooms |= {VALUES: self._value, VALUES_OUT: self._value} if self._value else {}
         for slot, size in rooms.items():
             engine.allocate(slot, FRONT + SHIFTS * max(self.unit, self._value_unit) + greatest * size + self.back)
+        self._count_unit = max(engine.align, 4)
         if sort.form.counted:
-            engine.allocate(COUNT, 2 * FRONT)
+            engine.allocate(COUNT, FRONT + SHIFTS * self._count_unit + self.back)
 
     def framed(self, array: NDArray[Any], place: int) -> Bytes:
         """Return the bytes of a buffer in which `array` begins at `place`, with guards around."""
@@ -83,8 +84,8 @@ class Frame:
             after[KEYS_OUT] = self.framed(_whole(call.expected, _blank(call.keys)), destination)
         self._values(call, shifts, at, before, after)
         if call.count is not None:
-            at["count"] = (COUNT, FRONT)
-            before[COUNT] = after[COUNT] = self.framed(np.array([call.count], np.uint32), FRONT)[: 2 * FRONT]
+            at["count"] = (COUNT, FRONT + (a + b) % SHIFTS * self._count_unit)
+            before[COUNT] = after[COUNT] = self.framed(np.array([call.count], np.uint32), at["count"][1])
         for slot, image in before.items():
             engine.write(slot, image)
         engine.run(call.n, at, call.how)

@@ -17,7 +17,7 @@ from hsgen.backends.engine import Engine
 from hsgen.cases import KINDS, SUMMANDS, Keys, Make, around, counts
 from hsgen.frames import SHIFTS, Call, Frame
 from hsgen.keys import KEYS, TYPES
-from hsgen.oracle import permutation, values_expected, values_for
+from hsgen.oracle import permutation, values_expected, values_for, whole_keys
 from hsgen.plan import Options
 from hsgen.spec import Plan, Sort
 
@@ -139,6 +139,8 @@ def call(sort: Sort, keys: Keys, how: Options, *, in_place: bool, count: int | N
     if sort.scan:
         return Call(n=n, keys=keys, expected=sums_of(sort, keys), in_place=in_place)
     live = keys if count is None else keys[: min(count, n)]
+    if not sort.form.value_bytes and (expected := whole_keys(live, sort, how)) is not None:
+        return Call(n=n, keys=keys, expected=expected, in_place=in_place, how=how, count=count)
     order = permutation(live, sort, how)
     values = values_for(rng, n, sort)
     return Call(

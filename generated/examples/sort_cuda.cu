@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT-0
- * Part of a bundle of hsgen 0.3.0; do not edit. */
+ * Part of a bundle of hsgen 0.4.0; do not edit. */
 /* Sorts a million random keys with CUDA and checks the result.
  *
  * Built by nvcc together with what is in src/ and targets/; the bundle's README has the line.
@@ -48,7 +48,7 @@ static bool run(Device &device, std::vector<unsigned int> &keys)
     uint64_t scratch = 0;
 
     /* Choose the sort that suits the current device best, and make it ready; once, for as many sorts as you like. */
-    if (!fine("no usable device", hs_cuda_match(hs_cuda_targets, hs_cuda_targets_count, "u32", &sort), error))
+    if (!fine("no usable device", hs_cuda_match(hs_cuda_targets, hs_cuda_targets_count, "u32", NULL, &sort), error))
         return false;
     if (!sort) return std::printf("no target of this bundle runs on this device\n") < 0;
     if (!fine("hs_cuda_create", hs_cuda_create(sort, &device.sorter, &error), error)) return false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT-0
- * Part of a bundle of hsgen 0.3.0; do not edit. */
+ * Part of a bundle of hsgen 0.4.0; do not edit. */
 /* Sort random numbers with OpenCL: all that a program does, from the device to the sorted array.
  *
  * README.md has the line that builds it.  The first device that a target of this bundle sorts on is taken, or the first
@@ -26,7 +26,7 @@ static cl_device_id pick(const char *part, const hs_sort **sort, char *name, siz
         for (d = 0; d < device_count && d < DEVICES; d++) {
             if (clGetDeviceInfo(devices[d], CL_DEVICE_NAME, size, name, NULL) != CL_SUCCESS) continue;
             if (!strstr(name, part)) continue;
-            if (hs_opencl_match(hs_targets, hs_targets_count, "u32", devices[d], sort) == HS_OK && *sort)
+            if (hs_opencl_match(hs_targets, hs_targets_count, "u32", NULL, devices[d], sort) == HS_OK && *sort)
                 return devices[d];
         }
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT-0
- * Part of a bundle of hsgen 0.3.0; do not edit. */
+ * Part of a bundle of hsgen 0.4.0; do not edit. */
 /* Sort random numbers with Vulkan: all that a program does, from the device to the sorted array.
  *
  * README.md has the line that builds it.  The first device that a target of this bundle sorts on is taken, or the first
@@ -55,7 +55,7 @@ static hs_status pick(program *p, const char *part, hs_vulkan_device *device)
         device->physical = devices[i];
         device->features = HS_VULKAN_SUBGROUP_SIZE; /* what this program could enable */
         if (!strstr(properties.deviceName, part) ||
-            hs_vulkan_match(hs_targets, hs_targets_count, "u32", device, &p->sort) != HS_OK || !p->sort)
+            hs_vulkan_match(hs_targets, hs_targets_count, "u32", NULL, device, &p->sort) != HS_OK || !p->sort)
             continue;
         p->physical = devices[i];
         strcpy(p->name, properties.deviceName);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT-0
- * Part of a bundle of hsgen 0.3.0; do not edit. */
+ * Part of a bundle of hsgen 0.4.0; do not edit. */
 /* What all APIs share; see hs.h. */
 #include "hs/hs.h"
 
@@ -13,7 +13,7 @@ const char *hs_status_text(hs_status status)
     case HS_ERROR_COUNT: return "more keys than the plan sorts or the buffer holds";
     case HS_ERROR_SCRATCH: return "less scratch memory than the sort needs";
     case HS_ERROR_ALIGNMENT: return "an offset is not aligned";
-    case HS_ERROR_OVERLAP: return "source and destination overlap";
+    case HS_ERROR_OVERLAP: return "buffers overlap";
     case HS_ERROR_KERNELS: return "the sort holds no kernels for this call";
     case HS_ERROR_DEVICE: return "the device lacks what the sort needs";
     case HS_ERROR_BUILD: return "the driver cannot build a kernel";
@@ -21,6 +21,8 @@ const char *hs_status_text(hs_status status)
     case HS_ERROR_DEVICE_MEMORY: return "out of device memory";
     case HS_ERROR_DEVICE_LOST: return "the device is lost";
     case HS_ERROR_API: return "the API reported an error";
+    case HS_ERROR_OPTION: return "the sort was not generated with what the call asks for";
+    case HS_ERROR_RANGE: return "the range of bits is out of order or reaches beyond the key";
     }
     return "unknown status";
 }
@@ -34,8 +36,15 @@ hs_status hs_describe(const hs_sort *sort, hs_info *info)
     info->target = sort->target;
     info->algorithm = sort->algorithm;
     info->key = sort->key;
+    info->value = sort->value;
     info->key_bytes = sort->key_bytes;
     info->value_bytes = sort->value_bytes;
+    info->first_bit = sort->first_bit;
+    info->key_bits = sort->key_bits;
+    info->typed = sort->typed;
+    info->ranged = sort->ranged;
+    info->counted = sort->counted;
+    info->index = sort->index;
     info->block = sort->block;
     info->subgroup = 1;
     for (i = 0; i < sort->kernel_count; i++)
@@ -66,6 +75,104 @@ hs_status hs_scratch(const hs_sort *sort, uint64_t n, uint64_t *bytes)
     return HS_OK;
 }
 
+/* Whether the sort was generated with what these options ask for. */
+static hs_status hs_takes(const hs_sort *sort, const hs_options *options)
+{
+    const uint32_t kind = (uint32_t)options->type & 15u, bytes = (uint32_t)options->type >> 4;
+    const uint32_t end = options->end_bit ? options->end_bit : sort->key_bits;
+    if (options->begin_bit > end || end > sort->key_bits) return HS_ERROR_RANGE;
+    if (options->type && 8 * bytes != sort->key_bits) return HS_ERROR_OPTION;
+    if (kind > 2 || (kind == 2 && bytes < 2)) return HS_ERROR_OPTION;
+    if ((kind || options->descending) && !sort->typed) return HS_ERROR_OPTION;
+    if (end - options->begin_bit != sort->key_bits && !sort->ranged) return HS_ERROR_OPTION;
+    return options->discard_keys && !sort->index ? HS_ERROR_OPTION : HS_OK;
+}
+
+/* Where the room for keys that are discarded begins in scratch. */
+static uint64_t hs_behind(uint64_t bytes) { return (bytes + 1023) / 1024 * 1024; }
+
+hs_status hs_scratch_with(const hs_sort *sort, uint64_t n, const hs_options *options, uint64_t *bytes)
+{
+    hs_status status = hs_scratch(sort, n, bytes);
+    if (status == HS_OK && options) status = hs_takes(sort, options);
+    if (status == HS_OK && options && options->discard_keys && n) *bytes = hs_behind(*bytes) + n * hs_item_bytes(sort);
+    return status;
+}
+
+/* The buffers that are there must be those that the sort has. */
+static hs_status hs_given(const hs_sort *sort, const hs_options *options, const hs_span spans[HS_ROLES], int valued)
+{
+    const int in_place = spans[HS_DESTINATION].where == 0, has_values = spans[HS_VALUES].where != 0;
+    const int has_out = spans[HS_VALUES_OUT].where != 0;
+    if (!spans[HS_SOURCE].where) return HS_ERROR_ARGUMENT;
+    if (options->discard_keys && !in_place) return HS_ERROR_ARGUMENT; /* room for keys that nobody wants */
+    if (has_values != valued) return HS_ERROR_OPTION;
+    if (!valued) return has_out == (sort->index != 0) ? HS_OK : HS_ERROR_OPTION;
+    return has_out == in_place ? HS_ERROR_ARGUMENT : HS_OK; /* both in place or neither */
+}
+
+/* What a call touches of each buffer must be there, aligned, and apart from what it writes. */
+static hs_status hs_fits(const hs_sort *sort, const hs_span spans[HS_ROLES], int in_place)
+{
+    const uint32_t key = sort->key_bytes, value = sort->value_bytes;
+    const uint32_t also = in_place ? 1 : 0; /* what is read is written then */
+    const uint32_t elements[HS_ROLES] = {key, key, 4, value, value, 4}, written[HS_ROLES] = {also, 1, 1, also, 1, 0};
+    uint32_t i, k;
+    if (spans[HS_SCRATCH].room < spans[HS_SCRATCH].bytes) return HS_ERROR_SCRATCH;
+    for (i = 0; i < HS_ROLES; i++)
+        if (spans[i].room < spans[i].bytes) return HS_ERROR_COUNT;
+    for (i = 0; i < HS_ROLES; i++)
+        if (spans[i].bytes && spans[i].begin % elements[i]) return HS_ERROR_ALIGNMENT;
+    for (i = 0; i < HS_ROLES; i++)
+        for (k = 0; k < i; k++) {
+            const hs_span *a = &spans[i], *b = &spans[k];
+            if (!a->bytes || !b->bytes || !(written[i] || written[k]) || a->where != b->where) continue;
+            if (a->begin < b->begin + b->bytes && b->begin < a->begin + a->bytes) return HS_ERROR_OVERLAP;
+        }
+    return HS_OK;
+}
+
+hs_status hs_survey(const hs_sort *sort, uint64_t n, const hs_options *options, hs_span spans[HS_ROLES],
+                    int *in_place)
+{
+    const int valued = sort->value_bytes && !sort->index, counted = spans[HS_COUNT].where != 0;
+    const uint64_t keys = n * hs_item_bytes(sort), values = n * sort->value_bytes;
+    uint64_t plain = 0, scratch = 0;
+    uint32_t i;
+    hs_status status = hs_takes(sort, options);
+    *in_place = !spans[HS_DESTINATION].where && !options->discard_keys;
+    if (status != HS_OK) return status;
+    if (counted && !sort->counted) return HS_ERROR_OPTION;
+    if (n > sort->max_n || (counted && n >= 1u << 30)) return HS_ERROR_COUNT;
+    if (sort->index && sort->value_bytes == 4 && n > (uint64_t)1 << 32) return HS_ERROR_COUNT;
+    if (n == 0) return HS_OK;
+    status = hs_given(sort, options, spans, valued);
+    if (status == HS_OK) status = hs_scratch(sort, n, &plain);
+    if (status == HS_OK) status = hs_scratch_with(sort, n, options, &scratch);
+    if (status != HS_OK) return status;
+    for (i = 0; i < HS_ROLES; i++) spans[i].from = (hs_role)i;
+    spans[HS_SOURCE].bytes = keys;
+    spans[HS_DESTINATION].bytes = spans[HS_DESTINATION].where ? keys : 0;
+    spans[HS_SCRATCH].bytes = scratch;
+    spans[HS_VALUES].bytes = valued ? values : 0;
+    spans[HS_VALUES_OUT].bytes = spans[HS_VALUES_OUT].where ? values : 0;
+    spans[HS_COUNT].bytes = counted ? sizeof(uint32_t) : 0;
+    if (scratch && !spans[HS_SCRATCH].where) return HS_ERROR_SCRATCH;
+    status = hs_fits(sort, spans, *in_place);
+    if (status != HS_OK) return status;
+    if (*in_place) {
+        spans[HS_DESTINATION] = spans[HS_SOURCE];
+        if (valued) spans[HS_VALUES_OUT] = spans[HS_VALUES];
+    } else if (options->discard_keys) {
+        spans[HS_DESTINATION] = spans[HS_SCRATCH];
+        spans[HS_DESTINATION].begin += hs_behind(plain);
+        spans[HS_DESTINATION].room = spans[HS_DESTINATION].bytes = keys;
+        spans[HS_SCRATCH].bytes = plain;
+    }
+    if (sort->counted && !counted) spans[HS_COUNT] = spans[HS_SOURCE]; /* something must be bound; nobody reads it */
+    return HS_OK;
+}
+
 hs_status hs_outcome_at(const hs_sort *sort, uint64_t n, uint64_t *offset, uint64_t *bytes)
 {
     if (!sort || !offset || !bytes) return HS_ERROR_ARGUMENT;
@@ -91,12 +198,26 @@ hs_status hs_outcome(const hs_sort *sort, const void *words, uint64_t bytes, uin
     return HS_OK;
 }
 
-const hs_sort *hs_find(const hs_target *target, const char *algorithm, const char *key)
+/* Whether it is a sort or scan of such keys with such values. */
+static int hs_is(const hs_sort *sort, const char *key, const char *value)
+{
+    if (strcmp(sort->value, value ? value : "none") != 0) return 0;
+    if (strcmp(sort->key, key) == 0) return 1;
+    if (!sort->typed || sort->key[0] != 'u' || strcmp(key, "f8") == 0) return 0;
+    return (key[0] == 'i' || key[0] == 'f') && strcmp(sort->key + 1, key + 1) == 0;
+}
+
+int hs_serves(const hs_sort *sort, const char *key, const char *value)
+{
+    return sort && key && sort->kind == HS_SORT && hs_is(sort, key, value);
+}
+
+const hs_sort *hs_find(const hs_target *target, const char *algorithm, const char *key, const char *value)
 {
     size_t i;
     if (!target || !algorithm || !key) return NULL;
     for (i = 0; i < target->sort_count; i++)
-        if (strcmp(target->sorts[i]->algorithm, algorithm) == 0 && strcmp(target->sorts[i]->key, key) == 0)
+        if (strcmp(target->sorts[i]->algorithm, algorithm) == 0 && hs_is(target->sorts[i], key, value))
             return target->sorts[i];
     return NULL;
 }
@@ -126,20 +247,21 @@ uint32_t hs_suits(const hs_target *target, const hs_device *device)
     return hs_holds(m->platforms, m->platform_count, device->platform) ? m->rank + 2 : 0;
 }
 
-/* How many sorts of `key` a target has; `found`, if not null, gets the one of number `nth`. */
-static size_t hs_sorts_for(const hs_target *target, const char *key, size_t nth, const hs_sort **found)
+/* How many sorts of such keys and values a target has; `found`, if not null, gets the one of number `nth`. */
+static size_t hs_sorts_for(const hs_target *target, const char *key, const char *value, size_t nth,
+                           const hs_sort **found)
 {
     size_t i, count = 0;
     for (i = 0; i < target->sort_count; i++) {
-        if (target->sorts[i]->kind != HS_SORT || strcmp(target->sorts[i]->key, key) != 0) continue;
+        if (!hs_serves(target->sorts[i], key, value)) continue;
         if (found && count == nth) *found = target->sorts[i];
         count++;
     }
     return count;
 }
 
-const hs_sort *hs_candidate(const hs_target *const *targets, size_t count, const char *key, const hs_device *device,
-                            size_t nth)
+const hs_sort *hs_candidate(const hs_target *const *targets, size_t count, const char *key, const char *value,
+                            const hs_device *device, size_t nth)
 {
     const hs_sort *found = NULL;
     size_t i, j, before;
@@ -149,9 +271,9 @@ const hs_sort *hs_candidate(const hs_target *const *targets, size_t count, const
         if (score == 0) continue;
         for (j = 0, before = 0; j < count; j++) {
             const uint32_t other = hs_suits(targets[j], device);
-            if (other > score || (other == score && j < i)) before += hs_sorts_for(targets[j], key, 0, NULL);
+            if (other > score || (other == score && j < i)) before += hs_sorts_for(targets[j], key, value, 0, NULL);
         }
-        if (nth >= before) (void)hs_sorts_for(targets[i], key, nth - before, &found);
+        if (nth >= before) (void)hs_sorts_for(targets[i], key, value, nth - before, &found);
     }
     return found;
 }

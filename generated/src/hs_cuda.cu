@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT-0
- * Part of a bundle of hsgen 0.3.0; do not edit. */
+ * Part of a bundle of hsgen 0.4.0; do not edit. */
 /* Sorting with CUDA; see hs_cuda.h. */
 #include "hs/hs_cuda.h"
 
@@ -122,90 +122,113 @@ extern "C" void hs_cuda_release(hs_cuda *sorter) { free(sorter); }
 
 extern "C" const hs_sort *hs_cuda_sort_of(const hs_cuda *sorter) { return sorter ? sorter->kernels->sort : NULL; }
 
-static int hs_cuda_overlap(const void *a, uint64_t a_bytes, const void *b, uint64_t b_bytes)
+/* A buffer as hs_survey wants it; of a size that is not known all is there. */
+static hs_span hs_cuda_span(const void *begin, size_t bytes, int known)
 {
-    const uintptr_t from_a = (uintptr_t)a, from_b = (uintptr_t)b;
-    return from_a <= from_b ? from_b - from_a < a_bytes : from_a - from_b < b_bytes;
+    hs_span span;
+    memset(&span, 0, sizeof span);
+    span.where = begin ? 1 : 0; /* all pointers are into one address space */
+    span.begin = (uint64_t)(uintptr_t)begin;
+    span.room = known ? bytes : UINT64_MAX;
+    return span;
 }
 
-/* All that can be wrong with a call; `bases` gets where the buffers begin, by role. */
-static hs_status hs_cuda_check(const hs_sort *sort, const hs_cuda_args *args, unsigned char *bases[HS_ROLES])
+/* All that can be wrong with a call. */
+static hs_status hs_cuda_check(const hs_sort *sort, const hs_cuda_args *args, hs_span spans[HS_ROLES], int *in_place)
 {
-    uint64_t source, destination, scratch = 0;
-    const uint64_t item = hs_item_bytes(sort), bytes = args->n * item;
-    /* in place, the source is written; else kernels only read through its pointer */
-    void *const from = const_cast<void *>(args->source), *const to = args->destination ? args->destination : from;
+    const int same = args->destination == args->source, along = args->values_destination == args->values;
     hs_status status;
-    if (!from) return HS_ERROR_ARGUMENT;
-    status = hs_pad(sort, args->n, &source, &destination);
-    if (status == HS_OK) status = hs_scratch(sort, args->n, &scratch);
-    if (status != HS_OK) return status;
-    if (args->source_bytes && args->source_bytes / item < source) return HS_ERROR_COUNT;
-    if (args->destination && args->destination_bytes && args->destination_bytes / item < destination)
-        return HS_ERROR_COUNT;
-    if (args->scratch_bytes < scratch) return HS_ERROR_SCRATCH;
-    if (scratch && !args->scratch) return HS_ERROR_ARGUMENT;
-    if ((uintptr_t)from % sort->key_bytes || (uintptr_t)to % sort->key_bytes) return HS_ERROR_ALIGNMENT;
-    if (scratch && (uintptr_t)args->scratch % 256) return HS_ERROR_ALIGNMENT;
-    if (from != to && hs_cuda_overlap(from, bytes, to, bytes)) return HS_ERROR_OVERLAP;
-    if (scratch && (hs_cuda_overlap(args->scratch, scratch, from, bytes) ||
-                    hs_cuda_overlap(args->scratch, scratch, to, bytes)))
-        return HS_ERROR_OVERLAP;
-    bases[HS_SOURCE] = (unsigned char *)from;
-    bases[HS_DESTINATION] = (unsigned char *)to;
-    bases[HS_SCRATCH] = (unsigned char *)args->scratch;
+    spans[HS_SOURCE] = hs_cuda_span(args->source, args->source_bytes, args->source_bytes != 0);
+    spans[HS_DESTINATION] = hs_cuda_span(args->destination, args->destination_bytes, args->destination_bytes != 0);
+    spans[HS_SCRATCH] = hs_cuda_span(args->scratch, args->scratch_bytes, 1);
+    spans[HS_VALUES] = hs_cuda_span(args->values, args->values_bytes, args->values_bytes != 0);
+    spans[HS_VALUES_OUT] =
+        hs_cuda_span(args->values_destination, args->values_destination_bytes, args->values_destination_bytes != 0);
+    spans[HS_COUNT] = hs_cuda_span(args->count, 0, 0);
+    if (same) {
+        if (spans[HS_DESTINATION].room < spans[HS_SOURCE].room) spans[HS_SOURCE].room = spans[HS_DESTINATION].room;
+        spans[HS_DESTINATION].where = 0;
+    }
+    if (along) {
+        if (spans[HS_VALUES_OUT].room < spans[HS_VALUES].room) spans[HS_VALUES].room = spans[HS_VALUES_OUT].room;
+        spans[HS_VALUES_OUT].where = 0;
+    }
+    status = hs_survey(sort, args->n, &args->options, spans, in_place);
+    if (status != HS_OK || args->n == 0) return status;
+    if ((spans[HS_SCRATCH].bytes || spans[HS_DESTINATION].from == HS_SCRATCH) && spans[HS_SCRATCH].begin % 256)
+        return HS_ERROR_ALIGNMENT;
     return HS_OK;
 }
 
-static cudaError_t hs_cuda_launch(const hs_cuda *sorter, const hs_step *step, const uint32_t grid[2], uint64_t count,
-                                  unsigned char *const bases[HS_ROLES], cudaStream_t stream)
+/* A call that has been checked. */
+struct hs_cuda_call {
+    uint64_t n;
+    const hs_options *options;
+    hs_span spans[HS_ROLES];
+    int in_place, counted;
+};
+
+static cudaError_t hs_cuda_launch(const hs_cuda *sorter, const hs_step *step, const uint32_t grid[2],
+                                  const hs_cuda_call *call, int argument, cudaStream_t stream)
 {
     const hs_kernel *kernel = &sorter->kernels->sort->kernels[step->kernel];
-    void *pointers[HS_BINDINGS], *values[HS_BINDINGS + 2];
-    int64_t wide = (int64_t)count;
-    int narrow = (int)count, argument = step->argument;
+    void *pointers[HS_BINDINGS], *values[HS_BINDINGS + 4];
+    int64_t wide = (int64_t)call->n;
+    int narrow = (int)call->n, low = hs_bound(step->min_n), high = hs_bound(step->max_n);
     uint32_t i;
     for (i = 0; i < kernel->bindings; i++) {
-        pointers[i] = bases[step->bindings[i].role] + hs_offset(&step->bindings[i], count);
+        const uint64_t begin = call->spans[step->bindings[i].role].begin;
+        pointers[i] = (void *)(uintptr_t)(begin + hs_offset(&step->bindings[i], call->n));
         values[i] = &pointers[i];
     }
     values[i++] = kernel->wide ? (void *)&wide : (void *)&narrow;
-    values[i] = &argument;
+    values[i++] = &argument;
+    values[i++] = &low; /* kernels of sorts that take no count on the device have no such parameters: */
+    values[i] = &high;  /* these are not read then */
     return cudaLaunchKernel(sorter->kernels->kernels[step->kernel], dim3(grid[0], grid[1]), dim3(kernel->work_group),
                             values, kernel->local_bytes, stream);
+}
+
+/* The grid of a step and what its kernel gets; 0: it does not run, -1: it does not fit the device. */
+static int hs_cuda_grid(const hs_cuda *sorter, const hs_step *step, const hs_cuda_call *call, uint32_t grid[2],
+                        int32_t *argument)
+{
+    const hs_sort *sort = sorter->kernels->sort;
+    const uint64_t groups = hs_groups(step, call->n, call->in_place, call->counted);
+    if (!groups || !hs_argument(sort, step, call->options, call->in_place, call->counted, argument)) return 0;
+    return hs_grid(groups, sorter->columns, grid) && grid[1] <= sorter->rows ? 1 : -1;
 }
 
 static hs_status hs_cuda_run(const hs_cuda *sorter, cudaStream_t stream, const hs_cuda_args *args, hs_kind kind,
                              cudaError_t *error)
 {
     const cudaError_t pending = cudaPeekAtLastError();
-    unsigned char *bases[HS_ROLES];
+    hs_cuda_call call;
     const hs_sort *sort;
     cudaError_t code;
     hs_status status;
     uint32_t i, grid[2] = {1, 1};
-    int device = 0, in_place;
+    int32_t argument = 0;
+    int device = 0;
     if (error) *error = cudaSuccess;
     if (!sorter || !args) return HS_ERROR_ARGUMENT;
     sort = sorter->kernels->sort;
     if (sort->kind != kind) return HS_ERROR_KERNELS;
-    if (args->n == 0) return HS_OK; /* nothing is there to point to */
-    status = hs_cuda_check(sort, args, bases);
-    if (status != HS_OK) return status;
-    in_place = bases[HS_SOURCE] == bases[HS_DESTINATION];
+    memset(&call, 0, sizeof call);
+    call.n = args->n;
+    call.options = &args->options;
+    call.counted = args->count != NULL;
+    status = hs_cuda_check(sort, args, call.spans, &call.in_place);
+    if (status != HS_OK || args->n == 0) return status; /* of no keys nothing is there to point to */
     code = cudaGetDevice(&device);
     if (code != cudaSuccess) return hs_cuda_failed(code, pending, error);
     if (device != sorter->device) return HS_ERROR_DEVICE;
     /* a plan's grids are all known before its first launch: a sort is enqueued whole or not at all */
+    for (i = 0; i < sort->step_count; i++)
+        if (hs_cuda_grid(sorter, &sort->steps[i], &call, grid, &argument) < 0) return HS_ERROR_DEVICE;
     for (i = 0; i < sort->step_count; i++) {
-        const uint64_t groups = hs_groups(&sort->steps[i], args->n, in_place);
-        if (groups && (!hs_grid(groups, sorter->columns, grid) || grid[1] > sorter->rows)) return HS_ERROR_DEVICE;
-    }
-    for (i = 0; i < sort->step_count; i++) {
-        const uint64_t groups = hs_groups(&sort->steps[i], args->n, in_place);
-        if (groups == 0) continue;
-        (void)hs_grid(groups, sorter->columns, grid);
-        code = hs_cuda_launch(sorter, &sort->steps[i], grid, args->n, bases, stream);
+        if (hs_cuda_grid(sorter, &sort->steps[i], &call, grid, &argument) == 0) continue;
+        code = hs_cuda_launch(sorter, &sort->steps[i], grid, &call, argument, stream);
         if (code != cudaSuccess) return hs_cuda_failed(code, pending, error);
     }
     return HS_OK;
@@ -238,7 +261,7 @@ static cudaError_t hs_cuda_device(hs_device *device, struct cudaDeviceProp *prop
 }
 
 extern "C" hs_status hs_cuda_match(const hs_cuda_target *const *targets, size_t count, const char *key,
-                                   const hs_cuda_kernels **sort)
+                                   const char *value, const hs_cuda_kernels **sort)
 {
     const cudaError_t pending = cudaPeekAtLastError();
     struct cudaDeviceProp properties;
@@ -256,7 +279,7 @@ extern "C" hs_status hs_cuda_match(const hs_cuda_target *const *targets, size_t 
         const hs_target *target = targets[t]->target;
         const uint32_t suits = hs_suits(target, &device);
         for (s = 0; suits > best && s < target->sort_count; s++) {
-            if (target->sorts[s]->kind != HS_SORT || strcmp(target->sorts[s]->key, key) != 0) continue;
+            if (!hs_serves(target->sorts[s], key, value)) continue;
             code = cudaSuccess;
             status = hs_cuda_runs(targets[t]->sorts[s], index, 0, &code);
             (void)hs_cuda_failed(code, pending, NULL);

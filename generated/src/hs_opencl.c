@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT-0
- * Part of a bundle of hsgen 0.3.0; do not edit. */
+ * Part of a bundle of hsgen 0.4.0; do not edit. */
 /* Sorting with OpenCL; see hs_opencl.h. */
 #include "hs/hs_opencl.h"
 
@@ -205,87 +205,96 @@ void hs_opencl_release(hs_opencl *sorter)
 
 const hs_sort *hs_opencl_sort_of(const hs_opencl *sorter) { return sorter ? sorter->sort : NULL; }
 
-/* A buffer as a part of what it was cut from. */
+/* A buffer of a call: where the sort sees it, in bytes of the whole buffer that it was cut from. */
 typedef struct hs_part {
     cl_mem memory, root;
     size_t offset, size;
 } hs_part;
 
-static hs_status hs_part_of(cl_mem memory, hs_part *part, hs_opencl_error *error)
-{
-    cl_mem root = NULL;
-    cl_int code = clGetMemObjectInfo(memory, CL_MEM_SIZE, sizeof part->size, &part->size, NULL);
-    if (code == CL_SUCCESS) code = clGetMemObjectInfo(memory, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof root, &root, NULL);
-    if (code == CL_SUCCESS) code = clGetMemObjectInfo(memory, CL_MEM_OFFSET, sizeof part->offset, &part->offset, NULL);
-    part->memory = memory;
-    part->root = root ? root : memory;
-    return hs_opencl_status(code, error);
-}
-
-static int hs_meet(const hs_part *a, uint64_t a_bytes, const hs_part *b, uint64_t b_bytes)
-{
-    return a->root == b->root && a->offset < b->offset + b_bytes && b->offset < a->offset + a_bytes;
-}
-
-/* Look at the buffers of a sort; parts[role].memory stays null for scratch that is not needed. */
-static hs_status hs_parts(const hs_sort *sort, const hs_opencl_args *args, hs_part parts[HS_ROLES],
+/* Look at the buffers of a call that are given. */
+static hs_status hs_parts(const hs_opencl_args *args, hs_part parts[HS_ROLES], hs_span spans[HS_ROLES],
                           hs_opencl_error *error)
 {
-    const uint64_t need = args->n * hs_item_bytes(sort);
-    hs_part *const from = &parts[HS_SOURCE], *const to = &parts[HS_DESTINATION], *const scratch = &parts[HS_SCRATCH];
-    uint64_t bytes = 0;
-    hs_status status = hs_part_of(args->source, from, error);
-    if (status == HS_OK) status = hs_part_of(args->destination ? args->destination : args->source, to, error);
-    if (status != HS_OK) return status;
-    if (from->size < need || to->size < need) return HS_ERROR_COUNT;
-    if (from->memory != to->memory && hs_meet(from, need, to, need)) return HS_ERROR_OVERLAP;
-    status = hs_scratch(sort, args->n, &bytes);
-    if (status != HS_OK || bytes == 0) return status;
-    if (!args->scratch) return HS_ERROR_SCRATCH;
-    status = hs_part_of(args->scratch, scratch, error);
-    if (status == HS_OK && scratch->size < bytes) return HS_ERROR_SCRATCH;
-    if (status == HS_OK && (hs_meet(scratch, bytes, from, need) || hs_meet(scratch, bytes, to, need)))
-        return HS_ERROR_OVERLAP;
-    return status;
+    const cl_mem given[HS_ROLES] = {args->source, args->destination == args->source ? NULL : args->destination,
+                                    args->scratch, args->values,
+                                    args->values_destination == args->values ? NULL : args->values_destination,
+                                    args->count};
+    cl_int code = CL_SUCCESS;
+    int i;
+    for (i = 0; i < HS_ROLES && code == CL_SUCCESS; i++) {
+        hs_part *part = &parts[i];
+        if (!given[i]) continue;
+        code = clGetMemObjectInfo(given[i], CL_MEM_SIZE, sizeof part->size, &part->size, NULL);
+        if (code == CL_SUCCESS)
+            code = clGetMemObjectInfo(given[i], CL_MEM_ASSOCIATED_MEMOBJECT, sizeof part->root, &part->root, NULL);
+        if (code == CL_SUCCESS)
+            code = clGetMemObjectInfo(given[i], CL_MEM_OFFSET, sizeof part->offset, &part->offset, NULL);
+        part->memory = given[i];
+        if (!part->root) part->root = given[i];
+        spans[i].where = (uint64_t)(uintptr_t)part->root;
+        spans[i].begin = part->offset;
+        spans[i].room = part->size;
+    }
+    return hs_opencl_status(code, error);
 }
 
 /* Set one buffer argument; a part of scratch that does not begin at its beginning needs a sub-buffer of its own, which
  * the caller releases: a kernel's argument does not keep it, only a kernel that has been enqueued does. */
-static cl_int hs_set_buffer(cl_kernel kernel, cl_uint index, const hs_part *part, uint64_t offset, cl_mem *cut)
+static cl_int hs_set_buffer(cl_kernel kernel, cl_uint index, const hs_part *part, uint64_t begin, cl_mem *cut)
 {
     cl_buffer_region region;
     cl_int code = CL_SUCCESS;
     *cut = NULL;
-    if (offset) {
-        region.origin = part->offset + (size_t)offset;
-        region.size = part->size - (size_t)offset;
+    if (begin != part->offset) {
+        region.origin = (size_t)begin;
+        region.size = part->offset + part->size - (size_t)begin;
         *cut = clCreateSubBuffer(part->root, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &code);
         if (!*cut) return code;
     }
     return clSetKernelArg(kernel, index, sizeof(cl_mem), *cut ? cut : &part->memory);
 }
 
-/* Enqueue one step after `before`; a kernel that has been enqueued keeps its arguments. */
+/* A call that has been checked. */
+typedef struct hs_opencl_call {
+    uint64_t n;
+    const hs_options *options;
+    hs_part parts[HS_ROLES];
+    hs_span spans[HS_ROLES];
+    int in_place, counted;
+} hs_opencl_call;
+
+/* Set what follows the buffers: the count, the argument, and in sorts that take a count on the device the bounds. */
+static cl_int hs_set_numbers(cl_kernel kernel, const hs_sort *sort, const hs_step *step, uint64_t n, cl_int argument)
+{
+    const hs_kernel *facts = &sort->kernels[step->kernel];
+    const cl_long wide = (cl_long)n;
+    const cl_int narrow = (cl_int)n, low = hs_bound(step->min_n), high = hs_bound(step->max_n);
+    const cl_uint i = facts->bindings;
+    cl_int code = facts->wide ? clSetKernelArg(kernel, i, sizeof wide, &wide)
+                              : clSetKernelArg(kernel, i, sizeof narrow, &narrow);
+    if (code == CL_SUCCESS) code = clSetKernelArg(kernel, i + 1, sizeof argument, &argument);
+    if (!sort->counted) return code;
+    if (code == CL_SUCCESS) code = clSetKernelArg(kernel, i + 2, sizeof low, &low);
+    return code == CL_SUCCESS ? clSetKernelArg(kernel, i + 3, sizeof high, &high) : code;
+}
+
+/* Enqueue one step after `wait`; a kernel that has been enqueued keeps its arguments. */
 static cl_int hs_enqueue(hs_opencl *sorter, cl_command_queue queue, const hs_step *step, const uint32_t grid[2],
-                         const hs_part parts[HS_ROLES], uint64_t n, cl_uint wait_count, const cl_event *wait,
+                         const hs_opencl_call *call, cl_int argument, cl_uint wait_count, const cl_event *wait,
                          cl_event *event)
 {
     const hs_kernel *facts = &sorter->sort->kernels[step->kernel];
     cl_kernel kernel = sorter->kernels[step->kernel];
-    const cl_long wide = (cl_long)n;
-    const cl_int narrow = (cl_int)n, argument = step->argument;
     cl_mem cut[HS_BINDINGS];
     size_t size[2], lanes[2];
-    cl_uint i, bound;
+    cl_uint bound;
     cl_int code = CL_SUCCESS;
-    for (i = 0; i < facts->bindings && code == CL_SUCCESS; i++)
-        code = hs_set_buffer(kernel, i, &parts[step->bindings[i].role], hs_offset(&step->bindings[i], n), &cut[i]);
-    bound = i;
-    if (code == CL_SUCCESS)
-        code = facts->wide ? clSetKernelArg(kernel, i, sizeof wide, &wide)
-                           : clSetKernelArg(kernel, i, sizeof narrow, &narrow);
-    i++;
-    if (code == CL_SUCCESS) code = clSetKernelArg(kernel, i, sizeof argument, &argument);
+    for (bound = 0; bound < facts->bindings && code == CL_SUCCESS; bound++) {
+        const hs_span *span = &call->spans[step->bindings[bound].role];
+        const uint64_t begin = span->begin + hs_offset(&step->bindings[bound], call->n);
+        code = hs_set_buffer(kernel, bound, &call->parts[span->from], begin, &cut[bound]);
+    }
+    if (code == CL_SUCCESS) code = hs_set_numbers(kernel, sorter->sort, step, call->n, argument);
     lanes[0] = facts->work_group;
     lanes[1] = 1;
     size[0] = (size_t)grid[0] * lanes[0];
@@ -297,42 +306,31 @@ static cl_int hs_enqueue(hs_opencl *sorter, cl_command_queue queue, const hs_ste
     return code;
 }
 
-static hs_status hs_opencl_run(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_args *args, hs_kind kind,
-                               hs_opencl_error *error)
+/* The grid of a step and what its kernel gets; 0: it does not run, -1: it does not fit the device. */
+static int hs_step_grid(const hs_sort *sort, const hs_step *step, const hs_opencl_call *call, uint32_t grid[2],
+                        int32_t *argument)
 {
-    const hs_sort *sort;
-    hs_part parts[HS_ROLES];
+    const uint64_t groups = hs_groups(step, call->n, call->in_place, call->counted);
+    if (!groups || !hs_argument(sort, step, call->options, call->in_place, call->counted, argument)) return 0;
+    return hs_grid(groups, sort->max_groups, grid) ? 1 : -1;
+}
+
+/* Enqueue the steps of a call that has been checked. */
+static cl_int hs_steps(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_args *args,
+                       const hs_opencl_call *call)
+{
+    const hs_sort *sort = sorter->sort;
     cl_command_queue_properties properties = 0;
     cl_event last = NULL, next = NULL;
-    const cl_event *wait;
-    cl_uint wait_count;
-    cl_int code;
+    const cl_event *wait = args->wait;
+    cl_uint wait_count = args->wait_count;
     uint32_t i, grid[2], launched = 0;
-    uint64_t groups;
-    int in_place;
-    hs_status status;
-    if (error) memset(error, 0, sizeof *error);
-    if (!sorter || !queue || !args || (args->n && !args->source) || (args->wait_count && !args->wait))
-        return HS_ERROR_ARGUMENT;
-    if (args->event) *args->event = NULL;
-    sort = sorter->sort;
-    if (sort->kind != kind) return HS_ERROR_KERNELS;
-    if (args->n > sort->max_n) return HS_ERROR_COUNT;
-    memset(parts, 0, sizeof parts);
-    status = args->n ? hs_parts(sort, args, parts, error) : HS_OK;
-    in_place = parts[HS_SOURCE].memory == parts[HS_DESTINATION].memory;
-    for (i = 0; i < sort->step_count && status == HS_OK; i++)
-        if ((groups = hs_groups(&sort->steps[i], args->n, in_place)) != 0 && !hs_grid(groups, sort->max_groups, grid))
-            status = HS_ERROR_DEVICE;
-    if (status != HS_OK) return status;
-    code = clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL);
-    wait_count = args->wait_count;
-    wait = args->wait;
+    int32_t argument = 0;
+    cl_int code = clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL);
     for (i = 0; i < sort->step_count && code == CL_SUCCESS; i++) {
-        groups = hs_groups(&sort->steps[i], args->n, in_place);
-        if (!hs_grid(groups, sort->max_groups, grid)) continue; /* no groups: the step does not run */
+        if (hs_step_grid(sort, &sort->steps[i], call, grid, &argument) == 0) continue;
         /* every step reads what the one before wrote: a queue out of order is told by events */
-        code = hs_enqueue(sorter, queue, &sort->steps[i], grid, parts, args->n, wait_count, wait, &next);
+        code = hs_enqueue(sorter, queue, &sort->steps[i], grid, call, argument, wait_count, wait, &next);
         if (last) clReleaseEvent(last);
         last = next;
         next = NULL;
@@ -346,7 +344,33 @@ static hs_status hs_opencl_run(hs_opencl *sorter, cl_command_queue queue, const 
         *args->event = last;
     else if (last)
         clReleaseEvent(last);
-    return hs_opencl_status(code, error);
+    return code;
+}
+
+static hs_status hs_opencl_run(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_args *args, hs_kind kind,
+                               hs_opencl_error *error)
+{
+    const hs_sort *sort;
+    hs_opencl_call call;
+    hs_status status = HS_OK;
+    uint32_t i, grid[2];
+    int32_t argument;
+    if (error) memset(error, 0, sizeof *error);
+    if (!sorter || !queue || !args || (args->n && !args->source) || (args->wait_count && !args->wait))
+        return HS_ERROR_ARGUMENT;
+    if (args->event) *args->event = NULL;
+    sort = sorter->sort;
+    if (sort->kind != kind) return HS_ERROR_KERNELS;
+    if (args->n > sort->max_n) return HS_ERROR_COUNT;
+    memset(&call, 0, sizeof call);
+    call.n = args->n;
+    call.options = &args->options;
+    call.counted = args->count != NULL;
+    if (args->n) status = hs_parts(args, call.parts, call.spans, error);
+    if (status == HS_OK) status = hs_survey(sort, args->n, &args->options, call.spans, &call.in_place);
+    for (i = 0; i < sort->step_count && status == HS_OK; i++)
+        if (hs_step_grid(sort, &sort->steps[i], &call, grid, &argument) < 0) status = HS_ERROR_DEVICE;
+    return status == HS_OK ? hs_opencl_status(hs_steps(sorter, queue, args, &call), error) : status;
 }
 
 hs_status hs_opencl_sort(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_args *args, hs_opencl_error *error)
@@ -359,8 +383,8 @@ hs_status hs_opencl_scan(hs_opencl *sorter, cl_command_queue queue, const hs_ope
     return hs_opencl_run(sorter, queue, args, HS_SCAN, error);
 }
 
-hs_status hs_opencl_match(const hs_target *const *targets, size_t count, const char *key, cl_device_id device,
-                          const hs_sort **sort)
+hs_status hs_opencl_match(const hs_target *const *targets, size_t count, const char *key, const char *value,
+                          cl_device_id device, const hs_sort **sort)
 {
     hs_device facts;
     cl_device_type type = 0;
@@ -382,7 +406,7 @@ hs_status hs_opencl_match(const hs_target *const *targets, size_t count, const c
     facts.compute = 0;
     facts.name = own;
     facts.platform = name;
-    for (nth = 0; (found = hs_candidate(targets, count, key, &facts, nth)) != NULL; nth++)
+    for (nth = 0; (found = hs_candidate(targets, count, key, value, &facts, nth)) != NULL; nth++)
         if (found->opencl && hs_opencl_runs(found, device)) break;
     free(own);
     *sort = found;

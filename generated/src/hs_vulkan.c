@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT-0
- * Part of a bundle of hsgen 0.3.0; do not edit. */
+ * Part of a bundle of hsgen 0.4.0; do not edit. */
 /* Sorting with Vulkan; see hs_vulkan.h.  Names with EXT and KHR are used so that Vulkan 1.1 and old headers do. */
 #include "hs/hs_vulkan.h"
 
@@ -10,7 +10,7 @@
     X(CreateShaderModule) X(DestroyShaderModule) X(CreateDescriptorSetLayout) X(DestroyDescriptorSetLayout)           \
     X(CreatePipelineLayout) X(DestroyPipelineLayout) X(CreateComputePipelines) X(DestroyPipeline)                     \
     X(AllocateDescriptorSets) X(UpdateDescriptorSets) X(CmdBindPipeline) X(CmdBindDescriptorSets)                     \
-    X(CmdPushConstants) X(CmdPipelineBarrier) X(CmdDispatch)
+    X(CmdPushConstants) X(CmdPipelineBarrier) X(CmdDispatch) X(CmdDispatchIndirect)
 #define HS_MEMBER(name) PFN_vk##name name;
 #define HS_LOOK_UP(name) ((s->name = (PFN_vk##name)get_proc(s->device, "vk" #name)) != NULL) &&
 
@@ -37,7 +37,7 @@ typedef struct hs_vulkan_set {
     int used, addressed, bound;                /* addressed: it has addresses; bound: it takes a descriptor set */
     uint32_t count, place;                     /* which of the descriptor sets it takes */
     uint64_t largest;                          /* bytes of the largest range */
-    uint64_t at[HS_FORMS][HS_BINDINGS];        /* index of the first key in the range; address */
+    uint64_t at[HS_FORMS][HS_BINDINGS];        /* index of the first element; address */
     VkDescriptorBufferInfo ranges[HS_BINDINGS];
 } hs_vulkan_set;
 
@@ -79,6 +79,8 @@ static hs_status hs_vulkan_ask(const hs_vulkan_device *device, hs_vulkan_facts *
     const VkInstance instance = device->instance;
     VkPhysicalDeviceSubgroupSizeControlFeaturesEXT control;
     VkPhysicalDeviceBufferDeviceAddressFeaturesKHR address;
+    VkPhysicalDevice8BitStorageFeaturesKHR storage8;
+    VkPhysicalDevice16BitStorageFeatures storage16;
     VkPhysicalDeviceFeatures2 features;
     VkPhysicalDeviceProperties2 properties;
     VkExtensionProperties *extensions;
@@ -87,7 +89,7 @@ static hs_status hs_vulkan_ask(const hs_vulkan_device *device, hs_vulkan_facts *
     PFN_vkGetPhysicalDeviceFeatures2 get_features;
     PFN_vkEnumerateDeviceExtensionProperties enumerate;
     uint32_t count = 0, api;
-    int has_control, has_address, has_driver;
+    int has_control, has_address, has_driver, has_storage8;
     VkResult code;
 
     memset(facts, 0, sizeof *facts);
@@ -114,6 +116,8 @@ static hs_status hs_vulkan_ask(const hs_vulkan_device *device, hs_vulkan_facts *
                   hs_vulkan_lists(extensions, count, VK_KHR_BUFFER_DEVICE_ADDRESS_EXTENSION_NAME);
     has_driver = api >= VK_MAKE_VERSION(1, 2, 0) ||
                  hs_vulkan_lists(extensions, count, VK_KHR_DRIVER_PROPERTIES_EXTENSION_NAME);
+    has_storage8 = api >= VK_MAKE_VERSION(1, 2, 0) ||
+                   hs_vulkan_lists(extensions, count, VK_KHR_8BIT_STORAGE_EXTENSION_NAME);
     free(extensions);
     if (code < 0) return hs_vulkan_status(code, result);
 
@@ -121,6 +125,8 @@ static hs_status hs_vulkan_ask(const hs_vulkan_device *device, hs_vulkan_facts *
     memset(&properties, 0, sizeof properties);
     memset(&control, 0, sizeof control);
     memset(&address, 0, sizeof address);
+    memset(&storage8, 0, sizeof storage8);
+    memset(&storage16, 0, sizeof storage16);
     features.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
     properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
     facts->subgroup.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES;
@@ -142,11 +148,21 @@ static hs_status hs_vulkan_ask(const hs_vulkan_device *device, hs_vulkan_facts *
         address.pNext = features.pNext;
         features.pNext = &address;
     }
+    storage16.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES;
+    storage16.pNext = features.pNext;
+    features.pNext = &storage16;
+    if (has_storage8) {
+        storage8.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_8BIT_STORAGE_FEATURES_KHR;
+        storage8.pNext = features.pNext;
+        features.pNext = &storage8;
+    }
     get_properties(device->physical, &properties);
     get_features(device->physical, &features);
     if (features.features.shaderInt64) facts->features |= HS_VULKAN_INT64;
     if (control.subgroupSizeControl && control.computeFullSubgroups) facts->features |= HS_VULKAN_SUBGROUP_SIZE;
     if (address.bufferDeviceAddress) facts->features |= HS_VULKAN_ADDRESS;
+    if (storage8.storageBuffer8BitAccess) facts->features |= HS_VULKAN_STORAGE8;
+    if (storage16.storageBuffer16BitAccess) facts->features |= HS_VULKAN_STORAGE16;
     if (api >= VK_MAKE_VERSION(1, 3, 0)) facts->features |= HS_VULKAN_MAINTENANCE4; /* every such device has it */
     return HS_OK;
 }
@@ -170,6 +186,8 @@ static hs_status hs_vulkan_check(const hs_sort *sort, const hs_vulkan_facts *fac
     uint32_t i;
     if (!sort->spirv) return HS_ERROR_KERNELS;
     if (sort->vulkan >= 13 && !(features & HS_VULKAN_MAINTENANCE4)) return HS_ERROR_DEVICE;
+    if (sort->key_bytes == 1 && !(features & HS_VULKAN_STORAGE8)) return HS_ERROR_DEVICE;
+    if (sort->key_bytes == 2 && !(features & HS_VULKAN_STORAGE16)) return HS_ERROR_DEVICE;
     if (facts->base.apiVersion < VK_MAKE_VERSION(sort->vulkan / 10, sort->vulkan % 10, 0)) return HS_ERROR_DEVICE;
     for (i = 0; i < sort->step_count; i++) {
         const uint32_t k = sort->steps[i].kernel;
@@ -214,7 +232,7 @@ hs_status hs_vulkan_features(const hs_sort *sort, const hs_vulkan_device *device
     if (!status) status = hs_vulkan_check(sort, &facts, facts.features);
     if (status) return status;
     /* needed is what the sort does not run without */
-    for (bit = 1; bit <= HS_VULKAN_MAINTENANCE4; bit *= 2)
+    for (bit = 1; bit <= HS_VULKAN_STORAGE16; bit *= 2)
         if (hs_vulkan_check(sort, &facts, facts.features & ~bit)) need |= bit;
     for (i = 0; i < sort->kernel_count; i++)
         if (hs_vulkan_can_require(&sort->kernels[i], &facts, facts.features)) use |= HS_VULKAN_SUBGROUP_SIZE;
@@ -224,7 +242,7 @@ hs_status hs_vulkan_features(const hs_sort *sort, const hs_vulkan_device *device
     return HS_OK;
 }
 
-hs_status hs_vulkan_match(const hs_target *const *targets, size_t count, const char *key,
+hs_status hs_vulkan_match(const hs_target *const *targets, size_t count, const char *key, const char *value,
                           const hs_vulkan_device *device, const hs_sort **sort)
 {
     hs_vulkan_facts facts;
@@ -247,7 +265,7 @@ hs_status hs_vulkan_match(const hs_target *const *targets, size_t count, const c
         const uint32_t suits = hs_suits(targets[i], &known);
         for (j = 0; suits > best && j < targets[i]->sort_count; j++) {
             const hs_sort *one = targets[i]->sorts[j];
-            if (one->kind != HS_SORT || strcmp(one->key, key) != 0) continue;
+            if (!hs_serves(one, key, value)) continue;
             if (hs_vulkan_check(one, &facts, facts.features & device->features)) continue;
             best = suits;
             *sort = one;
@@ -441,50 +459,68 @@ void hs_vulkan_descriptors(const hs_vulkan *s, uint32_t *sets, uint32_t *storage
     if (storage_buffers) *storage_buffers = s ? s->storage_buffers : 0;
 }
 
-/* The first `a_bytes` of a part and the first `b_bytes` of another; neither reaches beyond 2^64. */
-static int hs_vulkan_overlap(const hs_vulkan_buffer *a, uint64_t a_bytes, const hs_vulkan_buffer *b, uint64_t b_bytes)
+/* A call that has been checked. */
+typedef struct hs_vulkan_call {
+    uint64_t n;
+    const hs_options *options;
+    hs_vulkan_buffer given[HS_ROLES];
+    hs_span spans[HS_ROLES];
+    int in_place, counted;
+} hs_vulkan_call;
+
+static int hs_vulkan_same(const hs_vulkan_buffer *a, const hs_vulkan_buffer *b)
 {
-    return a->buffer == b->buffer && a->offset < b->offset + b_bytes && b->offset < a->offset + a_bytes;
+    return !a->buffer || (a->buffer == b->buffer && a->offset == b->offset);
 }
 
-static int hs_vulkan_holds(const hs_vulkan_buffer *buffer, uint64_t bytes)
+/* A role that is played in place of another: of what both name, the lesser is there. */
+static void hs_vulkan_merge(hs_span *also, hs_span *of)
 {
-    return buffer->size != VK_WHOLE_SIZE && buffer->size >= bytes && buffer->offset <= UINT64_MAX - buffer->size;
+    if (also->where && also->room < of->room) of->room = also->room;
+    also->where = 0;
 }
 
-/* Check the buffers; `roles` get those that play them, and `bytes` what a sort touches of each. */
-static hs_status hs_vulkan_roles(const hs_sort *sort, const hs_vulkan_args *args, hs_vulkan_buffer roles[HS_ROLES],
-                                 uint64_t bytes[HS_ROLES])
+/* Elements of a role in a descriptor's array. */
+static uint32_t hs_vulkan_element(const hs_sort *sort, hs_role role)
 {
-    const uint64_t keys = args->n * hs_item_bytes(sort);
-    uint64_t scratch;
-    hs_status status = hs_scratch(sort, args->n, &scratch);
-    int i;
-    if (status) return status;
-    roles[HS_SOURCE] = roles[HS_DESTINATION] = args->source;
-    if (args->destination.buffer) roles[HS_DESTINATION] = args->destination;
-    roles[HS_SCRATCH] = args->scratch;
-    bytes[HS_SOURCE] = bytes[HS_DESTINATION] = keys;
-    bytes[HS_SCRATCH] = scratch;
-    if (!args->source.buffer || (args->accesses && !args->stages)) return HS_ERROR_ARGUMENT;
-    for (i = HS_SOURCE; i <= HS_DESTINATION; i++) {
-        if (roles[i].offset % sort->key_bytes || roles[i].address % sort->key_bytes) return HS_ERROR_ALIGNMENT;
-        if (!hs_vulkan_holds(&roles[i], keys)) return HS_ERROR_COUNT;
+    if (role == HS_SOURCE || role == HS_DESTINATION) return sort->key_bytes;
+    return role == HS_VALUES || role == HS_VALUES_OUT ? sort->value_bytes : 4;
+}
+
+/* All that can be wrong with the buffers of a call. */
+static hs_status hs_vulkan_roles(const hs_sort *sort, const hs_vulkan_args *args, hs_vulkan_call *call)
+{
+    hs_span *const spans = call->spans;
+    hs_status status;
+    uint32_t i;
+    for (i = 0; i < HS_ROLES; i++) {
+        const hs_vulkan_buffer *one = &call->given[i];
+        spans[i].where = (uint64_t)one->buffer;
+        spans[i].begin = one->offset;
+        spans[i].room = one->size == VK_WHOLE_SIZE || one->offset > UINT64_MAX - one->size ? 0 : one->size;
     }
-    if (roles[HS_SOURCE].offset != roles[HS_DESTINATION].offset &&
-        hs_vulkan_overlap(&roles[HS_SOURCE], keys, &roles[HS_DESTINATION], keys))
-        return HS_ERROR_OVERLAP;
-    if (!scratch) return HS_OK;
-    if (!args->scratch.buffer || !hs_vulkan_holds(&args->scratch, scratch)) return HS_ERROR_SCRATCH;
-    if (args->scratch.offset % 256) return HS_ERROR_ALIGNMENT;
-    for (i = HS_SOURCE; i <= HS_DESTINATION; i++)
-        if (hs_vulkan_overlap(&roles[HS_SCRATCH], scratch, &roles[i], keys)) return HS_ERROR_OVERLAP;
-    return HS_OK;
+    if (hs_vulkan_same(&args->destination, &args->source))
+        hs_vulkan_merge(&spans[HS_DESTINATION], &spans[HS_SOURCE]);
+    if (hs_vulkan_same(&args->values_destination, &args->values))
+        hs_vulkan_merge(&spans[HS_VALUES_OUT], &spans[HS_VALUES]);
+    status = hs_survey(sort, args->n, &args->options, spans, &call->in_place);
+    if (status || !args->n) return status;
+    if (args->accesses && !args->stages) return HS_ERROR_ARGUMENT;
+    if ((spans[HS_SCRATCH].bytes || spans[HS_DESTINATION].from == HS_SCRATCH) && spans[HS_SCRATCH].begin % 256)
+        return HS_ERROR_ALIGNMENT;
+    for (i = 0; i < HS_ROLES; i++)
+        if (spans[i].bytes && spans[i].from == (hs_role)i &&
+            call->given[i].address % hs_vulkan_element(sort, (hs_role)i))
+            return HS_ERROR_ALIGNMENT;
+    if (!call->counted) return HS_OK;
+    /* the grids of all steps lie where scratch begins */
+    if (!sort->step_count || sort->steps[0].number != HS_GRIDS) return HS_ERROR_KERNELS;
+    return (uint64_t)sort->step_count * sizeof(VkDispatchIndirectCommand) > spans[HS_SCRATCH].bytes ? HS_ERROR_KERNELS
+                                                                                                    : HS_OK;
 }
 
 /* Where the buffers of a step begin. */
-static hs_status hs_vulkan_locate(const hs_vulkan *s, const hs_step *step, uint64_t n,
-                                  const hs_vulkan_buffer roles[HS_ROLES], const uint64_t bytes[HS_ROLES],
+static hs_status hs_vulkan_locate(const hs_vulkan *s, const hs_step *step, const hs_vulkan_call *call,
                                   hs_vulkan_set *set)
 {
     uint32_t i;
@@ -492,15 +528,17 @@ static hs_status hs_vulkan_locate(const hs_vulkan *s, const hs_step *step, uint6
     set->count = s->sort->kernels[step->kernel].bindings;
     for (i = 0; i < set->count; i++) {
         const hs_role role = step->bindings[i].role;
-        const uint64_t skip = hs_offset(&step->bindings[i], n), offset = roles[role].offset + skip;
+        const hs_span *span = &call->spans[role];
+        const hs_vulkan_buffer *buffer = &call->given[span->from];
+        const uint64_t skip = hs_offset(&step->bindings[i], call->n), offset = span->begin + skip;
         const uint64_t remainder = offset % s->alignment;
-        if (skip >= bytes[role]) return HS_ERROR_KERNELS;
-        set->at[HS_BY_DESCRIPTOR][i] = remainder / s->sort->key_bytes;
-        set->at[HS_BY_ADDRESS][i] = roles[role].address + offset;
-        if (!roles[role].address) set->addressed = 0;
-        set->ranges[i].buffer = roles[role].buffer;
+        if (skip >= span->bytes) return HS_ERROR_KERNELS;
+        set->at[HS_BY_DESCRIPTOR][i] = remainder / hs_vulkan_element(s->sort, role);
+        set->at[HS_BY_ADDRESS][i] = buffer->address + offset;
+        if (!buffer->address) set->addressed = 0;
+        set->ranges[i].buffer = buffer->buffer;
         set->ranges[i].offset = offset - remainder;
-        set->ranges[i].range = bytes[role] - skip + remainder;
+        set->ranges[i].range = span->bytes - skip + remainder;
         if (set->ranges[i].range > set->largest) set->largest = set->ranges[i].range;
     }
     return HS_OK;
@@ -514,29 +552,46 @@ static int hs_vulkan_form(const hs_vulkan *s, const hs_vulkan_set *set, uint32_t
 }
 
 /* Whether all kernels that a sort of n keys launches exist: those for counts of 64 bits do not. */
-static int hs_vulkan_counts(const hs_sort *sort, uint64_t n, int in_place)
+static int hs_vulkan_counts(const hs_sort *sort, uint64_t n, int in_place, int counted)
 {
     uint32_t i;
     for (i = 0; i < sort->step_count; i++)
-        if (sort->kernels[sort->steps[i].kernel].wide && hs_groups(&sort->steps[i], n, in_place)) return 0;
+        if (sort->kernels[sort->steps[i].kernel].wide && hs_groups(&sort->steps[i], n, in_place, counted)) return 0;
     return 1;
 }
 
+/* The grid of a step and what its kernel gets; 0: it does not run, -1: it does not fit the device.  With a count on the
+ * device the grid is that of the greatest count. */
+static int hs_vulkan_grid(const hs_vulkan *s, const hs_step *step, const hs_vulkan_call *call, uint32_t grid[2],
+                          int32_t *argument)
+{
+    uint64_t groups;
+    if (step->number == HS_GRIDS) {
+        *argument = s->max_groups < 1u << 30 ? (int32_t)s->max_groups : 1 << 30; /* to which an int can be added */
+        groups = call->counted ? ((uint64_t)s->sort->step_count + 63) / 64 : 0; /* a lane for each step */
+    } else {
+        groups = hs_groups(step, call->n, call->in_place, call->counted);
+        if (!hs_argument(s->sort, step, call->options, call->in_place, call->counted, argument)) return 0;
+    }
+    if (!groups) return 0;
+    return hs_grid(groups, s->max_groups, grid) ? 1 : -1;
+}
+
 /* Look through the launches of a sort, so that recording them cannot fail.  `layouts` get those of the sets to take. */
-static hs_status hs_vulkan_survey(const hs_vulkan *s, uint64_t n, int in_place,
-                                  const hs_vulkan_buffer roles[HS_ROLES], const uint64_t bytes[HS_ROLES],
-                                  hs_vulkan_set *sets, VkDescriptorSetLayout *layouts, uint32_t *taken)
+static hs_status hs_vulkan_survey(const hs_vulkan *s, const hs_vulkan_call *call, hs_vulkan_set *sets,
+                                  VkDescriptorSetLayout *layouts, uint32_t *taken)
 {
     uint32_t i, grid[2];
+    int32_t argument;
     for (i = 0; i < s->sort->step_count; i++) {
         const hs_step *step = &s->sort->steps[i];
         hs_vulkan_set *set = &sets[s->set_of[i]];
-        const uint64_t groups = hs_groups(step, n, in_place);
+        const int runs = hs_vulkan_grid(s, step, call, grid, &argument);
         hs_status status = HS_OK;
         int form;
-        if (!groups) continue;
-        if (!hs_grid(groups, s->max_groups, grid)) return HS_ERROR_DEVICE;
-        if (!set->used) status = hs_vulkan_locate(s, step, n, roles, bytes, set);
+        if (!runs) continue;
+        if (runs < 0) return HS_ERROR_DEVICE;
+        if (!set->used) status = hs_vulkan_locate(s, step, call, set);
         if (status) return status;
         form = hs_vulkan_form(s, set, step->kernel);
         if (!s->pipelines[form][step->kernel]) return HS_ERROR_DEVICE;
@@ -565,83 +620,90 @@ static void hs_vulkan_write_set(const hs_vulkan *s, const hs_vulkan_set *set, Vk
     s->UpdateDescriptorSets(s->device, set->count, writes, 0, NULL);
 }
 
+/* `indirect`: grids that were written are read, too. */
 static void hs_vulkan_barrier(const hs_vulkan *s, VkCommandBuffer commands, VkPipelineStageFlags stages,
-                              VkAccessFlags accesses)
+                              VkAccessFlags accesses, int indirect)
 {
+    VkPipelineStageFlags next = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT;
     VkMemoryBarrier barrier;
     memset(&barrier, 0, sizeof barrier);
     barrier.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER;
     barrier.srcAccessMask = accesses;
     barrier.dstAccessMask = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT;
-    s->CmdPipelineBarrier(commands, stages, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, 0, 1, &barrier, 0, NULL, 0, NULL);
+    if (indirect) {
+        next |= VK_PIPELINE_STAGE_DRAW_INDIRECT_BIT;
+        barrier.dstAccessMask |= VK_ACCESS_INDIRECT_COMMAND_READ_BIT;
+    }
+    s->CmdPipelineBarrier(commands, stages, next, 0, 1, &barrier, 0, NULL, 0, NULL);
 }
 
-static void hs_vulkan_record(const hs_vulkan *s, VkCommandBuffer commands, const hs_vulkan_args *args, int in_place,
-                             const hs_vulkan_set *sets, const VkDescriptorSet *handles)
+static void hs_vulkan_push(const hs_vulkan *s, VkCommandBuffer commands, const hs_vulkan_set *set, int form,
+                           uint64_t n, int32_t argument)
 {
+    const int32_t numbers[2] = {(int32_t)n, argument};
+    unsigned char push[8 * HS_BINDINGS + 8];
+    uint32_t k;
+    for (k = 0; k < set->count; k++) {
+        const uint64_t *at = &set->at[form][k];
+        const uint32_t first[2] = {(uint32_t)*at, 0};
+        memcpy(push + 8 * k, form == HS_BY_ADDRESS ? (const void *)at : (const void *)first, 8);
+    }
+    memcpy(push + 8 * k, numbers, 8);
+    s->CmdPushConstants(commands, s->layouts[form][set->count], VK_SHADER_STAGE_COMPUTE_BIT, 0, 8 * k + 8, push);
+}
+
+static void hs_vulkan_record(const hs_vulkan *s, VkCommandBuffer commands, const hs_vulkan_args *args,
+                             const hs_vulkan_call *call, const hs_vulkan_set *sets, const VkDescriptorSet *handles)
+{
+    const hs_span *scratch = &call->spans[HS_SCRATCH];
     VkPipelineStageFlags stages = args->stages;
     VkAccessFlags accesses = args->accesses;
     VkPipeline bound_pipeline = VK_NULL_HANDLE;
     const hs_vulkan_set *bound = NULL;
-    uint32_t i, k, grid[2];
+    uint32_t i, grid[2];
+    int32_t argument = 0;
+    int grids = 0; /* whether they have just been written */
     for (i = 0; i < s->sort->step_count; i++) {
         const hs_step *step = &s->sort->steps[i];
         const hs_vulkan_set *set = &sets[s->set_of[i]];
         const int form = hs_vulkan_form(s, set, step->kernel);
-        const VkPipelineLayout layout = s->layouts[form][set->count];
         const VkPipeline pipeline = s->pipelines[form][step->kernel];
-        const uint64_t groups = hs_groups(step, args->n, in_place);
-        const int32_t numbers[2] = {(int32_t)args->n, step->argument};
-        unsigned char push[8 * HS_BINDINGS + 8];
-        if (!groups || !hs_grid(groups, s->max_groups, grid)) continue;
+        if (!hs_vulkan_grid(s, step, call, grid, &argument)) continue;
         /* every step of a sort reads what the one before wrote */
-        if (stages) hs_vulkan_barrier(s, commands, stages, accesses);
+        if (stages) hs_vulkan_barrier(s, commands, stages, accesses, grids);
         stages = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT;
         accesses = VK_ACCESS_SHADER_WRITE_BIT;
         if (pipeline != bound_pipeline) s->CmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
         bound_pipeline = pipeline;
         if (set != bound && form == HS_BY_DESCRIPTOR) {
-            s->CmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, layout, 0, 1, &handles[set->place], 0,
-                                     NULL);
+            s->CmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, s->layouts[form][set->count], 0, 1,
+                                     &handles[set->place], 0, NULL);
             bound = set;
         }
-        for (k = 0; k < set->count; k++) {
-            const uint64_t *at = &set->at[form][k];
-            const uint32_t first[2] = {(uint32_t)*at, 0};
-            memcpy(push + 8 * k, form == HS_BY_ADDRESS ? (const void *)at : (const void *)first, 8);
-        }
-        memcpy(push + 8 * k, numbers, 8);
-        s->CmdPushConstants(commands, layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, 8 * k + 8, push);
-        s->CmdDispatch(commands, grid[0], grid[1], 1);
+        hs_vulkan_push(s, commands, set, form, call->n, argument);
+        grids = step->number == HS_GRIDS;
+        if (call->counted && !grids)
+            s->CmdDispatchIndirect(commands, call->given[scratch->from].buffer,
+                                   scratch->begin + i * sizeof(VkDispatchIndirectCommand));
+        else
+            s->CmdDispatch(commands, grid[0], grid[1], 1);
     }
 }
 
-static hs_status hs_vulkan_run(const hs_vulkan *s, VkCommandBuffer commands, const hs_vulkan_args *args, hs_kind kind,
-                               VkResult *result)
+/* Take the descriptor sets of a call that has been checked, and record it. */
+static hs_status hs_vulkan_take(const hs_vulkan *s, VkCommandBuffer commands, const hs_vulkan_args *args,
+                                const hs_vulkan_call *call, VkResult *result)
 {
-    hs_vulkan_buffer roles[HS_ROLES];
-    uint64_t bytes[HS_ROLES];
     hs_vulkan_set *sets;
     VkDescriptorSet *handles;
     VkDescriptorSetLayout *layouts;
     hs_status status;
     uint32_t i, taken = 0;
-    int in_place;
-    if (result) *result = VK_SUCCESS;
-    if (!s || !commands || !args) return HS_ERROR_ARGUMENT;
-    if (s->sort->kind != kind) return HS_ERROR_KERNELS;
-    if (args->n > s->sort->max_n) return HS_ERROR_COUNT;
-    if (args->n == 0) return HS_OK;
-    in_place = !args->destination.buffer || (args->destination.buffer == args->source.buffer &&
-                                             args->destination.offset == args->source.offset);
-    if (!hs_vulkan_counts(s->sort, args->n, in_place)) return HS_ERROR_COUNT;
-    status = hs_vulkan_roles(s->sort, args, roles, bytes);
-    if (status) return status;
     sets = (hs_vulkan_set *)calloc(s->set_count + 1u, sizeof *sets + sizeof *handles + sizeof *layouts);
     if (!sets) return HS_ERROR_HOST_MEMORY;
     handles = (VkDescriptorSet *)(void *)(sets + s->set_count);
     layouts = (VkDescriptorSetLayout *)(void *)(handles + s->set_count);
-    status = hs_vulkan_survey(s, args->n, in_place, roles, bytes, sets, layouts, &taken);
+    status = hs_vulkan_survey(s, call, sets, layouts, &taken);
     if (!status && taken) {
         VkDescriptorSetAllocateInfo allocate;
         memset(&allocate, 0, sizeof allocate);
@@ -654,9 +716,34 @@ static hs_status hs_vulkan_run(const hs_vulkan *s, VkCommandBuffer commands, con
     }
     for (i = 0; !status && i < s->set_count; i++)
         if (sets[i].bound) hs_vulkan_write_set(s, &sets[i], handles[sets[i].place]);
-    if (!status) hs_vulkan_record(s, commands, args, in_place, sets, handles);
+    if (!status) hs_vulkan_record(s, commands, args, call, sets, handles);
     free(sets);
     return status;
+}
+
+static hs_status hs_vulkan_run(const hs_vulkan *s, VkCommandBuffer commands, const hs_vulkan_args *args, hs_kind kind,
+                               VkResult *result)
+{
+    hs_vulkan_call call;
+    hs_status status;
+    if (result) *result = VK_SUCCESS;
+    if (!s || !commands || !args) return HS_ERROR_ARGUMENT;
+    if (s->sort->kind != kind) return HS_ERROR_KERNELS;
+    if (args->n > s->sort->max_n) return HS_ERROR_COUNT;
+    memset(&call, 0, sizeof call);
+    call.n = args->n;
+    call.options = &args->options;
+    call.counted = args->count.buffer != VK_NULL_HANDLE;
+    call.in_place = hs_vulkan_same(&args->destination, &args->source) && !args->options.discard_keys;
+    call.given[HS_SOURCE] = args->source;
+    call.given[HS_DESTINATION] = args->destination;
+    call.given[HS_SCRATCH] = args->scratch;
+    call.given[HS_VALUES] = args->values;
+    call.given[HS_VALUES_OUT] = args->values_destination;
+    call.given[HS_COUNT] = args->count;
+    if (!hs_vulkan_counts(s->sort, args->n, call.in_place, call.counted)) return HS_ERROR_COUNT;
+    status = hs_vulkan_roles(s->sort, args, &call);
+    return status || args->n == 0 ? status : hs_vulkan_take(s, commands, args, &call, result);
 }
 
 hs_status hs_vulkan_sort(const hs_vulkan *s, VkCommandBuffer commands, const hs_vulkan_args *args, VkResult *result)

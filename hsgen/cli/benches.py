@@ -74,7 +74,7 @@ def parse_bits(text: str) -> tuple[int, int]:
 @click.option("--sizes", default="2^10..2^24", show_default=True, help="Counts: 1000,2^16 or 2^10..2^24.")
 @click.option(
     "--against",
-    help=f"Peers: {', '.join(PEERS)}; empty for none.  By default numpy, where it can.",
+    help=f"Peers: {', '.join({**PEERS, **VALUED})}; empty for none.  By default numpy, where it can.",
 )
 @click.option("--rounds", type=click.IntRange(1), default=9, show_default=True, help="Interleaved rounds.")
 @places.api_option

@@ -26,4 +26,7 @@ VALUED: Mapping[str, ValuedPeer] = {
 }
 """Those that sort values with the keys."""
 
-__all__ = ["PEERS", "VALUED", "Peer", "Run", "ValuedPeer"]
+ANY_WIDTH = ("numpy", "numpy-quick")
+"""Those that sort keys of any width; the others know words of 4 and 8 bytes."""
+
+__all__ = ["ANY_WIDTH", "PEERS", "VALUED", "Peer", "Run", "ValuedPeer"]

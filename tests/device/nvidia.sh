@@ -89,14 +89,14 @@ sanitize() {
     leave sanitizers "compute-sanitizer is not installed"
     return
   fi
-  local built="$out/bundle" arch
+  local name=${1:-many} built="$out/bundle-${1:-many}" arch
   arch=sm_$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr -d .)
-  step generate hsgen generate -t "$target" -t generic --api cuda --algorithm auto --algorithm radix -o "$built"
-  step build nvcc -std=c++17 -O2 -lineinfo -arch="$arch" -I"$built/include" tests/device/sort_many.cu \
-    "$built"/src/*.c "$built"/src/*.cu "$built"/targets/*/*.c "$built"/targets/*/*.cu -o "$out/sort_many"
-  step run "$out/sort_many"
+  step "$name-generate" hsgen generate -t "$target" -t generic --api cuda --algorithm auto --algorithm radix "${@:2}" -o "$built"
+  step "$name-build" nvcc -std=c++17 -O2 --threads 0 -lineinfo -arch="$arch" -I"$built/include" tests/device/sort_many.cu \
+    "$built"/src/*.c "$built"/src/*.cu "$built"/targets/*/*.c "$built"/targets/*/*.cu -o "$out/sort-$name"
+  step "$name-run" "$out/sort-$name"
   for tool in memcheck racecheck synccheck initcheck; do
-    step "$tool" compute-sanitizer --tool $tool --error-exitcode 9 "$out/sort_many"
+    step "$name-$tool" compute-sanitizer --tool $tool --error-exitcode 9 "$out/sort-$name"
   done
 }
 
@@ -138,6 +138,7 @@ forms() {
     form $job &
   done
   wait
+  sanitize forms --key u16 --key u32 --value v4 --value index --feature count
   for job in "${jobs[@]}"; do [ -e "$out/form-${job%% *}.done" ] || failed=1; done
 }
 

@@ -7,28 +7,20 @@ tried, at counts around those where a sort changes its way.  Values are distinct
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from dataclasses import replace
-from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
+from every import WHOLE, few_counts, first_problem, hows, sort_of
 
-from hsgen import sorts, target, validate
+from hsgen import sorts, validate
 from hsgen.backends.hosts import Host
 from hsgen.backends.opencl import Compiled, Direct, context_for
-from hsgen.cases import KINDS, around
 from hsgen.frames import Frame
-from hsgen.keys import KEYS, TYPES, Form
+from hsgen.keys import KEYS, Form
 from hsgen.plan import Options
 from hsgen.spec import Sort
 
-LANES = Path(__file__).parent / "lanes"
 NIGHTLY = os.environ.get("HSGEN_NIGHTLY") == "1"
-WHOLE = {"typed": True, "ranged": True, "counted": True}
-COUNTED = ("all", "fewer", "more", "none")
-KIND_NAMES = ("few distinct", "random", "all greatest", "sorted")
 
 SOME = [
     ("forms8.toml", "auto", "u32", "none"),
@@ -64,63 +56,18 @@ def combinations() -> list[tuple[str, str, str, str]]:
     return SOME + [x for x in every if x not in SOME] * NIGHTLY
 
 
-def sort_of(name: str, algorithm: str, key: str, form: Form) -> Sort:
-    """Return a sort of a target of the tests, or of one that comes with hsgen."""
-    return target.find(str(LANES / name) if name.endswith(".toml") else name).sort(algorithm, key, form)
-
-
 def engine(host: Host, sort: Sort) -> Direct:
     """Return the sort, ready on a device."""
     context = context_for(host)
     return Direct(context, Compiled(context, sort))
 
 
-def few_counts(sort: Sort) -> list[int]:
-    """Return counts around those at which the sort changes its way: the first few of them, and the last."""
-    most = 4_000 if sort.target in ("cpu", "generic") else 1_500
-    inner = {p.min_n for p in sort.parts} | {sorts.block(sort)}
-    near = around([0, *inner, *sorts.edges(sort, most)[:3]], most)
-    return sorted({*near, most}) if NIGHTLY else [*sorted(near)[:: max(1, len(near) // 8)], most]
-
-
-def ranges(sort: Sort) -> list[tuple[int, int | None]]:
-    """Return bit ranges: all, halves, one bit, no bit, all but the ends."""
-    bits = sort.plan.bits
-    return [(0, None), (0, bits // 2), (bits // 2, bits), (bits - 1, bits), (3, 3), (1, bits - 1)]
-
-
-def hows(sort: Sort) -> Iterator[tuple[Options, str]]:
-    """Yield every way to call the sort: type, order, bit range, where the count is."""
-    kinds = [t.kind for t in TYPES.values() if KEYS[t.key].bits == sort.plan.bits]
-    for kind, descending in product(kinds, (False, True)):
-        plain = Options(kind=kind, descending=descending)
-        for number, (begin, end) in enumerate(ranges(sort)):
-            discard = sort.form.index and number % 2 == 1
-            yield replace(plain, begin=begin, end=end, discard=discard), ""
-        for where in COUNTED:
-            yield replace(plain, counted=True), where
-
-
-def live(where: str, n: int) -> int | None:
-    """Return the count that lies on the device."""
-    return {"": None, "all": n, "fewer": n // 2, "more": n + 7, "none": 0}[where]
-
-
 @pytest.mark.parametrize(("name", "algorithm", "key", "value"), combinations())
 def test_every_way_to_call_a_sort(embedded: Host, name: str, algorithm: str, key: str, value: str) -> None:
     sort = sort_of(name, algorithm, key, Form(value=value, **WHOLE))
-    ns = few_counts(sort)
-    frame = Frame(engine(embedded, sort), max(ns))
-    rng = np.random.default_rng(5)
-    dtype = np.dtype(f"u{sort.key.bytes}")
-    for number, (how, where) in enumerate(hows(sort)):
-        for turn, n in enumerate(ns):
-            kind = KIND_NAMES[(number + turn) % len(KIND_NAMES)]
-            keys = KINDS[kind](rng, n, dtype)
-            in_place = (number + turn // 2) % 2 == 0
-            made = validate.call(sort, keys, how, in_place=in_place, count=live(where, n), rng=rng)
-            problem = frame.run(made, (number % 16, turn % 16))
-            assert problem is None, f"{n} keys, {kind}, in place: {in_place}, {how}, count: {where}: {problem}"
+    ns = few_counts(sort, all_near=NIGHTLY)
+    calls, problem = first_problem(engine(embedded, sort), ns)
+    assert problem is None and calls == len(ns) * len(list(hows(sort))), problem
 
 
 @pytest.mark.parametrize("key", ["u32", "u64"])

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ from hsgen.backends import native, opencl
 from hsgen.backends.hosts import Host
 from hsgen.cli import main
 from hsgen.errors import Unavailable, Wrong
+from hsgen.keys import PLAIN
 from hsgen.manifest import Compiled, Entry, Manifest, choose
 
 DRIVER = """
@@ -74,7 +76,7 @@ def driver(folder: Path, fault: str) -> Path:
 
 
 def request(library: Path) -> dict[str, object]:
-    chosen = {"target": "generic", "algorithm": "merge", "key": "u32", "index": 0, "options": ""}
+    chosen = {"target": "generic", "algorithm": "merge", "key": "u32", "index": 0, "options": "", "form": asdict(PLAIN)}
     return {"task": "validate", "api": "opencl", "library": str(library), "full": False, "seed": 1, **chosen}
 
 

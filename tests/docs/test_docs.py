@@ -122,15 +122,16 @@ def test_the_readme_vendors_a_bundle(tree: Path) -> None:
             assert done.returncode == 0, f"{text}\n{done.stdout}"
             ran += done.stdout
     assert "third_party/sorts is up to date" in ran and "third_party/sorts is as it was generated" in ran
+    assert (tree / "third_party/pairs/targets/generic/plans/auto_u32_v4.json").is_file()
     if (compiler := shutil.which("cc")) is None:
         missing("a C compiler is not installed (apt-get install gcc)")
     types = (
         "hs_vulkan_device where, const hs_sort *sort, hs_vulkan *sorter, VkCommandBuffer commands, hs_vulkan_args args,"
-        " uint64_t n, uint64_t bytes"
+        " hs_vulkan_buffer values, uint64_t n, uint64_t bytes"
     )
     head = '#include "hs/hs_vulkan.h"\n#include "hs/hs_targets.h"\n'
     body = f"{head}void lines({types}, VkResult code);\nvoid lines({types}, VkResult code)\n{{\n"
-    (tree / "lines.c").write_text(f"{body}{only(tree / 'README.md', 'c')[0]}}}\n", encoding="utf-8")
+    (tree / "lines.c").write_text(f"{body}{''.join(only(tree / 'README.md', 'c'))}}}\n", encoding="utf-8")
     flags = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only", "-Ithird_party/sorts/include"]
     done = subprocess.run([compiler, *flags, "lines.c"], cwd=tree, capture_output=True, text=True, check=False)
     if "vulkan/vulkan_core.h: No such file" in done.stderr:
@@ -168,6 +169,24 @@ def test_the_three_lines_of_python_sort(embedded: Host) -> None:
     exec(three, names)
     for name in ("keys", "sorted_keys"):
         assert np.array_equal(names[name].get(queue), np.sort(host))
+
+
+def test_the_pairs_of_the_readme_are_sorted(embedded: Host) -> None:
+    """Its example with values: in place, in descending order, stable."""
+    (text,) = (x for x in only(ROOT / "README.md", "python") if "pairs" in x)
+    cl = toolchain.pyopencl()
+    import pyopencl.array as cl_array
+
+    context = cl.Context([embedded.handle])
+    queue, rng = cl.CommandQueue(context), np.random.default_rng(8)
+    scores = rng.integers(-50, 50, 3001).astype(np.float32)
+    ids = rng.permutation(3001).astype(np.uint32)
+    names: dict[str, Any] = {"Sorter": Sorter, "queue": queue}
+    names |= {"scores": cl_array.to_device(queue, scores), "ids": cl_array.to_device(queue, ids)}
+    exec(text, names)
+    order = np.argsort(-scores, kind="stable")
+    assert np.array_equal(names["scores"].get(queue), scores[order])
+    assert np.array_equal(names["ids"].get(queue), ids[order])
 
 
 def test_the_three_lines_are_the_same_everywhere() -> None:

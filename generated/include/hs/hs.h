@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT-0
- * Part of a bundle of hsgen 0.3.0; do not edit. */
+ * Part of a bundle of hsgen 0.4.0; do not edit. */
 /* Sorts as data, and what all APIs share.  C99 that is also C++.
  *
  * A *sort* (hs_sort) is a constant that a target's C file defines: its kernels and its plan.  A scan, the prefix sums
@@ -16,22 +16,24 @@
 extern "C" {
 #endif
 
-#define HS_VERSION "0.3.0"
+#define HS_VERSION "0.4.0"
 
 typedef enum hs_status {
     HS_OK = 0,
     HS_ERROR_ARGUMENT,    /* a null pointer or a handle that may not be null */
     HS_ERROR_COUNT,       /* more keys than the plan sorts, or than the buffer holds */
-    HS_ERROR_SCRATCH,     /* less scratch than hs_scratch says, or another part of it than hs_outcome_at says */
-    HS_ERROR_ALIGNMENT,   /* an offset that is no multiple of the size of a key, or of what the device asks */
-    HS_ERROR_OVERLAP,     /* source and destination overlap without being the same */
+    HS_ERROR_SCRATCH,     /* less scratch than hs_scratch_with says, or another part of it than hs_outcome_at says */
+    HS_ERROR_ALIGNMENT,   /* an offset that is no multiple of the size of an element, or of what the device asks */
+    HS_ERROR_OVERLAP,     /* a buffer that is written overlaps another without being the same */
     HS_ERROR_KERNELS,     /* the sort holds no kernels for this API, or is a scan where a sort is asked for */
     HS_ERROR_DEVICE,      /* the device, or what was enabled of it, lacks what the sort needs, a large enough grid too */
     HS_ERROR_BUILD,       /* the driver refused to build a kernel */
     HS_ERROR_HOST_MEMORY, /* out of host memory */
     HS_ERROR_DEVICE_MEMORY, /* out of device memory, or of descriptors */
     HS_ERROR_DEVICE_LOST, /* the device is lost */
-    HS_ERROR_API          /* any other error of the API */
+    HS_ERROR_API,         /* any other error of the API */
+    HS_ERROR_OPTION,      /* the sort was not generated with what the call asks for */
+    HS_ERROR_RANGE        /* a range of bits that is out of order or reaches beyond the key */
 } hs_status;
 
 /* What a status means, as one short English phrase; never null. */
@@ -40,9 +42,42 @@ const char *hs_status_text(hs_status status);
 /* The version of hsgen that generated these files, HS_VERSION as it was when hs.c was compiled. */
 const char *hs_version(void);
 
+/* The type of keys, bytes << 4 | kind; HS_UNSIGNED is the unsigned one of the sort's own width.  Floats are in the
+ * total order of their bits: -NaN, -infinity, .. -0, +0, .. +infinity, +NaN. */
+typedef enum hs_type {
+    HS_UNSIGNED = 0,
+    HS_U8 = 0x10,
+    HS_I8 = 0x11,
+    HS_U16 = 0x20,
+    HS_I16 = 0x21,
+    HS_F16 = 0x22,
+    HS_U32 = 0x40,
+    HS_I32 = 0x41,
+    HS_F32 = 0x42,
+    HS_U64 = 0x80,
+    HS_I64 = 0x81,
+    HS_F64 = 0x82
+} hs_type;
+
+/* How one call sorts; all 0: unsigned keys, ascending, by all of their bits. */
+typedef struct hs_options {
+    hs_type type;                /* of another kind than unsigned: typed sorts only; packed sorts: of the upper half */
+    uint32_t descending;         /* 1: the greatest first; typed sorts only */
+    uint32_t begin_bit, end_bit; /* the bits to sort by, counted in the ordered key; end 0: up to the last; less than
+                                    all: ranged sorts only */
+    uint32_t discard_keys;       /* 1: the sorted keys are not wanted: no destination; sorts that make indices only */
+} hs_options;
+
 /* The buffers of a sort by their role.  Scratch is one buffer, of which every step may see another part. */
-typedef enum hs_role { HS_SOURCE = 0, HS_DESTINATION = 1, HS_SCRATCH = 2 } hs_role;
-enum { HS_ROLES = 3, HS_BINDINGS = 6 };
+typedef enum hs_role {
+    HS_SOURCE = 0,
+    HS_DESTINATION = 1,
+    HS_SCRATCH = 2,
+    HS_VALUES = 3,     /* the value of each key */
+    HS_VALUES_OUT = 4, /* the same sorted, or the places that the keys had */
+    HS_COUNT = 5       /* how many keys there are, one 32-bit number */
+} hs_role;
+enum { HS_ROLES = 6, HS_BINDINGS = 10 };
 
 /* One buffer of a step: it begins hs_offset(binding, n) bytes into the buffer that plays the role. */
 typedef struct hs_binding {
@@ -53,11 +88,33 @@ typedef struct hs_binding {
 /* Whether a step is for sorting in place, from one buffer to another, or for both. */
 enum { HS_ANYWHERE = 0, HS_IN_PLACE = 1, HS_OUT_OF_PLACE = 2 };
 
-/* One guarded launch: only if min_n < n <= max_n and the place fits, with min((n + add) / div * mul, cap) groups. */
+/* Whether a step is for sorting by all bits of the keys, by a part of them, or for both. */
+enum { HS_ANY_BITS = 0, HS_ALL_BITS = 1, HS_SOME_BITS = 2 };
+
+/* The number of a step that is no pass: its argument is complete; it wants the range of bits; it wants the number of
+ * passes; it works out the grids of all others from a count on the device. */
+enum { HS_ALONE = -1, HS_SPAN = -2, HS_LAST = -3, HS_GRIDS = -4 };
+
+/* Flags of arguments, beside the number of a pass, the shift of its digit << 8 and the digit's bits << 16, or beside
+ * the end of the range and its begin << 8. */
+enum {
+    HS_REDO = 1 << 20,    /* only if a look-back failed */
+    HS_DIRECT = 1 << 21,  /* this pass may store to the destination */
+    HS_DISCARD = 1 << 22, /* the sorted keys are not wanted */
+    HS_COUNTED = 1 << 23, /* the count lies on the device */
+    HS_SIGNED = 1 << 24,  /* how the bits of keys are to be understood */
+    HS_FLOAT = 1 << 25,
+    HS_DESCENDING = 1 << 26
+};
+
+/* One guarded launch: only if min_n < n <= max_n, the place and the range of bits fit, with
+ * min((n + add) / div * mul, cap) groups. */
 typedef struct hs_step {
     uint32_t kernel; /* index into the sort's kernels */
-    int32_t argument;
+    int32_t argument; /* what hs_argument makes the kernel's of */
     uint32_t place; /* HS_ANYWHERE, HS_IN_PLACE or HS_OUT_OF_PLACE */
+    int32_t number; /* of a pass over digits of at most `bits` bits, or HS_ALONE, HS_SPAN, HS_LAST, HS_GRIDS */
+    uint32_t bits, range; /* range: HS_ANY_BITS, HS_ALL_BITS or HS_SOME_BITS */
     hs_binding bindings[HS_BINDINGS]; /* as many as the kernel has */
     uint64_t min_n, max_n;
     int64_t add;
@@ -96,9 +153,13 @@ typedef enum hs_kind { HS_SORT = 0, HS_SCAN = 1 } hs_kind;
 
 typedef struct hs_sort {
     const char *target, *algorithm, *key; /* "intel-gen8", "merge", "u32" */
+    const char *value; /* what is sorted along: "none", "v4", "v8", "v16", "index", "index64" or "packed" */
     hs_kind kind;
     uint32_t columns; /* elements of one of the n items: 1 for keys, those of a row for a scan */
-    uint32_t key_bytes, value_bytes; /* bytes of an element, to which buffers are aligned */
+    uint32_t key_bytes, value_bytes; /* bytes of an element, to which buffers are aligned; no values: 0 */
+    uint32_t first_bit, key_bits; /* the bits of an element that are sorted by; packed: the upper half */
+    uint32_t typed, ranged, counted; /* 1: takes types and orders; ranges of bits; a count on the device */
+    uint32_t index;      /* 1: values are not read but made: the places that the keys had */
     uint32_t block;      /* keys that one work-group sorts */
     uint32_t pair;       /* 1: 64-bit keys are handled as two 32-bit words */
     uint32_t max_groups; /* the target's greatest grid in one dimension, in work-groups */
@@ -143,19 +204,23 @@ typedef struct hs_device {
 /* The greater the better the target suits the device; 0: not at all.  A target that serves any device gets 1. */
 uint32_t hs_suits(const hs_target *target, const hs_device *device);
 
-/* Of the sorts of `key` ("u32") the first (nth 0), the second (1) and so on, null where there are no more: those of the
- * target that suits the device best, in their order, then those of the second best, targets that suit it equally in
- * their order.  No scans. */
-const hs_sort *hs_candidate(const hs_target *const *targets, size_t count, const char *key, const hs_device *device,
-                            size_t nth);
+/* Whether it is a sort, no scan, of such keys with such values: `key` is a type ("u32", "f16"), of which a typed sort
+ * takes all of its width; `value` is null for "none". */
+int hs_serves(const hs_sort *sort, const char *key, const char *value);
 
-/* The sort or scan of a target with this algorithm ("merge") and key ("u32"); null if it has none. */
-const hs_sort *hs_find(const hs_target *target, const char *algorithm, const char *key);
+/* Of the sorts that serve `key` and `value` the first (nth 0), the second (1) and so on, null where there are no more:
+ * those of the target that suits the device best, in their order, then those of the second best, targets that suit it
+ * equally in their order.  No scans. */
+const hs_sort *hs_candidate(const hs_target *const *targets, size_t count, const char *key, const char *value,
+                            const hs_device *device, size_t nth);
 
-/* What users may want to know of a sort. */
+/* The sort or scan of a target with this algorithm ("merge"), key and value, as in hs_serves; null if it has none. */
+const hs_sort *hs_find(const hs_target *target, const char *algorithm, const char *key, const char *value);
+
+/* What users may want to know of a sort: members of hs_sort, and `subgroup`, the lanes that exchange keys. */
 typedef struct hs_info {
-    const char *target, *algorithm, *key;
-    uint32_t key_bytes, value_bytes, block, subgroup;
+    const char *target, *algorithm, *key, *value;
+    uint32_t key_bytes, value_bytes, first_bit, key_bits, typed, ranged, counted, index, block, subgroup;
     uint64_t max_n;
 } hs_info;
 hs_status hs_describe(const hs_sort *sort, hs_info *info);
@@ -165,6 +230,10 @@ hs_status hs_pad(const hs_sort *sort, uint64_t n, uint64_t *source, uint64_t *de
 
 /* The bytes of scratch that sorting n keys needs; 0: none. */
 hs_status hs_scratch(const hs_sort *sort, uint64_t n, uint64_t *bytes);
+
+/* The same for a call with these options, null for none: discard_keys needs more.  HS_ERROR_OPTION and HS_ERROR_RANGE
+ * where the sort does not take them. */
+hs_status hs_scratch_with(const hs_sort *sort, uint64_t n, const hs_options *options, uint64_t *bytes);
 
 /* A pass in which work-groups wait for each other may starve on a device that does not let all of them go on.  It is
  * then done again in a way that waits for nothing, by later launches of the same sort; the result is right either way.
@@ -177,19 +246,72 @@ hs_status hs_outcome(const hs_sort *sort, const void *words, uint64_t bytes, uin
 /* The bytes of one of the n items: a key, or a row of a scan's table. */
 static inline uint64_t hs_item_bytes(const hs_sort *sort) { return (uint64_t)sort->columns * sort->key_bytes; }
 
+/* What a buffer of a call is, to the runtimes: `room` bytes from `begin` on, of the memory that `where` tells from
+ * others (0: none is given).  hs_survey fills in the rest. */
+typedef struct hs_span {
+    uint64_t where, begin, room;
+    uint64_t bytes; /* that the sort touches; 0: the role is not played */
+    hs_role from;   /* the role whose buffer it is: in place that of the source, of discarded keys that of scratch */
+} hs_span;
+
+/* For the runtimes: check all of a call that no API has a say in, and complete the buffers.  A destination of 0 is in
+ * place.  n is the capacity where a count is given; nothing is looked at but options where n is 0. */
+hs_status hs_survey(const hs_sort *sort, uint64_t n, const hs_options *options, hs_span spans[HS_ROLES],
+                    int *in_place);
+
 /* The interpreter of plans.  Work-groups that a step launches for n keys, sorted in place or not; 0 where its guard
- * excludes that. */
-static inline uint64_t hs_groups(const hs_step *step, uint64_t n, int in_place)
+ * excludes that.  `counted`: the count lies on the device and is n at most; a guard that excludes n may let it pass.
+ * A step of number HS_GRIDS is for hosts that can launch by a grid in device memory; they launch it by themselves. */
+static inline uint64_t hs_groups(const hs_step *step, uint64_t n, int in_place, int counted)
 {
     int64_t whole;
     uint64_t groups;
-    if (n <= step->min_n || n > step->max_n) return 0;
+    if (n <= step->min_n || step->number == HS_GRIDS || (n > step->max_n && !counted)) return 0;
     if (step->place == (in_place ? HS_OUT_OF_PLACE : HS_IN_PLACE)) return 0;
-    whole = (int64_t)n + step->add;
+    whole = (int64_t)(n < step->max_n ? n : step->max_n) + step->add;
     if (whole <= 0) return 0;
     groups = (uint64_t)whole / step->div * step->mul;
     return groups < step->cap ? groups : step->cap;
 }
+
+/* The passes over digits of at most `bits` bits that a range of `range` bits takes; an empty one takes one. */
+static inline uint32_t hs_passes(uint32_t range, uint32_t bits) { return range > bits ? (range + bits - 1) / bits : 1; }
+
+/* Whether a step runs for these options, which may be null and must be in order, and what its kernel then gets. */
+static inline int hs_argument(const hs_sort *sort, const hs_step *step, const hs_options *options, int in_place,
+                              int counted, int32_t *argument)
+{
+    const uint32_t end = options && options->end_bit ? options->end_bit : sort->key_bits;
+    const uint32_t begin = options ? options->begin_bit : 0, range = end - begin, first = sort->first_bit + begin;
+    const uint32_t kind = options ? (uint32_t)options->type & 15u : 0;
+    uint32_t flags = (uint32_t)step->argument, direct = in_place ? 0 : flags & HS_DIRECT;
+    if (step->range == (range == sort->key_bits ? HS_SOME_BITS : HS_ALL_BITS)) return 0;
+    if (kind) flags |= HS_SIGNED;
+    if (kind == 2) flags |= HS_FLOAT;
+    if (options && options->descending) flags |= HS_DESCENDING;
+    if (options && options->discard_keys) flags |= HS_DISCARD;
+    if (counted) flags |= HS_COUNTED;
+    if (step->number >= 0) {
+        /* as few digits as the range takes, as even as that leaves, the wide ones first */
+        const uint32_t number = (uint32_t)step->number, passes = hs_passes(range, step->bits);
+        const uint32_t least = range / passes, more = range % passes;
+        if (number >= passes) return 0;
+        flags |= number | (first + number * least + (number < more ? number : more)) << 8;
+        flags |= (least + (number < more)) << 16;
+        if ((passes - number) % 2 == 0) direct = 0; /* were it the first to move keys, the last would end elsewhere */
+        if (passes - number > 1) flags &= ~(uint32_t)HS_DISCARD;
+    } else if (step->number == HS_SPAN) {
+        flags |= (sort->first_bit + end) | first << 8;
+    } else if (step->number == HS_LAST) {
+        flags |= hs_passes(range, step->bits);
+    }
+    if (!direct) flags &= ~(uint32_t)HS_DIRECT;
+    *argument = (int32_t)flags;
+    return 1;
+}
+
+/* A bound of a step as a kernel of a counted sort gets it. */
+static inline int32_t hs_bound(uint64_t n) { return n < INT32_MAX ? (int32_t)n : INT32_MAX; }
 
 /* The same groups as a grid of at most `limit` in each dimension; 0 if that cannot be.  It may hold more groups than
  * asked for: kernels ignore those beyond their work. */

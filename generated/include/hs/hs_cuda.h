@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT-0
- * Part of a bundle of hsgen 0.3.0; do not edit. */
+ * Part of a bundle of hsgen 0.4.0; do not edit. */
 /* Sorting with CUDA: enqueues on the caller's stream, can be captured into a graph, waits for nothing. */
 #ifndef HS_CUDA_H
 #define HS_CUDA_H
@@ -35,14 +35,19 @@ void hs_cuda_release(hs_cuda *sorter);
 /* The sort that a sorter was made of, for hs_describe, hs_pad and hs_scratch. */
 const hs_sort *hs_cuda_sort_of(const hs_cuda *sorter);
 
-/* One sort, or one scan of a table.  Set what is not needed to 0. */
+/* One sort, or one scan of a table.  Set what is not needed to 0.  Pointers are to device memory. */
 typedef struct hs_cuda_args {
-    uint64_t n;            /* keys, or rows */
-    const void *source;    /* device memory; never written unless it is the destination too */
-    void *destination;     /* null: sort in place, source is then written */
-    void *scratch;         /* at least hs_scratch bytes, aligned to 256 as cudaMalloc does; null where that is 0 */
+    uint64_t n;            /* keys, or rows; with `count` the most that there can be, below 2^30 */
+    hs_options options;    /* type, order, bits; a scan has none */
+    const void *source;    /* never written unless it is the destination too */
+    void *destination;     /* null: sort in place, source is then written, or the keys are discarded */
+    void *scratch;         /* at least hs_scratch_with bytes, aligned to 256 as cudaMalloc does; null where that is 0 */
+    const void *values;    /* the value of each key, for sorts that have such; written where sorted in place */
+    void *values_destination; /* null: in place as the keys are; always given where indices are made */
+    const uint32_t *count; /* the count, at most n counts; null: n keys */
     size_t scratch_bytes;
     size_t source_bytes, destination_bytes; /* what the buffers hold; 0: not checked */
+    size_t values_bytes, values_destination_bytes;
 } hs_cuda_args;
 
 /* Enqueue a sort on `stream` of the sorter's device, which must be the current one; returns at once. */
@@ -51,8 +56,9 @@ hs_status hs_cuda_sort(const hs_cuda *sorter, cudaStream_t stream, const hs_cuda
 /* The same for a scan (HS_SCAN): the prefix sums of each column of a table of n rows. */
 hs_status hs_cuda_scan(const hs_cuda *sorter, cudaStream_t stream, const hs_cuda_args *args, cudaError_t *error);
 
-/* The sort of `key` ("u32") among these targets that suits the current device best and runs on it; null if none. */
-hs_status hs_cuda_match(const hs_cuda_target *const *targets, size_t count, const char *key,
+/* The sort for `key` ("u32") and `value` (null: "none"), as in hs_serves, among these targets that suits the current
+ * device best and runs on it; null if none. */
+hs_status hs_cuda_match(const hs_cuda_target *const *targets, size_t count, const char *key, const char *value,
                         const hs_cuda_kernels **sort);
 
 #ifdef __cplusplus

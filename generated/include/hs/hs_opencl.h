@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT-0
- * Part of a bundle of hsgen 0.3.0; do not edit. */
+ * Part of a bundle of hsgen 0.4.0; do not edit. */
 /* Sorting with OpenCL 1.2 and later. */
 #ifndef HS_OPENCL_H
 #define HS_OPENCL_H
@@ -40,25 +40,30 @@ const hs_sort *hs_opencl_sort_of(const hs_opencl *sorter);
 
 /* One sort, or one scan of a table.  Set what is not needed to 0. */
 typedef struct hs_opencl_args {
-    uint64_t n;             /* keys, or rows */
+    uint64_t n;             /* keys, or rows; with `count` the most that there can be, below 2^30 */
+    hs_options options;     /* type, order, bits; a scan has none */
     cl_mem source;          /* never written unless it is the destination too */
-    cl_mem destination;     /* null: sort in place */
-    cl_mem scratch;         /* at least hs_scratch bytes; null where that is 0 */
+    cl_mem destination;     /* null: sort in place, or the keys are discarded */
+    cl_mem scratch;         /* at least hs_scratch_with bytes; null where that is 0 */
+    cl_mem values;          /* the value of each key, for sorts that have such */
+    cl_mem values_destination; /* null: in place as the keys are; always given where indices are made */
+    cl_mem count;           /* the count as a 32-bit number, at most n counts; null: n keys */
     cl_uint wait_count;     /* events to wait for */
     const cl_event *wait;
     cl_event *event;        /* if not null: the event of the end, also for n = 0, which the caller releases */
 } hs_opencl_args;
 
 /* Enqueue a sort on a queue of either order; returns at once.  On an error nothing more is enqueued, and keys of
- * the destination may be in any order.  Source and destination are buffers or sub-buffers that do not overlap. */
+ * the destination may be in any order.  All are buffers or sub-buffers; none that is written overlaps another. */
 hs_status hs_opencl_sort(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_args *args, hs_opencl_error *error);
 
 /* The same for a scan (HS_SCAN): the prefix sums of each column of a table of n rows. */
 hs_status hs_opencl_scan(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_args *args, hs_opencl_error *error);
 
-/* The sort of `key` ("u32") among these targets that suits the device best and that it can run; null if none. */
-hs_status hs_opencl_match(const hs_target *const *targets, size_t count, const char *key, cl_device_id device,
-                          const hs_sort **sort);
+/* The sort for `key` ("u32") and `value` (null: "none"), as in hs_serves, among these targets that suits the device
+ * best and that it can run; null if none. */
+hs_status hs_opencl_match(const hs_target *const *targets, size_t count, const char *key, const char *value,
+                          cl_device_id device, const hs_sort **sort);
 
 #ifdef __cplusplus
 }

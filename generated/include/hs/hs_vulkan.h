@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT-0
- * Part of a bundle of hsgen 0.3.0; do not edit. */
+ * Part of a bundle of hsgen 0.4.0; do not edit. */
 /* Sorting with Vulkan 1.1 and later: records into the caller's command buffer. */
 #ifndef HS_VULKAN_H
 #define HS_VULKAN_H
@@ -20,7 +20,9 @@ enum {
     HS_VULKAN_INT64 = 1,         /* VkPhysicalDeviceFeatures::shaderInt64 */
     HS_VULKAN_SUBGROUP_SIZE = 2, /* subgroupSizeControl and computeFullSubgroups (VK_EXT_subgroup_size_control) */
     HS_VULKAN_ADDRESS = 4,       /* bufferDeviceAddress (VK_KHR_buffer_device_address); shaderInt64 is not needed */
-    HS_VULKAN_MAINTENANCE4 = 8   /* maintenance4, which SPIR-V 1.6 asks for: sorts that need Vulkan 1.3 */
+    HS_VULKAN_MAINTENANCE4 = 8,  /* maintenance4, which SPIR-V 1.6 asks for: sorts that need Vulkan 1.3 */
+    HS_VULKAN_STORAGE8 = 16,     /* storageBuffer8BitAccess (VK_KHR_8bit_storage): sorts of 8-bit keys */
+    HS_VULKAN_STORAGE16 = 32     /* storageBuffer16BitAccess (Vulkan 1.1): sorts of 16-bit keys */
 };
 
 /* No Vulkan function is linked: all are looked up through `get_proc`. */
@@ -54,19 +56,24 @@ const hs_sort *hs_vulkan_sort_of(const hs_vulkan *sorter);
 /* Descriptor sets and storage-buffer descriptors that one call of hs_vulkan_sort takes from its pool, at most. */
 void hs_vulkan_descriptors(const hs_vulkan *sorter, uint32_t *sets, uint32_t *storage_buffers);
 
-/* A part of a buffer.  `offset` is a multiple of the size of a key, no more is asked of it. */
+/* A part of a buffer.  `offset` is a multiple of the size of an element, no more is asked of it. */
 typedef struct hs_vulkan_buffer {
     VkBuffer buffer;
     VkDeviceSize offset, size; /* bytes; VK_WHOLE_SIZE is not taken, since a buffer's size cannot be asked for */
     VkDeviceAddress address;   /* of the buffer's begin; 0 unless device addresses may be used */
 } hs_vulkan_buffer;
 
-/* One sort, or one scan of a table.  Set what is not needed to 0.  Buffers need VK_BUFFER_USAGE_STORAGE_BUFFER_BIT. */
+/* One sort, or one scan of a table.  Set what is not needed to 0.  Buffers need VK_BUFFER_USAGE_STORAGE_BUFFER_BIT, and
+ * with `count` scratch also VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT. */
 typedef struct hs_vulkan_args {
-    uint64_t n;                   /* keys, or rows */
+    uint64_t n;                   /* keys, or rows; with `count` the most that there can be, below 2^30 */
+    hs_options options;           /* type, order, bits; a scan has none */
     hs_vulkan_buffer source;      /* never written unless it is the destination too */
-    hs_vulkan_buffer destination; /* buffer null: sort in place */
-    hs_vulkan_buffer scratch;     /* at least hs_scratch bytes; offset a multiple of 256 */
+    hs_vulkan_buffer destination; /* buffer null: sort in place, or the keys are discarded */
+    hs_vulkan_buffer scratch;     /* at least hs_scratch_with bytes; offset a multiple of 256 */
+    hs_vulkan_buffer values;      /* the value of each key, for sorts that have such */
+    hs_vulkan_buffer values_destination; /* buffer null: in place as the keys are; always given for indices */
+    hs_vulkan_buffer count;       /* the count as a 32-bit number, at most n counts; buffer null: n keys */
     VkDescriptorPool pool;        /* sets are allocated from it; reset it when the command buffer has run */
     VkPipelineStageFlags stages;  /* of the commands before that wrote or read these buffers; 0: none did */
     VkAccessFlags accesses;       /* their accesses */
@@ -83,9 +90,10 @@ hs_status hs_vulkan_sort(const hs_vulkan *sorter, VkCommandBuffer commands, cons
 hs_status hs_vulkan_scan(const hs_vulkan *sorter, VkCommandBuffer commands, const hs_vulkan_args *args,
                          VkResult *result);
 
-/* The sort of `key` ("u32") among these targets that suits the device best and that it can run with those features of
- * `device` that it offers (UINT32_MAX: all); null if none.  Only instance, physical, get_proc and features are read. */
-hs_status hs_vulkan_match(const hs_target *const *targets, size_t count, const char *key,
+/* The sort for `key` ("u32") and `value` (null: "none"), as in hs_serves, among these targets that suits the device
+ * best and that it can run with those features of `device` that it offers (UINT32_MAX: all); null if none.  Only
+ * instance, physical, get_proc and features are read. */
+hs_status hs_vulkan_match(const hs_target *const *targets, size_t count, const char *key, const char *value,
                           const hs_vulkan_device *device, const hs_sort **sort);
 
 #ifdef __cplusplus

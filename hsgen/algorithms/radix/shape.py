@@ -133,7 +133,11 @@ class Params:
 
     @property
     def staged(self) -> bool:
-        """Whether values go through the tile on their way: they then must have the size of its keys, a word."""
+        """Whether values go through the tile on their way: they then must have the size of its keys, a word.
+
+        (On an H200 a quarter faster for 2^27 pairs than to read them where they lie; to keep places in registers, so
+        that values need not be looked up by `order`, was slower by as much.)
+        """
         return self.form.value_bytes == 4 and self.key.held == 4
 
     @property

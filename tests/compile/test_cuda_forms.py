@@ -1,0 +1,62 @@
+"""Sorts of every form compile for NVIDIA, and spill no registers but where it is known by how much."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from conftest import missing
+
+from hsgen import nvrtc, target
+from hsgen.keys import KEYS, VALUES, Form
+from hsgen.render import render
+
+NIGHTLY = os.environ.get("HSGEN_NIGHTLY") == "1"
+ARCH = 90
+WHOLE = {"typed": True, "ranged": True, "counted": True}
+SPILLS = {("nvidia-sm90", "u64", "v8"): {"onesweep": 4}, ("nvidia-sm90", "u64", "v16"): {"onesweep": 4}}
+"""Bytes that each lane of a kernel stores at most, by target, width and values, where sorts are whole."""
+
+SOME = [
+    ("nvidia-sm90", "u32", Form(typed=True)),
+    ("nvidia-sm90", "u32", Form(value="v4", **WHOLE)),
+    ("nvidia-sm90", "u64", Form(value="v16", **WHOLE)),
+    ("nvidia-sm90", "u16", Form(value="index", **WHOLE)),
+    ("nvidia-sm90", "u32", Form(value="packed")),
+    ("generic", "u64", Form(typed=True)),
+    ("generic", "u8", Form(value="v4", **WHOLE)),
+    ("generic", "u32", Form(value="v16", **WHOLE)),
+    ("generic", "u64", Form(value="index64", **WHOLE)),
+    ("generic", "u32", Form(value="packed", **WHOLE)),
+]
+"""(target, width, form) that are always compiled."""
+
+
+def forms() -> list[tuple[str, str, Form]]:
+    """Return what to compile: some, or nightly every width with every kind of values, whole."""
+    names = ("nvidia-sm90", "generic")
+    every = [(t, k, Form(value=v, **WHOLE)) for t in names for k in KEYS for v in VALUES if v != "packed" or k == "u32"]
+    return SOME + [x for x in every if x not in SOME] * NIGHTLY
+
+
+def compilers() -> list[nvrtc.Compiler]:
+    """All that know the architecture; nightly every one of them is asked, else the first, whose spills are known."""
+    found = [c for c in nvrtc.compilers() if ARCH in c.archs]
+    if not found:
+        missing(f"a CUDA compiler for sm_{ARCH} ({nvrtc.INSTALL})")
+    return found if NIGHTLY else found[:1]
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "form"), [pytest.param(*x, id=f"{x[0]}-{x[1]}-{x[2].value}-{x[2].ranged}") for x in forms()]
+)
+def test_every_kernel_of_a_form_compiles_and_spills_no_more_than_known(name: str, key: str, form: Form) -> None:
+    sort = target.find(name).default(key, form)
+    text = render(sort, "cuda").text
+    known = SPILLS.get((name, key, form.value), {})
+    for compiler in compilers():
+        found = compiler.compile(text, ARCH)
+        assert set(found) == {k.name for k in sort.kernels}
+        assert all(u.registers > 0 and u.shared == 0 for u in found.values())
+        spilling = {k: u.spill_stores for k, u in found.items() if u.spills}
+        assert all(spilling[k] <= known.get(k, 0) for k in spilling), (compiler.name, spilling)

@@ -1,0 +1,86 @@
+"""Every way to call a sort of a form: types and orders, bit ranges, counts on the device; for tests on devices.
+
+Values are distinct, so that only a stable sort is right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+
+from hsgen import sorts, target, validate
+from hsgen.backends.engine import Engine
+from hsgen.cases import KINDS, around
+from hsgen.frames import Frame
+from hsgen.keys import KEYS, TYPES, Form
+from hsgen.plan import Options
+from hsgen.spec import Sort
+
+LANES = Path(__file__).parent / "lanes"
+WHOLE = {"typed": True, "ranged": True, "counted": True}
+COUNTED = ("all", "fewer", "more", "none")
+KIND_NAMES = ("few distinct", "random", "all greatest", "sorted")
+
+
+def sort_of(name: str, algorithm: str, key: str, form: Form) -> Sort:
+    """Return a sort of a target of the tests, or of one that comes with hsgen."""
+    return target.find(str(LANES / name) if name.endswith(".toml") else name).sort(algorithm, key, form)
+
+
+def few_counts(sort: Sort, *, all_near: bool) -> list[int]:
+    """Return counts around those at which the sort changes its way: the first few of them, and the last."""
+    most = 4_000 if sort.target in ("cpu", "generic") else 1_500
+    inner = {p.min_n for p in sort.parts} | {sorts.block(sort)}
+    near = around([0, *inner, *sorts.edges(sort, most)[:3]], most)
+    return sorted({*near, most}) if all_near else [*sorted(near)[:: max(1, len(near) // 8)], most]
+
+
+def ranges(sort: Sort) -> list[tuple[int, int | None]]:
+    """Return bit ranges: all, halves, one bit, no bit, all but the ends."""
+    bits = sort.plan.bits
+    return [(0, None), (0, bits // 2), (bits // 2, bits), (bits - 1, bits), (3, 3), (1, bits - 1)]
+
+
+def hows(sort: Sort) -> Iterator[tuple[Options, str]]:
+    """Yield every way to call the sort: type, order, bit range, where the count is."""
+    kinds = [t.kind for t in TYPES.values() if KEYS[t.key].bits == sort.plan.bits]
+    for kind, descending in product(kinds, (False, True)):
+        plain = Options(kind=kind, descending=descending)
+        for number, (begin, end) in enumerate(ranges(sort)):
+            discard = sort.form.index and number % 2 == 1
+            yield replace(plain, begin=begin, end=end, discard=discard), ""
+        for where in COUNTED:
+            yield replace(plain, counted=True), where
+
+
+def live(where: str, n: int) -> int | None:
+    """Return the count that lies on the device."""
+    return {"": None, "all": n, "fewer": n // 2, "more": n + 7, "none": 0}[where]
+
+
+def first_problem(engine: Engine, ns: list[int], *, each: bool = True) -> tuple[int, str | None]:
+    """Call the sort in every way with every count, or with two counts by turns unless `each`.
+
+    Arrays begin an element, or what the device asks for, apart from call to call.  Returns the number of calls and
+    what was wrong with the last one, None if nothing was.
+    """
+    sort, calls = engine.sort, 0
+    frame = Frame(engine, max(ns))
+    rng = np.random.default_rng(5)
+    dtype = np.dtype(f"u{sort.key.bytes}")
+    for number, (how, where) in enumerate(hows(sort)):
+        for turn, n in enumerate(ns):
+            if not each and (turn - 2 * number) % len(ns) not in (0, 1):
+                continue
+            kind = KIND_NAMES[(number + turn) % len(KIND_NAMES)]
+            keys = KINDS[kind](rng, n, dtype)
+            in_place = (number + turn // 2) % 2 == 0
+            made = validate.call(sort, keys, how, in_place=in_place, count=live(where, n), rng=rng)
+            problem, calls = frame.run(made, (number % 16, turn % 16)), calls + 1
+            if problem is not None:
+                return calls, f"{n} keys, {kind}, in place: {in_place}, {how}, count: {where}: {problem}"
+    return calls, None

@@ -1,0 +1,29 @@
+"""Calls a sort in every way through the C runtime of Vulkan, in a process of its own, since drivers crash.
+
+Usage: every_worker.py LIBRARY TARGET ALGORITHM WIDTH VALUE OPTIONS each|some; prints JSON: the number of calls, what
+was wrong or null, and what the validation layers said.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from every import WHOLE, few_counts, first_problem, sort_of
+
+from hsgen.backends.harness import Harness, Native
+from hsgen.keys import Form
+
+
+def main(library: str, name: str, algorithm: str, key: str, value: str, options: str, much: str) -> None:
+    """See above."""
+    sort = sort_of(name, algorithm, key, Form(value=value, **WHOLE))
+    engine = Native(Harness(Path(library)), "vulkan", sort, 0, options)
+    calls, problem = first_problem(engine, few_counts(sort, all_near=much == "each"), each=much == "each")
+    print(json.dumps([calls, problem, engine.messages()]))
+    engine.close()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

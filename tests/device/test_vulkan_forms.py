@@ -1,0 +1,73 @@
+"""Sorts of every form on Mesa's lavapipe, under the validation layers: types, orders, values, ranges, counts.
+
+Counts on the device reach kernels by indirect dispatches.  Arrays begin an element apart from call to call, which is
+less than the 16 bytes that lavapipe asks of a binding.  The nightly run has every width with every kind of values.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import missing
+from every import WHOLE, hows, sort_of
+from test_vulkan import Lavapipe, lanes, lavapipe
+
+from hsgen import target
+from hsgen.backends import native
+from hsgen.keys import KEYS, VALUES, Form
+
+NIGHTLY = os.environ.get("HSGEN_NIGHTLY") == "1"
+WORKER = Path(__file__).with_name("every_worker.py")
+LANES = {"forms1": 4, "forms8": 8}  # lanes of a subgroup; what uses none runs in any
+__all__ = ["lavapipe"]  # a fixture
+
+SOME = [
+    ("forms8", "auto", "u32", "v4"),
+    ("forms8", "auto", "u64", "v16"),
+    ("forms8", "auto", "u8", "index64"),
+    ("forms8", "auto", "u32", "packed"),
+    ("forms8", "radix-walk", "u32", "none"),
+    ("forms1", "auto", "u16", "v8"),
+    ("forms1", "auto", "u64", "none"),
+    ("forms1", "radix-split", "u32", "index"),
+]
+"""(target, algorithm, width, value) that are always tried: every target, width and kind of values."""
+
+
+def combinations() -> list[tuple[str, str, str, str]]:
+    """Return what to compile: some, or nightly every width with every kind of values, and every variant with some."""
+    kinds = ("none", "v4", "v8", "v16", "index", "index64")
+    every = [(t, "auto", k, v) for t in LANES for k in KEYS for v in kinds]
+    every += [(t, "auto", "u32", "packed") for t in LANES]
+    variants = [("forms8", "radix-walk"), ("forms1", "radix-split"), ("forms1", "radix-serial")]
+    every += [(t, a, "u32", v) for t, a in variants for v in ("none", "v8", "index", "packed")]
+    return SOME + [x for x in every if x not in SOME] * NIGHTLY
+
+
+@pytest.mark.device
+@pytest.mark.parametrize(("name", "algorithm", "key", "value"), combinations())
+def test_every_way_to_call_a_sort(lavapipe: Lavapipe, name: str, algorithm: str, key: str, value: str) -> None:
+    lavapipe(LANES[name])
+    form = Form(value=value, **WHOLE)
+    library = native.library("vulkan", [target.find(lanes(name))], key, algorithms=[algorithm], form=form)
+    more = [f"{name}.toml", algorithm, key, value, "validation=1", "each" if NIGHTLY else "some"]
+    done = subprocess.run(
+        [sys.executable, str(WORKER), str(library), *more], capture_output=True, text=True, timeout=900, check=False
+    )
+    if "VK_LAYER_KHRONOS_validation is not installed" in done.stderr:
+        missing("the validation layers are not installed (apt-get install vulkan-validationlayers)")
+    assert done.returncode == 0, done.stderr
+    calls, problem, said = json.loads(done.stdout)
+    assert (problem, said) == (None, "")
+    assert calls >= 2 * len(list(hows(sort_of(f"{name}.toml", algorithm, key, form))))
+
+
+def test_some_of_the_combinations_hold_everything_once() -> None:
+    some: list[Any] = [set(column) for column in zip(*SOME, strict=True)]
+    assert some[0] == set(LANES) and some[2] == set(KEYS) and some[3] == set(VALUES)
