@@ -188,9 +188,10 @@ def run(
         keys = kinds[kind](rng, n * sort.columns, dtype)
         how, count = calls(sort, number, n)
         shifts = (number * 5 % SHIFTS, number * 7 % SHIFTS)
+        made = call(sort, keys, how, in_place=False, count=count, rng=rng)
         for in_place in (False, True):
             report.cases += 1
-            problem = frame.run(call(sort, keys, how, in_place=in_place, count=count, rng=rng), shifts)
+            problem = frame.run(replace(made, in_place=in_place and not how.discard), shifts)
             if problem is not None:
                 report.note(Case(n, kind, in_place, items, _told(sort, how, count)), problem)
                 if report.failed >= stop:

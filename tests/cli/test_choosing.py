@@ -188,8 +188,13 @@ def test_a_plan_tells_its_form(tmp_path: Path) -> None:
         ("show cpu --algorithm merge --feature range", "no merge sort for u64 keys with a bit range"),
         ("validate -t cpu --key u64 --value packed", "value packed goes with keys of 32 bits"),
         ("validate -t cpu --algorithm merge --feature range", "no merge sort for u32 keys with a bit range"),
-        ("bench -t cpu --key f32 --against numpy", "peer numpy: sorts whole unsigned keys alone, ascending"),
-        ("bench -t cpu --key u32 --value v4 --against lsd", "peer lsd: sorts whole unsigned keys alone, ascending"),
+        ("bench -t cpu --key f32 --against numpy", "peer numpy: cannot sort in this way; leave peers away"),
+        (
+            "bench -t cpu --key u32 --value v4 --against std",
+            "peer std: cannot sort in this way; take numpy, numpy-quick, lsd",
+        ),
+        ("bench -t cpu --key u8 --against vqsort", "peer vqsort: cannot sort in this way; take numpy, or none"),
+        ("bench -t cpu --key u32 --value index64 --against numpy", "peer numpy: cannot sort in this way"),
         ("bench -t cpu --key u32 --bits 8", "bits 8: is no range; write the first bit and the one behind the last"),
         ("bench -t cpu --key u32 --bits 8..33", "bits 8 to 33: give a range in order, within 0 to 32"),
         ("bench -t cpu --key u32 --bits 8..4", "bits 8 to 4: give a range in order, within 0 to 32"),
@@ -289,7 +294,10 @@ def test_bench_measures_keys_with_values(embedded: Host, capsys: pytest.CaptureF
     assert own == [
         (key, value, order) for value in (None, "v8") for key in ("u32", "f32") for order in ("ascending", "descending")
     ]
-    assert [(r["key"], r["value"], r["order"]) for r in rows if r["peer"] == "numpy"] == [("u32", None, "ascending")]
+    assert [(r["key"], r["value"], r["order"]) for r in rows if r["peer"] == "numpy"] == [
+        ("u32", None, "ascending"),
+        ("u32", "v8", "ascending"),
+    ]
     assert sum(r["peer"] == "copy" for r in rows) == len(own)
     assert all(r["roof_share"] > 0 and r["bits"] == [0, 32] and not r["counted"] for r in rows if r["peer"] is None)
     assert main([*command.split()]) == 0
@@ -333,7 +341,7 @@ def test_bench_checks_keys_and_values(embedded: Host, slot: int, line: str) -> N
     assert len(list(bench.measure(engine, [1000], (), 1, 1, "", how=how))) == 1
     with pytest.raises(Wrong, match=line):
         list(bench.measure(Spoiled(engine, slot), [1000], (), 1, 1, "", how=how))  # type: ignore[arg-type]
-    with pytest.raises(Usage, match="peer numpy: sorts whole unsigned keys alone"):
+    with pytest.raises(Usage, match="peer numpy: cannot sort in this way"):
         list(bench.measure(engine, [1000], ["numpy"], 1, 1, "", how=how))
 
 

@@ -14,7 +14,7 @@ from hsgen.render import render
 NIGHTLY = os.environ.get("HSGEN_NIGHTLY") == "1"
 ARCH = 90
 WHOLE = {"typed": True, "ranged": True, "counted": True}
-SPILLS = {("nvidia-sm90", "u64", "v8"): {"onesweep": 4}, ("nvidia-sm90", "u64", "v16"): {"onesweep": 4}}
+SPILLS = {("nvidia-sm90", "u64", value): {"onesweep": 4} for value in ("v4", "v8", "v16")}
 """Bytes that each lane of a kernel stores at most, by target, width and values, where sorts are whole."""
 
 SOME = [

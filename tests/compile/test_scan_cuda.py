@@ -15,7 +15,7 @@ from hsgen.spec import Part, Sort
 
 
 @pytest.mark.parametrize("arch", ARCHS)
-@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("key", ["u32", "u64"])
 @pytest.mark.parametrize("columns", [1, 3, 16])
 @pytest.mark.parametrize("way", ["scan", "lookback", "alone"])
 def test_every_kernel_compiles(way: str, columns: int, key: str, arch: int) -> None:

@@ -60,7 +60,9 @@ OPERATORS: dict[str, Callable[[str], Mutants]] = {
         r"hs_half\((r\d+), (\d+)\);", lambda m: f"hs_half({m[1]}, {int(m[2]) * 2 % 15 or 1});", "mask"
     ),
     "flip mask": _each(r"hs_flip\((.*), (\d+), (\d+)\);", lambda m: f"hs_flip({m[1]}, {m[3]}, {m[3]});", "mask"),
-    "mirror lanes": _each(r"hs_shuffle_xor\(r\d+, \d+\);", lambda m: m[0].replace(", ", ", 1 & "), "not reversed"),
+    "mirror lanes": _each(
+        r"hs_entry_shuffle_xor\(r\d+, \d+\);", lambda m: m[0].replace(", ", ", 1 & "), "not reversed"
+    ),
     "guard off by one": _guards,
     "whole off by one": _each(
         r"count >= (\d+)|end >= (\d+)|<= keys;|keys == 2 \* run;",
@@ -68,7 +70,7 @@ OPERATORS: dict[str, Callable[[str], Mutants]] = {
         "whole",
     ),
     # (the first row of a column has no pad that matters: where it is outside, all of the column is)
-    "pad of the wrong end": _each(r"(r[1-9]\d* = .*): HS_GREATEST;", lambda m: f"{m[1]}: HS_LEAST;", "pad"),
+    "pad of the wrong end": _each(r"(r[1-9]\d* = .*): HS_ENTRY_GREATEST;", lambda m: f"{m[1]}: HS_LEAST;", "pad"),
     "partner skipped": _each(r"span \+ run >= hs_n\(\)", lambda m: "span + run + 1 >= hs_n()", "early exit"),
     "index off by one": _each(r"(?<=base) \+ (\d+);", lambda m: f" + {int(m[1]) + 1};", "row"),
     "stride doubled": _each(r"(\d) \* stride(?=;| \+ lane)", lambda m: f"{int(m[1]) + 1} * stride", "row"),

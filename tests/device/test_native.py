@@ -110,7 +110,7 @@ def test_a_library_that_is_none(tmp_path: Path) -> None:
 
 @pytest.mark.device
 @pytest.mark.parametrize(
-    ("name", "key", "option"), [("cpu", "u32", ()), ("intel-gen8", "u64", ("--option", "out_of_order=1"))]
+    ("name", "key", "option"), [("cpu", "u16", ()), ("intel-gen8", "u64", ("--option", "out_of_order=1"))]
 )
 def test_the_c_runtime_sorts_what_pyopencl_sorts(
     embedded: Host, name: str, key: str, option: tuple[str, ...], capsys: pytest.CaptureFixture[str]

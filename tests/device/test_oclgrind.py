@@ -1,4 +1,4 @@
-"""oclgrind simulates the generic kernels and reports races, uninitialised reads and accesses out of bounds."""
+"""oclgrind simulates kernels without subgroups and reports races, uninitialised reads and accesses out of bounds."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 from conftest import OCLGRIND, missing
 
+NIGHTLY = os.environ.get("HSGEN_NIGHTLY") == "1"
 
-def grind(*arguments: str) -> subprocess.CompletedProcess[str]:
+
+def grind(*arguments: str, script: str = "grind.py") -> subprocess.CompletedProcess[str]:
     if not Path(OCLGRIND).exists():
         missing("oclgrind is not installed (apt-get install oclgrind)")
     checks = {
@@ -20,7 +22,7 @@ def grind(*arguments: str) -> subprocess.CompletedProcess[str]:
         "OCLGRIND_UNINITIALIZED": "1",
         "PYOPENCL_NO_CACHE": "1",
     }
-    command = [sys.executable, str(Path(__file__).with_name("grind.py")), *arguments]
+    command = [sys.executable, str(Path(__file__).with_name(script)), *arguments]
     return subprocess.run(
         command, capture_output=True, text=True, env={**os.environ, **checks}, timeout=600, check=False
     )
@@ -30,6 +32,16 @@ def grind(*arguments: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize("key", ["u32", "u64"])
 def test_nothing_is_reported(key: str) -> None:
     done = grind(key)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "sorted Oclgrind" in done.stdout
+    assert done.stderr.strip() == ""
+
+
+@pytest.mark.device
+@pytest.mark.parametrize(("algorithm", "value"), [("merge", "v4"), ("radix", "v8"), *[("radix", "index")] * NIGHTLY])
+def test_nothing_is_reported_of_sorts_with_values(algorithm: str, value: str) -> None:
+    """All types, orders, bit ranges and counts on the device take turns; values tell whether a sort is stable."""
+    done = grind(algorithm, value, script="grind_forms.py")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "sorted Oclgrind" in done.stdout
     assert done.stderr.strip() == ""

@@ -9,10 +9,12 @@ import pytest
 from radices import tried
 
 from hsgen import target, toolchain, validate
+from hsgen.backends.engine import Places
 from hsgen.backends.hosts import Host
 from hsgen.backends.opencl import Compiled, Direct, context_for
 from hsgen.cli import main
 from hsgen.frames import Frame
+from hsgen.plan import Options
 
 SORTS = [(t, k) for t in ("cpu", "intel-gen8", "generic") for k in ("u32", "u64")]
 
@@ -38,7 +40,7 @@ def test_generic_sorts_on_a_device_without_subgroups(pocl: Host, key: str) -> No
 
 @pytest.mark.device
 def test_without_a_target_the_matching_one_is_taken(embedded: Host, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["validate", "--key", "u32", "--device", embedded.platform, "--json"]) == 0
+    assert main(["validate", "--key", "u16", "--device", embedded.platform, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)[0]["target"] == "cpu"
 
 
@@ -79,8 +81,8 @@ def poke(engine: Direct, slot: int, byte: int, value: int) -> None:
 @pytest.mark.parametrize(
     ("offset", "what"),
     [
-        (-1, "the guard word 1 before the keys was overwritten"),
-        (10, "the guard word 0 after the keys was overwritten"),
+        (-1, "byte 4 before the keys was overwritten"),
+        (10, "byte 0 after the keys was overwritten"),
         (3, "key 3 is 4294967295, should be"),
     ],
 )
@@ -88,9 +90,10 @@ def test_the_frame_catches_stray_writes(embedded: Host, offset: int, what: str) 
     engine, frame = framed(embedded)
     real = engine.run
 
-    def stray(n: int, source: int, slot: int, destination: int) -> None:
-        real(n, source, slot, destination)
-        poke(engine, slot, destination + 4 * offset, 0xFFFFFFFF)
+    def stray(n: int, places: Places, how: Options) -> None:
+        real(n, places, how)
+        slot, at = places["destination"]
+        poke(engine, slot, at + 4 * offset, 0xFFFFFFFF)
 
     engine.run = stray  # type: ignore[method-assign]
     keys = np.arange(10, dtype=np.uint32)[::-1].copy()
@@ -103,9 +106,9 @@ def test_a_changed_input_is_caught(embedded: Host) -> None:
     engine, frame = framed(embedded)
     real = engine.run
 
-    def touch(n: int, source: int, slot: int, destination: int) -> None:
-        real(n, source, slot, destination)
-        poke(engine, 0, source, 5)
+    def touch(n: int, places: Places, how: Options) -> None:
+        real(n, places, how)
+        poke(engine, *places["source"], 5)
 
     engine.run = touch  # type: ignore[method-assign]
     keys = np.arange(10, dtype=np.uint32)

@@ -144,7 +144,7 @@ def test_a_wrong_kernel_is_caught(
 ) -> None:
     """A comparator that keeps the greater key twice."""
     lavapipe(4)
-    templates("dialects/glsl_parts.j2", "#define hs_min(a, b) min(a, b)", "#define hs_min(a, b) max(a, b)")
+    templates("dialects/glsl_keys.j2", "#define hs_min(a, b) min(a, b)", "#define hs_min(a, b) max(a, b)")
     code, rows, err = validated(capsys, "-t", lanes("lanes1"), "--key", "u32")
     assert code == 1 and rows[0]["failures"] > 500
     assert "lanes1 u32: 2 keys" in err and "out of place: key 0 is" in err and "repeat with --seed 1" in err
@@ -159,7 +159,7 @@ def test_what_the_layers_say_is_a_failure(
     (The layers keep to themselves that two dispatches write to one binding; tests/vendor/recording.c does not.)
     """
     lavapipe(4)
-    barrier = "if (stages) hs_vulkan_barrier(s, commands, stages, accesses);"
+    barrier = "if (stages) hs_vulkan_barrier(s, commands, stages, accesses, grids);"
     templates("runtime/hs_vulkan.c", barrier, "(void)hs_vulkan_barrier;")
     code, rows, err = validated(capsys, "-t", lanes("lanes1"), "--key", "u32", "--option", "validation=1")
     assert code == 1 and rows[0]["failures"] == 1

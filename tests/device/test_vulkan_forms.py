@@ -46,7 +46,7 @@ def combinations() -> list[tuple[str, str, str, str]]:
     every = [(t, "auto", k, v) for t in LANES for k in KEYS for v in kinds]
     every += [(t, "auto", "u32", "packed") for t in LANES]
     variants = [("forms8", "radix-walk"), ("forms1", "radix-split"), ("forms1", "radix-serial")]
-    every += [(t, a, "u32", v) for t, a in variants for v in ("none", "v8", "index", "packed")]
+    every += [(t, a, "u32", v) for t, a in variants for v in ("none", "v8", "index")]
     return SOME + [x for x in every if x not in SOME] * NIGHTLY
 
 
