@@ -20,7 +20,7 @@ from hsgen.spec import Sort
 from hsgen.target import Target
 
 NIGHTLY = os.environ.get("HSGEN_NIGHTLY") == "1"
-ARCHS = (35, 50, 60, 70, 75, 80, 86, 89, 90, 100, 120) if NIGHTLY else (35, 90, 120)
+ARCHS = (35, 50, 60, 70, 75, 80, 86, 89, 90, 100, 120) if NIGHTLY else (35, 90)
 TARGETS = [name for name in target.names() if "cuda" in target.find(name).apis]
 COUNTS = (1, 31, 513, 2048, 2049, 8193, 20000, 65536, 1 << 20, (1 << 29) - 1, 1 << 29)
 WARNINGS = ("-Xcompiler", "-Wall,-Wextra,-Wconversion", "-Werror", "all-warnings")

@@ -44,8 +44,12 @@ SOME = [
     ("cpu", "auto", "u32", "v4"),
     ("cpu", "auto", "u64", "index"),
     ("cpu", "auto", "u8", "none"),
+    *(("cpu", "auto", "u8", value) for value in ("v4", "v8", "index64")),
+    *(("cpu", "auto", "u16", value) for value in ("v4", "v16", "index", "index64")),
+    *(("cpu", "auto", "u32", value) for value in ("v16", "index64")),
+    ("cpu", "auto", "u64", "v8"),
 ]
-"""(target, algorithm, width, value) that are always tried."""
+"""(target, algorithm, width, value) that are always tried; every width with every kind of values is among them."""
 
 
 def combinations() -> list[tuple[str, str, str, str]]:
