@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from hsgen.algorithms import ALGORITHMS, Algorithm
+from hsgen.algorithms.buffers import DEVICE_N
 from hsgen.errors import Usage
 from hsgen.keys import PLAIN, Form
 from hsgen.plan import launches
@@ -105,7 +106,7 @@ def counted(kernels: tuple[Kernel, ...], plan: Plan) -> tuple[tuple[Kernel, ...]
         summary="work out the grids of all steps from the count",
         work_group=64,
         always=True,
-        buffers=(Buffer(name="device_n", type="word", read_only=True), Buffer(name="words", type="word")),
+        buffers=(DEVICE_N, Buffer(name="words", type="word")),
         algorithm=first.algorithm,
         params=first.params,
         data=tuple(rows),

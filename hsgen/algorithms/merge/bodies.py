@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from hsgen.algorithms.buffers import DESTINATION, DEVICE_N, SOURCE, VALUES_IN, VALUES_OUT, VALUES_TMP
 from hsgen.algorithms.merge.passes import (
     Op,
     Pass,
@@ -21,9 +22,7 @@ from hsgen.algorithms.merge.shape import Params
 from hsgen.networks import halves, pow2_ceil, pow2_floor, sorting
 from hsgen.spec import Array, Buffer, Kernel
 
-SOURCE, DESTINATION = Buffer(name="source", read_only=True), Buffer(name="destination")
 PAIRS = Buffer(name="destination", type="pair")  # in scratch: what is merged until values are gathered
-DEVICE_N = Buffer(name="device_n", type="word", read_only=True)
 
 
 def _tile(p: Params, count: int) -> tuple[Array, ...]:
@@ -202,15 +201,13 @@ def _last(p: Params, name: str, summary: str, *buffers: Buffer) -> Kernel:
 def gather(p: Params) -> Kernel:
     """Return the kernel that brings keys and values to where the places say."""
     pairs = Buffer(name="pairs", type="pair", read_only=True)
-    values = () if p.form.index else (Buffer(name="values_in", type="value", read_only=True),)
-    out = Buffer(name="values_out", type="value")
-    return _last(p, "gather", "gather keys and values by the places", pairs, DESTINATION, *values, out)
+    values = () if p.form.index else (VALUES_IN,)
+    return _last(p, "gather", "gather keys and values by the places", pairs, DESTINATION, *values, VALUES_OUT)
 
 
 def keep(p: Params) -> Kernel:
     """Return the kernel that copies values which are to be gathered in place."""
-    source, copy = Buffer(name="values_in", type="value", read_only=True), Buffer(name="values_tmp", type="value")
-    return _last(p, "keep", "copy the values", source, copy)
+    return _last(p, "keep", "copy the values", VALUES_IN, VALUES_TMP)
 
 
 def small_blocks(p: Params) -> list[int]:

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from hsgen.algorithms.buffers import DESTINATION, DEVICE_N, SOURCE, VALUES_IN, VALUES_OUT, VALUES_TMP
 from hsgen.algorithms.radix.shape import Params
 from hsgen.algorithms.radix.words import columns, words
 from hsgen.spec import Array, Buffer, Kernel
 
-SOURCE = Buffer(name="source", read_only=True)
-DESTINATION, OTHER = Buffer(name="destination"), Buffer(name="other")
-VALUES_IN = Buffer(name="values_in", type="value", read_only=True)
-VALUES_OUT, VALUES_TMP = Buffer(name="values_out", type="value"), Buffer(name="values_tmp", type="value")
+OTHER = Buffer(name="other")
 WORDS, TABLE = Buffer(name="words", type="word"), Buffer(name="table", type="wide")
-DEVICE_N = Buffer(name="device_n", type="word", read_only=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

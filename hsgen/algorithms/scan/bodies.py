@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from hsgen.algorithms.buffers import DESTINATION, SOURCE
 from hsgen.algorithms.scan import words
 from hsgen.algorithms.scan.shape import Params
 from hsgen.spec import Array, Buffer, Kernel
 
-SOURCE, DESTINATION = Buffer(name="source", read_only=True), Buffer(name="destination")
 SUMS, WORDS = Buffer(name="sums"), Buffer(name="words", type="word")
 
 
