@@ -20,7 +20,7 @@ from hsgen.frames import Frame
 from hsgen.keys import Form
 from hsgen.render import render
 
-COUNTS = {"merge": (0, 1, 63, 130, 300), "radix": (0, 1, 97, 200)}
+COUNTS = {"merge": (0, 1, 63, 130, 300), "radix": (0, 1, 110)}
 """Within a block of 128 and beyond; within a tile of 96 keys and beyond."""
 
 

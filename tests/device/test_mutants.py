@@ -19,7 +19,7 @@ from hsgen.validate import reach
 
 WORKER = Path(__file__).with_name("mutant_worker.py")
 WORKERS = 2
-THIN = 1 if os.environ.get("HSGEN_NIGHTLY") == "1" else 8  # all of them take four minutes
+THIN = 1 if os.environ.get("HSGEN_NIGHTLY") == "1" else 3  # all of them take four minutes
 
 
 def _share(arguments: list[str], total: int, first: int, results: dict[int, str]) -> None:

@@ -63,7 +63,7 @@ def check(host: Host, p: Params) -> None:
 
 
 @pytest.mark.device
-@settings(max_examples=8, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=4, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(p=shapes())
 def test_drawn_shapes_sort(embedded: Host, p: Params) -> None:
     if not merge.problems(p, FACTS):
