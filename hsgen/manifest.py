@@ -24,7 +24,7 @@ class Choice:
     """What of a target goes into a bundle.
 
     `keys` are types, each sorted by the kernels of its width; `values`, `orders` and `features` are names in
-    `hsgen.spec`.  Orders, features and types other than unsigned ones hold for all sorts of the target alike.
+    `hsgen.keys`.  Orders, features and types other than unsigned ones hold for all sorts of the target alike.
     """
 
     keys: tuple[str, ...]
@@ -63,7 +63,7 @@ class Choice:
 
 def offered(target: Target) -> tuple[str, ...]:
     """Return the types of keys that a target sorts or sums up, narrow ones by what it chose for words."""
-    return tuple(t for t in TYPES if any(label != AUTO for label in target.labels(t)))
+    return tuple(t for t in TYPES if target.labels(t))
 
 
 def choose(

@@ -15,7 +15,7 @@ import numpy as np
 from hsgen import toolchain
 from hsgen.backends.engine import Places
 from hsgen.backends.hosts import Host, newest
-from hsgen.backends.scratch import Scratch
+from hsgen.backends.scratch import Scratch, cut
 from hsgen.errors import Unavailable, Wrong
 from hsgen.plan import PLAIN, Options, launches, offset, scratch_bytes, spare_at
 from hsgen.render import Source, render
@@ -89,7 +89,7 @@ class Compiled:
             scalars = [np.int64 if k.wide else np.int32, np.int32, *[np.int32] * (2 * sort.form.counted)]
             self._kernels[k.name].set_scalar_arg_dtypes([None] * len(k.buffers) + scalars)
         self._check_groups(context, source.path)
-        self._launches: dict[tuple[int, bool, Options], list[_Launch]] = {}
+        self._launches: dict[tuple[int, bool, Options], tuple[list[_Launch], dict[int, int], int | None]] = {}
         self.scratch = Scratch(context)
         self._last: tuple[Any, Any] = (None, None)  # queue and event of the last sort that used scratch
         self._n = 0
@@ -130,22 +130,19 @@ class Compiled:
         if key not in self._launches:
             if len(self._launches) >= 64:
                 self._launches.clear()
-            self._launches[key] = self._resolve(*key)
+            self._launches[key] = self._resolved(*key)
         self._n = n
+        steps, need, spare = self._launches[key]
         part = self.scratch.part
         bound = {"count": buffers["source"], **buffers}
-        places = [[at for role, at in launch[1] if role == "scratch"] for launch in self._launches[key]]
-        spare = spare_at(self.sort, n) if how.discard and n else None
-        if spare is not None:
-            places = [[*step, spare] for step in places]
-        if need := scratch_bytes(self.sort, n, how) if any(places) else 0:
-            self.scratch.ask(queue, need, places)
+        if need:
+            self.scratch.ask(queue, need)
             if spare is not None:
                 bound["destination"] = part(spare)
             before, end = self._last
             if end is not None and (not ordered or before != queue):
                 wait_for = [*(wait_for or []), end]
-        for kernel, roles, scalars, size, lanes in self._launches[key]:
+        for kernel, roles, scalars, size, lanes in steps:
             memory = [part(at) if role == "scratch" else bound[role] for role, at in roles]
             kernel.set_args(*memory, *scalars)
             event = cl.enqueue_nd_range_kernel(queue, kernel, size, lanes, wait_for=wait_for)
@@ -160,6 +157,15 @@ class Compiled:
         if rule is None or self._n <= rule.min_n:
             return 0
         return int(np.count_nonzero(self.scratch.read(queue, offset(rule.binding, self._n), rule.words)))
+
+    def _resolved(self, n: int, in_place: bool, how: Options) -> tuple[list[_Launch], dict[int, int], int | None]:
+        """The launches for `n` keys, the parts of scratch that they see, and where among these keys go that nobody
+        wants."""
+        steps = self._resolve(n, in_place, how)
+        spare = spare_at(self.sort, n) if how.discard and n else None
+        more = [] if spare is None else [spare]
+        places = [[*(at for role, at in step[1] if role == "scratch"), *more] for step in steps]
+        return steps, cut(scratch_bytes(self.sort, n, how), places), spare
 
     def _resolve(self, n: int, in_place: bool, how: Options) -> list[_Launch]:
         """The launches for `n` keys: kernel, roles with places in them, numbers, work-items, work-group."""

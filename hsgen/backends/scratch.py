@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,20 @@ from hsgen import toolchain
 
 GUARD = 4096
 """Bytes behind scratch that must survive a sort, where they are looked at."""
+
+
+def cut(size: int, steps: Iterable[Iterable[int]]) -> dict[int, int]:
+    """Return the parts of `size` bytes of scratch that `steps` see from these places on, as bytes by place.
+
+    A part ends where the next one of the same step begins: steps of different algorithms may see scratch cut in
+    different ways.
+    """
+    sizes: dict[int, int] = {}
+    for places in steps:
+        begins = sorted(set(places))
+        for a, b in zip(begins, [*begins[1:], size][: len(begins)], strict=True):
+            sizes[a] = max(sizes.get(a, 0), b - a)
+    return sizes
 
 
 class Scratch:
@@ -28,17 +42,8 @@ class Scratch:
         self._sizes: dict[int, int] = {}
         self.guarded = False
 
-    def ask(self, queue: Any, size: int, steps: Iterable[Iterable[int]]) -> None:
-        """Make room for `size` bytes, not 0, that `steps` see from these places on.
-
-        A part ends where the next one of the same step begins: steps of different algorithms may see scratch cut in
-        different ways.  Waits for the queue where `guarded` memory is filled.
-        """
-        sizes: dict[int, int] = {}
-        for places in steps:
-            begins = sorted(set(places))
-            for a, b in zip(begins, [*begins[1:], size][: len(begins)], strict=True):
-                sizes[a] = max(sizes.get(a, 0), b - a)
+    def ask(self, queue: Any, sizes: Mapping[int, int]) -> None:
+        """Make room for the parts that `cut` returned.  Waits for the queue where `guarded` memory is filled."""
         if sizes == self._sizes:
             return
         for number, room in enumerate(sizes.values()):
@@ -51,7 +56,7 @@ class Scratch:
                     self._fill(queue, number, 0xFF, 0, need)
             if self.guarded:
                 self._fill(queue, number, 0x5A, room, GUARD)
-        self._sizes = sizes
+        self._sizes = dict(sizes)
 
     def _fill(self, queue: Any, number: int, byte: int, at: int, size: int) -> None:
         self._cl.enqueue_fill_buffer(queue, self._buffers[number], np.uint8(byte), at, size).wait()
