@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 import os
 import selectors
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
@@ -32,8 +33,10 @@ SECONDS = 180.0  # of silence: the slowest case, and the compilation of a sort's
 Event = dict[str, Any]
 
 
-def call(request: Event, what: str, seconds: float = SECONDS) -> Iterator[Event]:
+def call(request: Event, what: str, seconds: float = SECONDS, command: Sequence[str] = ()) -> Iterator[Event]:
     """Yield the events of a task; the last is its result.
+
+    `command` starts the process that performs it, this module's own if none is given.
 
     Raises:
         Wrong: the process crashed, or said nothing for `seconds`; the line begins with `what`.
@@ -41,7 +44,7 @@ def call(request: Event, what: str, seconds: float = SECONDS) -> Iterator[Event]
     """
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as noise:
         process = subprocess.Popen(
-            [sys.executable, "-m", __name__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=noise
+            command or [sys.executable, "-m", __name__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=noise
         )
         assert process.stdin and process.stdout
         try:
@@ -110,39 +113,59 @@ def _validate(engine: Native, request: Event, show: Callable[[Any], Any]) -> Any
     return {"cases": report.cases, "failed": report.failed, "failures": report.failures}
 
 
-def _bench(engine: Native, request: Event, show: Callable[[Any], Any]) -> Any:
+def _bench(engine: Native, request: Event, show: Callable[[Any], Any], beat: Callable[[], None]) -> Any:
     sizes, against, rounds = request["sizes"], request["against"], request["rounds"]
-    how = Options(**request["how"])
-    found = bench.measure(engine, sizes, against, rounds, request["seed"], request["label"], show, how)
-    return [asdict(row) for rows in found for row in rows]
+    how, device, seed = Options(**request["how"]), request["label"], request["seed"]
+    with ExitStack() as opened:
+        rivals, taken = {}, {request["library"]}
+        for name, other in request["rivals"].items():
+            path = Path(other["library"])
+            if str(path) in taken:  # loaded once more it would be the same library, with the same open device
+                copy = Path(opened.enter_context(tempfile.TemporaryDirectory(prefix="hsgen-"))) / path.name
+                path = shutil.copyfile(path, copy)
+            taken.add(str(path))
+            rivals[name] = _engine({**request, **other}, Harness(path))
+            opened.callback(rivals[name].close)
+        more = {"rivals": rivals, "kinds": request["kinds"], "beat": beat}
+        found = bench.measure(engine, sizes, against, rounds, seed, device, show, how, **more)
+        return [asdict(row) for rows in found for row in rows]
 
 
-_TASKS = {"validate": _validate, "bench": _bench}
+def _engine(request: Event, harness: Harness) -> Native:
+    form = Form(**request["form"])
+    sort = target.find(request["target"]).sort(request["algorithm"], request["key"], form)
+    return Native(harness, request["api"], sort, request["index"], request["options"])
 
 
 def _perform(request: Event, send: Callable[[Event], None]) -> Any:
     harness = Harness(Path(request["library"]))
     if request["task"] == "hosts":
         return [asdict(h) for h in harness.hosts(request["api"])]
-    form = Form(**request["form"])
-    sort = target.find(request["target"]).sort(request["algorithm"], request["key"], form)
-    engine = Native(harness, request["api"], sort, request["index"], request["options"])
+    engine = _engine(request, harness)
+    told, done = time.monotonic(), 0
+
+    def beat() -> None:
+        nonlocal told
+        if time.monotonic() - told > 0.1:
+            send({"done": done})
+            told = time.monotonic()
 
     def show(items: Iterator[Any]) -> Iterator[Any]:
-        told = time.monotonic()
-        for number, item in enumerate(items):
+        nonlocal done
+        for item in items:
             yield item
-            if time.monotonic() - told > 0.1:
-                send({"done": number + 1})
-                told = time.monotonic()
+            done += 1
+            beat()
 
     try:
-        return _TASKS[request["task"]](engine, request, show)
+        if request["task"] == "bench":
+            return _bench(engine, request, show, beat)
+        return _validate(engine, request, show)
     finally:
         engine.close()
 
 
-def main() -> None:
+def serve(perform: Callable[[Event, Callable[[Event], None]], Any]) -> None:
     """Perform what stdin asks for.  What drivers print on stdout goes to stderr."""
     out = os.fdopen(os.dup(1), "w", encoding="utf-8", buffering=1)
     os.dup2(2, 1)
@@ -151,10 +174,10 @@ def main() -> None:
         out.write(json.dumps(event) + "\n")
 
     try:
-        send({"result": _perform(json.loads(sys.stdin.read()), send)})
+        send({"result": perform(json.loads(sys.stdin.read()), send)})
     except HsgenError as e:
         send({"error": type(e).__name__, "lines": e.lines})
 
 
 if __name__ == "__main__":
-    main()
+    serve(_perform)

@@ -45,11 +45,21 @@ class Engine(Protocol):
             Wrong: the sort before wrote beyond its scratch memory.
         """
 
-    def run(self, n: int, places: Places, how: Options = PLAIN) -> None:
+    def run(self, n: int, places: Places, how: Options = PLAIN) -> float | None:
         """Sort `n` keys, in place where "source" and "destination" are one place, and wait.
 
-        An argsort that discards keys has no "destination".
+        An argsort that discards keys has no "destination".  Return the seconds from the begin of the first launch to
+        the end of the last on the device, None where its clock is off.
         """
+
+    def renew(self) -> None:
+        """Make the sort ready anew: where its code lies, and by chance how fast it is, is drawn again."""
+
+    def clock(self, on: bool) -> None:
+        """Have the device time what follows, or not; where that costs nothing it always does."""
+
+    def memory(self) -> tuple[int, int]:
+        """Return the bytes of memory that the device has, and those of its largest buffer; 0 where it does not tell."""
 
     def outcome(self) -> int:
         """Return how many passes of the last sort were done again, since the device let work-groups starve.
@@ -58,11 +68,13 @@ class Engine(Protocol):
             Wrong: something wrote beyond the scratch memory.
         """
 
-    def copy(self, size: int) -> None:
-        """Copy `size` bytes from buffer 0 to buffer 1 on the device, and wait."""
+    def copy(self, size: int) -> float | None:
+        """Copy `size` bytes from buffer 0 to buffer 1 on the device, and wait; return seconds as `run` does."""
 
-    def peer(self, name: str, size: int, n: int, value_size: int = 0) -> None:
+    def peer(self, name: str, size: int, n: int, value_size: int = 0) -> float | None:
         """Sort keys to keys out by another library of the API; keys have `size` bytes, values `value_size`, if any.
+
+        Return seconds as `run` does.
 
         Raises:
             Unavailable: there is no such library here.

@@ -94,11 +94,15 @@ class Native:
 
     def __init__(self, harness: Harness, api: str, sort: Sort, index: int, options: str) -> None:
         self._harness = harness
-        self.api, self.sort = api, sort
+        self.api, self.sort, self.index = api, sort, index
         self.align = 1024 if api == "opencl" else sort.key.bytes  # OpenCL: sub-buffers
         harness.call("hn_open", ctypes.c_int(index), options.encode())
-        names = (sort.target, sort.algorithm, sort.label, sort.form.value)
-        harness.call("hn_sorter", *(x.encode() for x in names))
+        self.renew()
+
+    def renew(self) -> None:
+        """See `Engine`."""
+        names = (self.sort.target, self.sort.algorithm, self.sort.label, self.sort.form.value)
+        self._harness.call("hn_sorter", *(x.encode() for x in names))
 
     def allocate(self, slot: int, size: int) -> None:
         """See `Engine`."""
@@ -116,9 +120,9 @@ class Native:
         place = image.ctypes.data_as(ctypes.c_void_p)
         self._harness.call(name, ctypes.c_int(slot), ctypes.c_uint64(0), place, ctypes.c_uint64(image.nbytes))
 
-    def run(self, n: int, places: Places, how: Options = PLAIN) -> None:
+    def run(self, n: int, places: Places, how: Options = PLAIN) -> float | None:
         """See `Engine`."""
-        self._timed("hn_sort", ctypes.byref(call(self.sort.plan, n, places, how)))
+        return self._timed("hn_sort", ctypes.byref(call(self.sort.plan, n, places, how)))
 
     def outcome(self) -> int:
         """See `Engine`."""
@@ -126,21 +130,32 @@ class Native:
         self._harness.call("hn_outcome", ctypes.byref(redone))
         return redone.value
 
-    def copy(self, size: int) -> None:
+    def clock(self, on: bool) -> None:
         """See `Engine`."""
-        self._timed("hn_copy", ctypes.c_uint64(size))
+        self._harness.call("hn_clock", ctypes.c_int(on))
 
-    def peer(self, name: str, size: int, n: int, value_size: int = 0) -> None:
+    def memory(self) -> tuple[int, int]:
+        """See `Engine`."""
+        total, largest = ctypes.c_uint64(), ctypes.c_uint64()
+        self._harness.call("hn_room", ctypes.byref(total), ctypes.byref(largest))
+        return total.value, largest.value
+
+    def copy(self, size: int) -> float | None:
+        """See `Engine`."""
+        return self._timed("hn_copy", ctypes.c_uint64(size))
+
+    def peer(self, name: str, size: int, n: int, value_size: int = 0) -> float | None:
         """See `Engine`."""
         if not self._harness.has("hn_peer"):
             raise Unavailable(f"peer {name}: runs beside CUDA only; add --api cuda")
         sizes = (ctypes.c_int(size), ctypes.c_int(value_size))
-        self._timed("hn_peer", name.encode(), *sizes, ctypes.c_uint64(n))
+        return self._timed("hn_peer", name.encode(), *sizes, ctypes.c_uint64(n))
 
-    def _timed(self, name: str, *arguments: Any) -> float:
+    def _timed(self, name: str, *arguments: Any) -> float | None:
+        """Call a function that waits for the device, and return the time that it tells; it says -1 for none."""
         seconds = ctypes.c_double()
         self._harness.call(name, *arguments, ctypes.byref(seconds))
-        return seconds.value
+        return None if seconds.value < 0 else seconds.value
 
     def messages(self) -> str:
         """See `Engine`."""

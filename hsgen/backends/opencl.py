@@ -1,70 +1,24 @@
-"""Running sorts on OpenCL devices through pyopencl: compilation, and playing a plan."""
+"""Running sorts on OpenCL devices through pyopencl: playing a plan."""
 
 from __future__ import annotations
 
-import re
-import tempfile
-import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from hsgen import toolchain
+from hsgen.backends.compiling import build as build
+from hsgen.backends.compiling import keep_log as keep_log
+from hsgen.backends.compiling import standard as standard
 from hsgen.backends.engine import Places
-from hsgen.backends.hosts import Host, newest
+from hsgen.backends.hosts import Host
 from hsgen.backends.scratch import Scratch, cut
 from hsgen.errors import Unavailable, Wrong
 from hsgen.plan import PLAIN, Options, launches, offset, scratch_bytes, spare_at
 from hsgen.render import Source, render
 from hsgen.spec import Sort
-
-
-def standard(context: Any, *, lanes: bool) -> str:
-    """Return the language option: OpenCL C 1.2 unless `lanes` exchange values."""
-    return newest(context) if lanes else "-cl-std=CL1.2"
-
-
-def build(context: Any, source: str, path: str, kernels: Sequence[str], option: str) -> dict[str, Any]:
-    """Compile `source` and return its kernels by name.
-
-    Raises:
-        Wrong: it does not build; the line names the kernel and the file that holds the log.
-    """
-    cl = toolchain.pyopencl()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            program = cl.Program(context, source).build(options=option.split())
-            return {name: cl.Kernel(program, name) for name in kernels}
-        except cl.Error as e:
-            log = keep_log(f"{path}\n\n{e}\n\n{source}")
-            raise Wrong(
-                f"{path}: kernel {_culprit(str(e), source, kernels)} does not build on "
-                f"{context.devices[0].name.strip()}; the compiler's log is {log}"
-            ) from None
-
-
-def keep_log(text: str) -> Path:
-    """Write what a compiler said, with its source, to a file that stays; return its path."""
-    log = Path(tempfile.mkdtemp(prefix="hsgen-")) / "build.log"
-    log.write_text(text, encoding="utf-8")
-    return log
-
-
-def _culprit(log: str, source: str, kernels: Sequence[str]) -> str:
-    """The kernel in which the log's first error lies."""
-    found = re.search(r":(\d+):\d+:\s*(?:fatal )?error", log)
-    if found is None:
-        return next(
-            (k for k in kernels if k in log), kernels[0] if len(kernels) == 1 else f"among {', '.join(kernels)}"
-        )
-    before = source.splitlines()[: int(found.group(1))]
-    names = [k for line in before for k in kernels if re.search(rf"\b{k}\b", line) and "__kernel" in line]
-    return names[-1] if names else kernels[0]
-
 
 _Launch = tuple[Any, tuple[tuple[str, int], ...], tuple[int, ...], tuple[int, int], tuple[int, int]]
 
@@ -79,7 +33,7 @@ class Compiled:
     def __init__(
         self, context: Any, sort: Sort, source: Source | None = None, kernels: Mapping[str, Any] | None = None
     ) -> None:
-        source = source or render(sort, "opencl")
+        self.source = source = source or render(sort, "opencl")
         self.sort = sort
         self._groups = {k.name: k.work_group for k in sort.kernels}
         option = standard(context, lanes=sort.exchanges)
@@ -113,12 +67,13 @@ class Compiled:
         n: int,
         wait_for: Sequence[Any] | None = None,
         how: Options = PLAIN,
+        marks: list[Any] | None = None,
     ) -> Any:
         """Enqueue the sort of `n` keys between the memory objects of `buffers`, which has those of the roles that the
         sort has; in place where "source" and "destination" are the same object.  Return the last event.
 
         Scratch is kept for the greatest need so far.  An out-of-order queue is given the order by events; n = 0
-        enqueues a marker.
+        enqueues a marker.  `marks` gets the event of every launch.
 
         Raises:
             Usage: n is beyond the plan, or the bit range is.
@@ -147,6 +102,8 @@ class Compiled:
             kernel.set_args(*memory, *scalars)
             event = cl.enqueue_nd_range_kernel(queue, kernel, size, lanes, wait_for=wait_for)
             wait_for = None if ordered else [event]
+            if marks is not None:
+                marks.append(event)
         if need:
             self._last = queue, event
         return event if event is not None else cl.enqueue_marker(queue, wait_for=wait_for)
@@ -186,9 +143,10 @@ class Compiled:
         return out
 
 
-_COPY = """__kernel void copy(__global const uint4 *from, __global uint4 *to) {
-    to[get_global_id(0)] = from[get_global_id(0)];
+_COPY = """__kernel void copy(__global const uint4 *from, __global uint4 *to, ulong n) {
+    if (get_global_id(0) < n) to[get_global_id(0)] = from[get_global_id(0)];
 }"""
+_COPY_LANES = 256  # grids are a multiple, since runtimes make small work-groups of those that are none
 
 
 class Direct:
@@ -205,6 +163,7 @@ class Direct:
         compiled.scratch.guarded = True
         self.queue = self._cl.CommandQueue(context)
         self.context = context
+        self._clock: Any = None  # a queue whose commands are timed, while they are to be
 
     def allocate(self, slot: int, size: int) -> None:
         """See `Engine`; rounded up so that copies of 16 bytes a lane stay inside."""
@@ -235,7 +194,41 @@ class Direct:
         buffer = self._buffers[slot]
         return buffer.get_sub_region(offset, buffer.size - offset) if offset else buffer
 
-    def run(self, n: int, places: Places, how: Options = PLAIN) -> None:
+    def renew(self) -> None:
+        """See `Engine`; compiled from its source, whatever kernels it had."""
+        self._compiled = Compiled(self.context, self.sort, self._compiled.source)
+        self._compiled.scratch.guarded = True
+
+    def clock(self, on: bool) -> None:
+        """See `Engine`; on a queue of its own, since profiling slows a queue down."""
+        profiling = self._cl.command_queue_properties.PROFILING_ENABLE
+        self._clock = self._cl.CommandQueue(self.context, properties=profiling) if on else None
+
+    def memory(self) -> tuple[int, int]:
+        """See `Engine`."""
+        device = self.context.devices[0]
+        return int(device.global_mem_size), int(device.max_mem_alloc_size)
+
+    def _timed(self, enqueue: Callable[[Any, list[Any] | None, list[Any] | None], Any]) -> float | None:
+        """Call `enqueue` with a queue, what to wait for and a list for events, and wait.
+
+        Where the clock is on, nothing begins before all is enqueued, so that the device waits for nobody in between.
+        """
+        if self._clock is None:
+            enqueue(self.queue, None, None)
+            self.queue.finish()
+            return None
+        gate, marks = self._cl.UserEvent(self.context), list[Any]()
+        try:
+            enqueue(self._clock, [gate], marks)
+        finally:
+            gate.set_status(self._cl.command_execution_status.COMPLETE)
+        self._clock.finish()
+        if not marks:
+            return None
+        return float(max(e.profile.end for e in marks) - min(e.profile.start for e in marks)) * 1e-9
+
+    def run(self, n: int, places: Places, how: Options = PLAIN) -> float | None:
         """See `Engine`."""
         # made anew each time: NVIDIA's driver crashes when parts of a buffer go in another order than the reverse
         parts: dict[tuple[int, int], Any] = {}
@@ -244,22 +237,29 @@ class Direct:
             if place not in parts:
                 parts[place] = self._part(*place)
             buffers[role] = parts[place]
-        self._compiled.run(self.queue, buffers, n, how=how)
-        self.queue.finish()
+        seconds = self._timed(lambda queue, wait, marks: self._compiled.run(queue, buffers, n, wait, how, marks))
         buffers.clear()
         while parts:
             parts.popitem()
+        return seconds
 
     @cached_property
     def _copy(self) -> Any:
         return self._cl.Kernel(self._cl.Program(self.context, _COPY).build(), "copy")
 
-    def copy(self, size: int) -> None:
+    def copy(self, size: int) -> float | None:
         """See `Engine`; 16 bytes a lane."""
-        self._copy(self.queue, (max(1, -(-size // 16)),), None, self._buffers[0], self._buffers[1])
-        self.queue.finish()
+        n = max(1, -(-size // 16))
+        lanes = (-(-n // _COPY_LANES) * _COPY_LANES,)
 
-    def peer(self, name: str, size: int, n: int, value_size: int = 0) -> None:
+        def enqueue(queue: Any, wait: list[Any] | None, marks: list[Any] | None) -> None:
+            event = self._copy(queue, lanes, None, self._buffers[0], self._buffers[1], np.uint64(n), wait_for=wait)
+            if marks is not None:
+                marks.append(event)
+
+        return self._timed(enqueue)
+
+    def peer(self, name: str, size: int, n: int, value_size: int = 0) -> float | None:
         """See `Engine`: none is built in."""
         raise Unavailable(f"peer {name}: runs beside CUDA only; add --api cuda")
 

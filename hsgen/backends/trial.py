@@ -15,7 +15,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 
-from hsgen.backends.hosts import Host, hosts
+from hsgen.backends.hosts import hosts
 from hsgen.backends.opencl import build, context_for, keep_log, standard
 from hsgen.errors import Wrong
 from hsgen.render import Source
@@ -25,35 +25,36 @@ SECONDS = 300
 REPORTED = 10  # exit code: the compiler said what is wrong, and will say it again
 
 
-def check(host: Host, sort: Sort, source: Source, seconds: float = SECONDS) -> None:
-    """Compile `source` for `host` in another process.
+def check(device: str, sort: Sort, source: Source, seconds: float = SECONDS, *, which: bool = True) -> None:
+    """Compile `source` for the device of that label in another process.
 
     Raises:
-        Wrong: the compiler crashed or took longer than `seconds`; the line names the kernel and the log file.
+        Wrong: the compiler crashed or took longer than `seconds`; the line names the log file, and the kernel where
+            one alone does it (`which`; to find it takes as long again for each kernel).
             (Errors that the compiler reports are left to the build that follows.)
     """
     names = [k.name for k in sort.kernels]
-    problem = _attempt(host, sort, source, names, seconds)
+    problem = _attempt(device, sort, source, names, seconds)
     if problem is None:
         return
-    for name in names:
-        if found := _attempt(host, sort, source, [name], seconds):
-            raise Wrong(_line(source, f"kernel {name}", host, found, source.only(name)))
-    raise Wrong(_line(source, f"kernels {', '.join(names)}", host, problem, source.text))
+    for name in names if which else ():
+        if found := _attempt(device, sort, source, [name], seconds):
+            raise Wrong(_line(source, f"kernel {name}", device, found, source.only(name)))
+    raise Wrong(_line(source, f"kernels {', '.join(names)}", device, problem, source.text))
 
 
-def _line(source: Source, what: str, host: Host, problem: str, text: str) -> str:
-    log = keep_log(f"{what} on {host.label}: {problem}\n\n{text}")
+def _line(source: Source, what: str, device: str, problem: str, text: str) -> str:
+    log = keep_log(f"{what} on {device}: {problem}\n\n{text}")
     return (
-        f"{source.path}: {what}: the compiler of {host.label} {problem.splitlines()[0]}; "
+        f"{source.path}: {what}: the compiler of {device} {problem.splitlines()[0]}; "
         f"try a smaller scale or height; the log is {log}"
     )
 
 
-def _attempt(host: Host, sort: Sort, source: Source, kernels: Sequence[str], seconds: float) -> str | None:
+def _attempt(device: str, sort: Sort, source: Source, kernels: Sequence[str], seconds: float) -> str | None:
     """Say how the compiler failed to answer, or return None."""
     text = source.text if len(kernels) == len(sort.kernels) else source.only(*kernels)
-    request = {"device": host.label, "text": text, "kernels": list(kernels), "lanes": sort.exchanges}
+    request = {"device": device, "text": text, "kernels": list(kernels), "lanes": sort.exchanges}
     folder = tempfile.mkdtemp(prefix="hsgen-")  # what the other process leaves behind goes with it
     try:
         done = subprocess.run(

@@ -2,68 +2,36 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import asdict, replace
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from itertools import product
 from pathlib import Path
 
 import click
 
 from hsgen import bench as benchmarks
-from hsgen.cli import places
+from hsgen import plot
+from hsgen.cli import places, rivals
 from hsgen.cli.common import (
     Wanted,
     device_option,
-    emit_json,
-    emit_table,
     json_option,
-    parse_count,
     progress,
     require_option,
     required,
     seed_option,
     wanted_options,
 )
+from hsgen.cli.rates import emit_rows
+from hsgen.cli.rivals import Rival
+from hsgen.cli.sizes import HELP, parse_bits, parse_sizes
 from hsgen.errors import Usage
 from hsgen.keys import ORDERS, TYPES
 from hsgen.peers import PEERS, VALUED
 from hsgen.plan import Options, bit_range
 from hsgen.spec import Sort
 
-
-def parse_sizes(text: str) -> list[int]:
-    """Return the counts that `text` names: numbers, powers (2^16), and ranges of powers of two (2^10..2^24).
-
-    Raises:
-        Usage: it is none of these.
-    """
-    out: list[int] = []
-    for part in text.split(","):
-        values = [parse_count(e) for e in part.split("..")]
-        if not 1 <= len(values) <= 2 or None in values:
-            raise Usage(f"sizes {text}: '{part}' is no count; write for example 1000,2^16 or 2^10..2^24")
-        numbers = [v for v in values if v is not None]
-        if len(numbers) == 1:
-            out += numbers
-            continue
-        if any(v & (v - 1) or v == 0 for v in numbers) or numbers[0] > numbers[1]:
-            raise Usage(f"sizes {text}: '{part}' must go from a power of two up to another, like 2^10..2^24")
-        out += [1 << b for b in range(numbers[0].bit_length() - 1, numbers[1].bit_length())]
-    if 0 in out:
-        raise Usage(f"sizes {text}: a count of 0 cannot be timed; give at least 1")
-    return out
-
-
-def parse_bits(text: str) -> tuple[int, int]:
-    """Return the first bit that `text` names, like 0..16, and the one behind the last.
-
-    Raises:
-        Usage: it names none.
-    """
-    found = re.fullmatch(r"(\d{1,2})\.\.(\d{1,2})", text.strip())
-    if found is None:
-        raise Usage(f"bits {text}: is no range; write the first bit and the one behind the last, like 0..16")
-    return int(found[1]), int(found[2])
+_KNOWN = list({**PEERS, **VALUED})
 
 
 @click.command()
@@ -71,10 +39,19 @@ def parse_bits(text: str) -> tuple[int, int]:
 @device_option
 @wanted_options
 @click.option("--bits", metavar="BEGIN..END", help="Sort by these bits alone, like 0..16; as --feature range does.")
-@click.option("--sizes", default="2^10..2^24", show_default=True, help="Counts: 1000,2^16 or 2^10..2^24.")
+@click.option("--sizes", default="2^10..2^24", show_default=True, help=HELP)
+@click.option(
+    "--kind",
+    "kinds",
+    multiple=True,
+    type=click.Choice(list(benchmarks.INPUTS)),
+    metavar="NAME",
+    help=f"What is sorted: {', '.join(benchmarks.INPUTS)}; random if not given.",
+)
 @click.option(
     "--against",
-    help=f"Peers: {', '.join({**PEERS, **VALUED})}; empty for none.  By default numpy, where it can.",
+    help=f"Peers: {', '.join(_KNOWN)}; or another sort of hsgen: hsgen:LABEL of the target (auto, merge, radix-bits2), "
+    "hsgen:TARGET, hsgen:FILE.toml, the last two also with :LABEL; empty for none.  By default numpy, where it can.",
 )
 @click.option("--rounds", type=click.IntRange(1), default=9, show_default=True, help="Interleaved rounds.")
 @places.api_option
@@ -85,12 +62,15 @@ def parse_bits(text: str) -> tuple[int, int]:
 @seed_option
 @require_option
 @json_option
+@click.option("--csv", "as_csv", is_flag=True, help="Print CSV instead of a table.")
+@click.option("--plot", "picture", metavar="FILE", help="Draw throughput against the count, too: FILE.svg or FILE.png.")
 def bench(
     name: str | None,
     device: str | None,
     wanted: Wanted,
     bits: str | None,
     sizes: str,
+    kinds: tuple[str, ...],
     against: str | None,
     rounds: int,
     api: str | None,
@@ -101,38 +81,63 @@ def bench(
     seed: int,
     require: bool,
     as_json: bool,
+    as_csv: bool,
+    picture: str | None,
 ) -> None:
-    """Measure a target's sorts, its peers and a plain copy in one run, after each was checked.
+    """Measure a target's sorts, rivals, peers and a plain copy in one run, after each was checked.
 
-    Rates are medians in Mkeys/s, data on the device (peers of the host: in its memory), wall time up to the end of
-    the sort.  "hsgen is" is hsgen's rate over the peer's, the median over the rounds, in each of which all take turns.
-    "of copy" is the memory that hsgen's sort moves, over its time, as a share of the bandwidth of a copy of keys and
-    values.  Peers sort whole unsigned keys, ascending; some of them with values.
+    Rates are medians in Mkeys/s with their spread, data on the device (peers of the host: in its memory), wall time up
+    to the end of the sort; "device" is the rate by its own clock.  "hsgen is" is hsgen's rate over the other's,
+    the median over the rounds, in each of which all take turns, with the 90 % interval of that median.  "of roof" is
+    the memory that hsgen's sort moves, over its time, as a share of the bandwidth of a copy of keys and values.
+    Peers sort whole unsigned keys, ascending; some of them with values.
     """
-    counts = parse_sizes(sizes)
-    peers = None if against is None else [p.strip() for p in against.split(",") if p.strip()]
-    for peer in peers or []:
-        if peer not in {**PEERS, **VALUED}:
-            raise Usage(f"peer {peer}: unknown; known are {', '.join({**PEERS, **VALUED})}")
+    counts, names = parse_sizes(sizes), None if against is None else _names(against)
+    peers = [name for name in names or [] if not name.startswith(rivals.PREFIX)]
+    if as_json and as_csv:
+        raise Usage("--json and --csv: both print rows; give one of them")
     begin, end = parse_bits(bits) if bits else (0, None)
-    if bits:
-        wanted = replace(wanted, features=("range", *wanted.features))
-    rows: list[benchmarks.Row] = []
+    wanted = replace(wanted, features=("range", *wanted.features)) if bits else wanted
     with required(require):
+        if picture:
+            plot.check(picture)
         drive = places.Drive(
             target=name, asked=api, runtime=runtime, options=options, folder=bundle, algorithm=algorithm, wanted=wanted
         )
-        place = places.find(device, drive, peers or [])
+        place = places.find(device, drive, peers)
+        others = rivals.read(names or [], place.target)
         calls = [(sort, how) for sort in place.sorts for how in _calls(sort, wanted, begin, end)]
         for sort, how in calls:
             _check_bench(sort, how, counts, peers)
-        for sort, how in calls:
-            some = peers if peers is not None else [p for p in benchmarks.known(sort, how) if p == "numpy"]
-            rows += _bench(place, sort, how, counts, some, rounds, seed)
-    if as_json:
-        emit_json([r.record() for r in rows])
-    else:
-        _print_bench(rows)
+        task = _Task(counts=counts, kinds=kinds or ("random",), against=names, rounds=rounds, seed=seed)
+        found = [row for sort, how in calls for row in _bench(place, drive, task, others, sort, how)]
+    emit_rows(found, "json" if as_json else "csv" if as_csv else "table", rounds=rounds, seed=seed)
+    if picture:
+        plot.save([row.record() for row in found], picture)
+
+
+def _names(against: str) -> list[str]:
+    """The contestants that --against names, each once.
+
+    Raises:
+        Usage: one is neither a peer nor begins as a rival.
+    """
+    names = list(dict.fromkeys(name.strip() for name in against.split(",") if name.strip()))
+    for name in names:
+        if name not in _KNOWN and not name.startswith(rivals.PREFIX):
+            raise Usage(f"peer {name}: unknown; known are {', '.join(_KNOWN)}, and hsgen:LABEL and others for rivals")
+    return names
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Task:
+    """What is measured of every sort; `against` is None for the peers that are measured without a word."""
+
+    counts: list[int]
+    kinds: Sequence[str]
+    against: list[str] | None
+    rounds: int
+    seed: int
 
 
 def _calls(sort: Sort, wanted: Wanted, begin: int, end: int | None) -> list[Options]:
@@ -143,7 +148,7 @@ def _calls(sort: Sort, wanted: Wanted, begin: int, end: int | None) -> list[Opti
     return [replace(whole, kind=kind, descending=x == "descending") for kind, x in product(kinds, orders)]
 
 
-def _check_bench(sort: Sort, how: Options, counts: list[int], peers: list[str] | None) -> None:
+def _check_bench(sort: Sort, how: Options, counts: list[int], peers: list[str]) -> None:
     """Refuse what cannot be timed.
 
     Raises:
@@ -154,41 +159,26 @@ def _check_bench(sort: Sort, how: Options, counts: list[int], peers: list[str] |
     if max(counts) > sort.plan.max_n:
         raise Usage(f"sizes up to {max(counts)}: {sort.name} sorts up to {sort.plan.max_n} keys")
     bit_range(sort.plan, how)
-    benchmarks.check(sort, how, peers or [])
+    benchmarks.check(sort, how, peers)
 
 
 def _bench(
-    place: places.Place, sort: Sort, how: Options, counts: list[int], peers: list[str], rounds: int, seed: int
+    place: places.Place, drive: places.Drive, task: _Task, others: dict[str, Rival], sort: Sort, how: Options
 ) -> list[benchmarks.Row]:
-    label = place.host.label
+    """The rows of one sort, called in one way, from this process or, through the C runtime, from a worker."""
+    label, steps = place.host.label, len(task.counts) * len(task.kinds)
+    against = task.against
+    if against is None:
+        against = [name for name in benchmarks.known(sort, how) if name == "numpy"]
     if place.library:
-        more = {"sizes": counts, "against": peers, "rounds": rounds, "seed": seed, "label": label, "how": asdict(how)}
-        found = places.follow(place.request(sort, "bench", **more), sort.name, len(counts))
+        more = {"sizes": task.counts, "kinds": task.kinds, "against": against, "rounds": task.rounds}
+        more |= {"seed": task.seed, "label": label, "how": asdict(how)}
+        more |= {"rivals": rivals.requests(others, sort, place.host, drive)}
+        found = places.follow(place.request(sort, "bench", **more), sort.name, steps)
         return [benchmarks.Row(**r) for r in found]
-    show = progress(sort.name, len(counts))
-    engine = places.direct(place.host, sort)
-    return [row for some in benchmarks.measure(engine, counts, peers, rounds, seed, label, show, how) for row in some]
-
-
-def _print_bench(rows: list[benchmarks.Row]) -> None:
-    emit_table(
-        ["target", "key", "value", "n", "what", "Mkeys/s", "min", "max", "runs", "hsgen is", "of copy"],
-        [
-            [
-                r.target,
-                r.key + " down" * (r.order == "descending"),
-                r.value or "none",
-                r.n,
-                r.peer or f"hsgen {r.algorithm}",
-                f"{r.mkeys_per_s:.1f}",
-                f"{r.min:.1f}",
-                f"{r.max:.1f}",
-                r.runs,
-                "-" if r.hsgen_ratio is None else f"{r.hsgen_ratio:.2f} x",
-                "-" if r.roof_share is None else f"{100 * r.roof_share:.0f} %",
-            ]
-            for r in rows
-        ],
+    engine, show = places.direct(place.host, sort), progress(sort.name, steps)
+    beside = rivals.engines(others, sort, place.host)
+    rows = benchmarks.measure(
+        engine, task.counts, against, task.rounds, task.seed, label, show, how, rivals=beside, kinds=task.kinds
     )
-    for peer, version in {r.peer: r.peer_version for r in rows if r.peer_version}.items():
-        click.echo(f"{peer}: {version}")
+    return [row for some in rows for row in some]

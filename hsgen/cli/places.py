@@ -158,7 +158,7 @@ def find(device: str | None, drive: Drive, peers: Sequence[str] = ()) -> Place:
     drive.check()
     api, native = drive.api, drive.native
     name, found = drive.target, drive.found
-    shown = _shown(drive) if native else None
+    shown = devices(drive) if native else None
     if found is None:
         host = hosts.pick(device, (), shown)
         found = hosts.target_for(host, [target_files.find(n) for n in target_files.names()])
@@ -169,7 +169,8 @@ def find(device: str | None, drive: Drive, peers: Sequence[str] = ()) -> Place:
     return Place(api=api, target=str(name), host=chosen, sorts=sorts, library=libraries, options=drive.words)
 
 
-def _shown(drive: Drive) -> list[hosts.Host]:
+def devices(drive: Drive) -> list[hosts.Host]:
+    """Return the devices that the C runtime shows, those left out that cannot be believed."""
     if drive.api == "opencl":
         toolchain.prepare_opencl()
     found = drive.found or target_files.find("generic")
@@ -186,7 +187,7 @@ def _shown(drive: Drive) -> list[hosts.Host]:
 def direct(host: hosts.Host, sort: Sort) -> opencl.Direct:
     """Compile a sort for pyopencl, first in a process that may crash."""
     source = render(sort, "opencl")
-    trial.check(host, sort, source)
+    trial.check(host.label, sort, source)
     context = opencl.context_for(host)
     return opencl.Direct(context, opencl.Compiled(context, sort, source))
 

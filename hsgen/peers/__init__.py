@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from hsgen.peers import apart, beside, host, valued
+from hsgen.peers import apart, beside, host, torches, valued
 from hsgen.peers.run import Peer, Run, ValuedPeer
 
 PEERS: Mapping[str, Peer] = {
     "numpy": host.numpy,
     "pyopencl": beside.pyopencl,
     "cub": beside.cub,
+    "torch": torches.torch,
     "numpy-avx2": apart.numpy_avx2,
     "std": host.std,
     "lsd": host.lsd,
@@ -23,6 +24,7 @@ VALUED: Mapping[str, ValuedPeer] = {
     "numpy-quick": valued.numpy_quick,
     "lsd": valued.lsd,
     "cub": valued.cub,
+    "torch": torches.torch_valued,
 }
 """Those that sort values with the keys."""
 

@@ -13,7 +13,7 @@ from hsgen.backends.opencl import Direct
 from hsgen.cases import Keys
 from hsgen.errors import Unavailable
 from hsgen.peers import build
-from hsgen.peers.run import Run
+from hsgen.peers.run import Run, copied, timed
 
 
 def _direct(name: str, engine: Engine) -> Direct:
@@ -70,7 +70,8 @@ def cub(engine: Engine, keys: Keys) -> Run:
         engine.read(1, out)
         return out
 
-    return Run(name="cub", prepare=lambda: None, sort=lambda: engine.peer("cub", size, n), result=result)
+    sort, device = timed(lambda: engine.peer("cub", size, n))
+    return Run(name="cub", prepare=lambda: copied(engine, keys.nbytes), sort=sort, result=result, device=device)
 
 
 def boost(engine: Engine, keys: Keys) -> Run:

@@ -17,8 +17,9 @@ class Run:
     """One way to sort: `prepare` is not timed, `sort` is and ends when the result is there; `result` fetches the
     keys, `values` the values as rows of 32-bit words, where a benchmark has some.
 
-    `sort` returns the seconds that it took, or None where the caller is to time the call.  `version` is that of the
-    library that sorts, None where it has none.  `close` releases what the run holds.
+    `sort` returns the seconds that it took, or None where the caller is to time the call.  `device` returns those that
+    the last sort took on the device, None where nobody measured them.  `version` is that of the library that sorts,
+    None where it has none.  `close` releases what the run holds.
     """
 
     name: str
@@ -26,6 +27,7 @@ class Run:
     sort: Callable[[], float | None]
     result: Callable[[], Keys]
     values: Callable[[], NDArray[Any]] | None = None
+    device: Callable[[], float | None] = lambda: None
     version: str | None = None
     close: Callable[[], None] = lambda: None
 
@@ -35,3 +37,18 @@ Peer = Callable[[Engine, Keys], Run]
 
 ValuedPeer = Callable[[Engine, Keys, NDArray[Any] | None], Run]
 """The same with values, rows of words; None for an argsort."""
+
+
+def timed(call: Callable[[], float | None]) -> tuple[Callable[[], None], Callable[[], float | None]]:
+    """Return a sort that calls an engine, and what tells the time that this took on the device."""
+    last: list[float | None] = [None]
+
+    def sort() -> None:
+        last[0] = call()
+
+    return sort, lambda: last[0]
+
+
+def copied(engine: Engine, size: int) -> None:
+    """Copy that many bytes of keys on the device, so that caches hold them whoever sorted before."""
+    engine.copy(size)

@@ -12,7 +12,7 @@ from hsgen.backends.engine import KEYS_OUT, VALUES_OUT, Engine
 from hsgen.cases import Keys
 from hsgen.errors import Unavailable
 from hsgen.peers import build
-from hsgen.peers.run import Run
+from hsgen.peers.run import Run, copied, timed
 
 Words = NDArray[Any]
 
@@ -114,10 +114,12 @@ def cub(engine: Engine, keys: Keys, values: Words | None) -> Run:
         engine.read(slot, like)
         return like
 
+    sort, device = timed(lambda: engine.peer("cub", size, n, 4 * shape[1]))
     return Run(
         name="cub",
-        prepare=lambda: None,
-        sort=lambda: engine.peer("cub", size, n, 4 * shape[1]),
+        prepare=lambda: copied(engine, keys.nbytes + values.nbytes),
+        sort=sort,
+        device=device,
         result=lambda: read(KEYS_OUT, np.empty_like(keys)),
         values=lambda: read(VALUES_OUT, np.empty(shape, np.uint32)),
     )

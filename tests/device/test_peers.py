@@ -18,6 +18,7 @@ from conftest import missing
 from hsgen import bench, sorts, target
 from hsgen.backends.hosts import Host
 from hsgen.backends.opencl import Compiled, Direct, context_for
+from hsgen.bench import rounds
 from hsgen.cli import main
 from hsgen.errors import Unavailable, Wrong
 from hsgen.peers import PEERS, Run, apart, build
@@ -147,7 +148,7 @@ def test_a_peer_that_cannot_run_ends_with_3_and_times_nothing(
     embedded: Host, rebuilt: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("CC", "no-such-compiler")
-    monkeypatch.setattr(bench, "_time", lambda *_: pytest.fail("something was timed"))
+    monkeypatch.setattr(rounds, "_time", lambda *_: pytest.fail("something was timed"))
     more = ["--key", "u32", "--sizes", "1000", "--device", embedded.platform, "--against", "numpy,lsd"]
     assert main(["bench", "-t", "generic", *more]) == 3
     out, err = capsys.readouterr()
@@ -239,7 +240,7 @@ def running(pid: int) -> bool:
 
 
 class Scripted:
-    """An engine whose sorts take as long as was said; so does the peer called scripted."""
+    """An engine whose sorts take as long as was said, and 1 second from then on; its own clock shows half of that."""
 
     api = "opencl"
     sort = target.find("generic").sort("merge", "u32")
@@ -247,26 +248,38 @@ class Scripted:
     def __init__(self, own: list[float]) -> None:
         self.now, self.own = 0.0, iter(own)
         self.image: Any = None
+        self.clocked = False
 
     def allocate(self, slot: int, size: int) -> None: ...
 
+    def memory(self) -> tuple[int, int]:
+        return 0, 0
+
+    def clock(self, on: bool) -> None:
+        self.clocked = on
+
     def write(self, slot: int, image: Any) -> None:
-        self.image = image
+        if slot == 0:
+            self.image = image
 
     def read(self, slot: int, image: Any) -> None:
         image[:] = np.sort(self.image)
 
-    def run(self, *_: int) -> None:
-        self.now += next(self.own)
+    def run(self, *_: int) -> float | None:
+        return self.took(next(self.own, 1.0))
 
-    def copy(self, size: int) -> None:
-        self.now += 0.5
+    def copy(self, size: int) -> float | None:
+        return self.took(0.5)
+
+    def took(self, seconds: float) -> float | None:
+        self.now += seconds
+        return seconds / 2 if self.clocked else None
 
 
 def test_ratios_are_medians_over_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first two sorts are the check and the warm-up; the medians of both, 2 seconds, would have the ratio 1."""
-    engine = Scripted([9, 9, 1, 4, 2])
-    taken, closed = iter([9.0, 9.0, 8.0, 2.0, 1.0]), []
+    """The first three sorts are the check and the warm-up; the medians of both, 2 seconds, would have the ratio 1."""
+    engine = Scripted([9, 9, 9, 1, 4, 2])
+    taken, closed = iter([9.0, 9.0, 9.0, 8.0, 2.0, 1.0]), []
 
     def scripted(_: Any, keys: Any) -> Run:
         own = np.sort(keys)
@@ -279,16 +292,22 @@ def test_ratios_are_medians_over_rounds(monkeypatch: pytest.MonkeyPatch) -> None
             close=lambda: closed.append(True),
         )
 
-    monkeypatch.setattr(bench, "PEERS", {"scripted": scripted})
-    monkeypatch.setattr(bench, "time", SimpleNamespace(perf_counter=lambda: engine.now))
+    monkeypatch.setattr(rounds, "PEERS", {"scripted": scripted})
+    monkeypatch.setattr(rounds, "time", SimpleNamespace(perf_counter=lambda: engine.now))
     (rows,) = bench.measure(engine, [1000], ["scripted"], 3, 1, "nothing")  # type: ignore[arg-type]
     own, peer, copy = rows
     assert (own.peer, own.hsgen_ratio, own.peer_version) == (None, None, None)
     assert (peer.peer, peer.hsgen_ratio, peer.peer_version) == ("scripted", 0.5, "1.5")
-    assert peer.mkeys_per_s == pytest.approx(1000 / 2 / 1e6, abs=5e-4) and closed == [True]
+    assert (peer.ratio_low, peer.ratio_high) == (None, None)  # of 3 rounds there is no interval
+    assert peer.mkeys_per_s == pytest.approx(1000 / 2 / 1e6) and closed == [True]
+    assert (own.min, own.q1, own.q3, own.max) == pytest.approx([2.5e-4, 3.75e-4, 7.5e-4, 1e-3])
     assert (copy.peer, copy.hsgen_ratio, copy.roof_share) == ("copy", 0.25, None)
-    moved = sorts.traffic(engine.sort, 1000)
-    assert own.roof_share == pytest.approx(moved / 2 / (2 * 4 * 1000 / 0.5), abs=1e-4)
+    assert (own.seconds, own.device_seconds, peer.device_seconds, copy.device_seconds) == (2, 0.5, None, 0.25)
+    moved, roof = sorts.traffic(engine.sort, 1000), 2 * 4 * 1000 / 0.25
+    assert (own.bytes, peer.bytes, copy.bytes, own.roof_clock) == (moved, None, 8000, "device")
+    assert own.roof_share == pytest.approx(moved / 0.5 / roof, abs=1e-4)
+    assert own.roof_mkeys_per_s == pytest.approx(1000 / (moved / roof) / 1e6, rel=1e-5)
+    assert not engine.clocked
 
 
 def test_what_was_set_up_is_closed_where_a_later_peer_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -67,6 +67,13 @@ static inline int hn_plays(const hn_call *call, int role)
 const char *hn_sort(const hn_call *call, double *device_seconds);
 enum { HN_GUARD = 4096, HN_GUARD_BYTE = 0x5a, HN_POISON_BYTE = 0xff };
 
+/* Have the device time the sorts and copies that follow (1), or not (0), where that costs anything: then only are their
+ * `device_seconds` told.  Where it costs nothing they always are, if the device has a clock at all. */
+const char *hn_clock(int on);
+
+/* The bytes of memory that the open device has, and those of its largest buffer; 0 where it does not tell. */
+const char *hn_room(uint64_t *total, uint64_t *largest);
+
 /* How many passes the last hn_sort did again. */
 const char *hn_outcome(uint32_t *redone);
 

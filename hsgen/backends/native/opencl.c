@@ -13,7 +13,7 @@ enum { HN_DEVICES = 64, HN_SUB_GROUP_SIZES = 0x4108 };
 static struct {
     cl_device_id device;
     cl_context context;
-    cl_command_queue queue;
+    cl_command_queue queue, clocked; /* clocked: a queue whose commands are timed, while they are to be */
     hs_opencl *sorter;
     cl_mem buffers[HN_SLOTS], scratch; /* scratch: with the guard behind it */
     uint64_t bytes[HN_SLOTS], scratch_bytes, sorted;
@@ -255,18 +255,40 @@ static cl_mem hn_part(const hn_call *call, int role, cl_int *code)
     return clCreateSubBuffer(whole, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, code);
 }
 
-static const char *hn_run(const hs_sort *sort, hs_opencl_args *args)
+/* The seconds from an event's `from` (CL_PROFILING_COMMAND_START or _END) to the end of another. */
+static const char *hn_span(cl_event first, cl_profiling_info from, cl_event last, double *seconds)
+{
+    cl_ulong begin = 0, end = 0;
+    cl_int code = clGetEventProfilingInfo(first, from, sizeof begin, &begin, NULL);
+    if (code == CL_SUCCESS) code = clGetEventProfilingInfo(last, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL);
+    if (code == CL_SUCCESS) *seconds = (double)(end - begin) * 1e-9;
+    return hn_failed("clGetEventProfilingInfo", code);
+}
+
+/* With the clock on, a barrier waits for the gate until all is enqueued, so that the device waits for nobody in
+ * between; the sort begins where the barrier ends. */
+static const char *hn_run(const hs_sort *sort, hs_opencl_args *args, double *seconds)
 {
     const int scan = sort->kind == HS_SCAN;
     hs_opencl_error error;
-    cl_event event = NULL;
+    cl_event event = NULL, gate = NULL, begun = NULL;
+    cl_command_queue queue = hn.clocked ? hn.clocked : hn.queue;
+    cl_int code = CL_SUCCESS;
     const char *problem;
     memset(&error, 0, sizeof error);
     args->event = &event;
-    problem = hn_status(scan ? "hs_opencl_scan" : "hs_opencl_sort",
-                        (scan ? hs_opencl_scan : hs_opencl_sort)(hn.sorter, hn.queue, args, &error), &error);
+    if (hn.clocked) gate = clCreateUserEvent(hn.context, &code);
+    if (gate) code = clEnqueueBarrierWithWaitList(queue, 1, &gate, &begun);
+    problem = hn_failed("clEnqueueBarrierWithWaitList", code);
+    if (!problem)
+        problem = hn_status(scan ? "hs_opencl_scan" : "hs_opencl_sort",
+                            (scan ? hs_opencl_scan : hs_opencl_sort)(hn.sorter, queue, args, &error), &error);
+    if (gate) clSetUserEventStatus(gate, CL_COMPLETE);
     if (!problem) problem = hn_failed("clWaitForEvents", clWaitForEvents(1, &event));
+    if (!problem && begun) problem = hn_span(begun, CL_PROFILING_COMMAND_END, event, seconds);
     if (event) clReleaseEvent(event);
+    if (begun) clReleaseEvent(begun);
+    if (gate) clReleaseEvent(gate);
     return problem;
 }
 
@@ -295,7 +317,7 @@ const char *hn_sort(const hn_call *call, double *device_seconds)
     hn.sorted = call->n;
     for (role = 0; role < HN_ROLES; role++)
         if (parts[role]) *parts[role] = hn_part(call, role, &code);
-    problem = code == CL_SUCCESS ? hn_run(sort, &args) : hn_failed("clCreateSubBuffer", code);
+    problem = code == CL_SUCCESS ? hn_run(sort, &args, device_seconds) : hn_failed("clCreateSubBuffer", code);
     for (role = HN_ROLES - 1; role >= 0; role--) /* in reverse order, as NVIDIA's driver wants it */
         if (parts[role] && *parts[role]) clReleaseMemObject(*parts[role]);
     if (args.scratch) clReleaseMemObject(args.scratch);
@@ -304,10 +326,41 @@ const char *hn_sort(const hn_call *call, double *device_seconds)
 
 const char *hn_copy(uint64_t bytes, double *device_seconds)
 {
-    cl_int code = clEnqueueCopyBuffer(hn.queue, hn.buffers[0], hn.buffers[1], 0, 0, (size_t)bytes, 0, NULL, NULL);
+    cl_event event = NULL;
+    cl_int code = clEnqueueCopyBuffer(hn.clocked ? hn.clocked : hn.queue, hn.buffers[0], hn.buffers[1], 0, 0,
+                                      (size_t)bytes, 0, NULL, &event);
+    const char *problem;
     *device_seconds = -1;
-    if (code == CL_SUCCESS) code = clFinish(hn.queue);
-    return hn_failed("clEnqueueCopyBuffer", code);
+    if (code == CL_SUCCESS) code = clWaitForEvents(1, &event);
+    problem = hn_failed("clEnqueueCopyBuffer", code);
+    if (!problem && hn.clocked) problem = hn_span(event, CL_PROFILING_COMMAND_START, event, device_seconds);
+    if (event) clReleaseEvent(event);
+    return problem;
+}
+
+const char *hn_clock(int on)
+{
+    cl_command_queue_properties properties = 0;
+    cl_int code = CL_SUCCESS;
+    if (!hn.queue) return "no device is open";
+    if (hn.clocked) clReleaseCommandQueue(hn.clocked);
+    hn.clocked = NULL;
+    if (!on) return NULL;
+    clGetCommandQueueInfo(hn.queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL);
+    hn.clocked = clCreateCommandQueue(hn.context, hn.device, properties | CL_QUEUE_PROFILING_ENABLE, &code);
+    return hn_failed("clCreateCommandQueue", code);
+}
+
+const char *hn_room(uint64_t *total, uint64_t *largest)
+{
+    cl_ulong bytes = 0;
+    *total = *largest = 0;
+    if (!hn.device) return "no device is open";
+    if (clGetDeviceInfo(hn.device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof bytes, &bytes, NULL) == CL_SUCCESS) *total = bytes;
+    bytes = 0;
+    if (clGetDeviceInfo(hn.device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof bytes, &bytes, NULL) == CL_SUCCESS)
+        *largest = bytes;
+    return NULL;
 }
 
 const char *hn_messages(void) { return ""; }
@@ -319,6 +372,7 @@ void hn_close(void)
     for (slot = 0; slot < HN_SLOTS; slot++)
         if (hn.buffers[slot]) clReleaseMemObject(hn.buffers[slot]);
     if (hn.scratch) clReleaseMemObject(hn.scratch);
+    if (hn.clocked) clReleaseCommandQueue(hn.clocked);
     if (hn.queue) clReleaseCommandQueue(hn.queue);
     if (hn.context) clReleaseContext(hn.context);
     memset(&hn, 0, sizeof hn);

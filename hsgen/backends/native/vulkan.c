@@ -836,6 +836,25 @@ const char *hn_sort(const hn_call *call, double *device_seconds)
     return error ? error : hn_seconds(device_seconds);
 }
 
+const char *hn_clock(int on)
+{
+    (void)on; /* timestamps are always written */
+    return NULL;
+}
+
+const char *hn_room(uint64_t *total, uint64_t *largest)
+{
+    VkPhysicalDeviceMemoryProperties memory;
+    uint32_t i;
+    *total = *largest = 0;
+    if (!hn.device) return "no device is open";
+    vk.GetPhysicalDeviceMemoryProperties(hn.physical, &memory);
+    for (i = 0; i < memory.memoryHeapCount; i++)
+        if ((memory.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) && memory.memoryHeaps[i].size > *total)
+            *total = memory.memoryHeaps[i].size;
+    return NULL;
+}
+
 /* A copy as a "sort" of 16-byte keys whose only kernel copies them. */
 static const hs_kernel hn_copy_kernels[] = {{"copy", 256, 1, 0, 2, 0, 0}};
 static const hs_spirv hn_copy_spirv[] = {{hn_copy_words, sizeof hn_copy_words}};

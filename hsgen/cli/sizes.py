@@ -1,0 +1,60 @@
+"""Counts and bit ranges as command lines name them."""
+
+from __future__ import annotations
+
+import re
+
+from hsgen.cli.common import parse_count
+from hsgen.errors import Usage
+
+_PART = re.compile(r"(?P<from>[^.:+]+)(?:\.\.(?P<to>[^.:+]+)(?::(?P<steps>\d{1,2}))?)?(?P<around>\+-1)?")
+HELP = (
+    "Counts: 1000,2^16 or 2^10..2^24, its powers of two; 2^10..2^24:4 is 4 a doubling, +-1 behind any adds neighbours."
+)
+
+
+def parse_sizes(text: str) -> list[int]:
+    """Return the counts that `text` names, each once, in the order in which it names them.
+
+    It lists, with commas, numbers, powers (2^16), and ranges from one power of two to another: 2^10..2^24 are the
+    powers, 2^10..2^24:4 are 4 counts to each doubling, as evenly spaced as whole numbers allow.  Behind any of
+    these, +-1 stands for the counts with those just before and after each.
+
+    Raises:
+        Usage: it is none of these.
+    """
+    out: list[int] = []
+    for part in text.split(","):
+        found = _PART.fullmatch(part.strip())
+        low, high = (parse_count(found[name] or found["from"]) if found else None for name in ("from", "to"))
+        if found is None or low is None or high is None:
+            raise Usage(f"sizes {text}: '{part}' is no count; write for example 1000,2^16 or 2^10..2^24")
+        counts = [low]
+        if found["to"]:
+            counts = _between(text, part, low, high, int(found["steps"] or 1))
+        out += [n + d for n in counts for d in ((-1, 0, 1) if found["around"] else (0,))]
+    if 0 in out:
+        raise Usage(f"sizes {text}: a count of 0 cannot be timed; give at least 1")
+    return list(dict.fromkeys(out))
+
+
+def _between(text: str, part: str, low: int, high: int, steps: int) -> list[int]:
+    """The counts of a range, `steps` to each doubling."""
+    if any(v & (v - 1) or v == 0 for v in (low, high)) or low > high:
+        raise Usage(f"sizes {text}: '{part}' must go from a power of two up to another, like 2^10..2^24")
+    if not 1 <= steps <= 16:
+        raise Usage(f"sizes {text}: '{part}' must take 1 to 16 steps a doubling, like 2^10..2^24:4")
+    doublings = (high // low).bit_length() - 1
+    return [round(low * 2 ** (i / steps)) if i % steps else low << i // steps for i in range(doublings * steps + 1)]
+
+
+def parse_bits(text: str) -> tuple[int, int]:
+    """Return the first bit that `text` names, like 0..16, and the one behind the last.
+
+    Raises:
+        Usage: it names none.
+    """
+    found = re.fullmatch(r"(\d{1,2})\.\.(\d{1,2})", text.strip())
+    if found is None:
+        raise Usage(f"bits {text}: is no range; write the first bit and the one behind the last, like 0..16")
+    return int(found[1]), int(found[2])

@@ -1,0 +1,128 @@
+"""What is measured: counts as the command line names them, kinds of input, what they must become."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hsgen import bench, target
+from hsgen.bench import memory
+from hsgen.bench.inputs import unordered
+from hsgen.cases import KINDS
+from hsgen.cli.sizes import parse_sizes
+from hsgen.errors import Unavailable, Usage
+from hsgen.keys import Form
+from hsgen.oracle import ordered
+from hsgen.plan import Options
+
+
+@pytest.mark.parametrize(
+    ("text", "counts"),
+    [
+        ("1000,2^4", [1000, 16]),
+        ("2^3..2^6", [8, 16, 32, 64]),
+        ("2^10..2^12:2", [1024, 1448, 2048, 2896, 4096]),
+        ("2^10..2^11:4,7", [1024, 1218, 1448, 1722, 2048, 7]),
+        ("2^4+-1, 100", [15, 16, 17, 100]),
+        ("2^3..2^4:2+-1", [7, 8, 9, 10, 11, 12, 15, 16, 17]),
+        ("2^0..2^2:4", [1, 2, 3, 4]),
+        ("5,5,2^2..2^3,8", [5, 4, 8]),
+    ],
+)
+def test_sizes(text: str, counts: list[int]) -> None:
+    assert parse_sizes(text) == counts
+
+
+def test_steps_are_even_and_end_at_powers() -> None:
+    counts = parse_sizes("2^10..2^28:4")
+    assert len(counts) == 73 and counts[::4] == [1 << b for b in range(10, 29)]
+    steps = np.diff(np.log2(counts))
+    assert np.abs(steps - 0.25).max() < 1e-3
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("2^10..1000", "'2^10..1000' must go from a power of two up to another, like 2^10..2^24"),
+        ("2^10..2^8:2", "must go from a power of two up to another"),
+        ("2^10..2^12:0", "must take 1 to 16 steps a doubling"),
+        ("2^10..2^12:17", "must take 1 to 16 steps a doubling"),
+        ("2^10:4", "'2^10:4' is no count; write for example 1000,2^16 or 2^10..2^24"),
+        ("1+-1", "a count of 0 cannot be timed"),
+        ("", "'' is no count"),
+    ],
+)
+def test_sizes_that_are_none(text: str, line: str) -> None:
+    with pytest.raises(Usage) as caught:
+        parse_sizes(text)
+    assert line in str(caught.value) and len(caught.value.lines) == 1
+
+
+def test_every_kind_has_a_name_without_spaces() -> None:
+    assert list(bench.INPUTS.values()) == list(KINDS.values())
+    assert list(bench.INPUTS)[:2] == ["random", "entropy-0.81"] and not any(" " in name for name in bench.INPUTS)
+
+
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize("kind", [0, 1, 2])
+@pytest.mark.parametrize("bits", [8, 16, 32, 64])
+def test_keys_are_found_back_from_their_order(bits: int, kind: int, descending: bool) -> None:
+    keys = KINDS["random"](np.random.default_rng(1), 1000, np.dtype(f"u{bits // 8}"))
+    by = ordered(keys, kind, descending=descending)
+    assert (unordered(by, kind, descending=descending) == keys).all()
+
+
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize("value", ["none", "v4", "index"])
+def test_sorted_inputs_are_sorted_whatever_the_type(value: str, descending: bool) -> None:
+    sort = target.find("cpu").default("u32", Form(value=value, typed=True))
+    how = Options(kind=2, descending=descending)
+    work = bench.load(sort, 1000, how, np.random.default_rng(2), "sorted")
+    assert work.kind == "sorted" and (work.keys == work.expected).all()
+    floats = work.keys.view(np.float32)
+    steps = np.diff(floats[np.isfinite(floats)])
+    assert (steps < 0).all() if descending else (steps > 0).all()
+    back = bench.load(sort, 1000, how, np.random.default_rng(2), "reversed")
+    assert (back.keys == work.keys[::-1]).all() and (back.expected == work.expected).all()
+
+
+def test_what_comes_of_plain_keys_is_what_a_permutation_says() -> None:
+    sort = target.find("cpu").default("u32", Form(typed=True, ranged=True))
+    rng = np.random.default_rng(3)
+    whole = bench.load(sort, 5000, Options(kind=2, descending=True), rng, "entropy-0.34")
+    part = bench.load(sort, 5000, Options(begin=8, end=12), rng)
+    by = ordered(whole.keys, 2, descending=True)
+    assert (whole.expected == whole.keys[np.argsort(by, kind="stable")]).all()
+    assert (part.expected == part.keys[np.argsort(part.keys >> 8 & 15, kind="stable")]).all()
+
+
+def engine(total: int, largest: int) -> Any:
+    return SimpleNamespace(sort=target.find("generic").sort("merge", "u32"), memory=lambda: (total, largest))
+
+
+@pytest.mark.parametrize(
+    ("total", "largest", "free", "line"),
+    [
+        (2**32, 0, 0, "all buffers together are 8.0 GiB, the device has 4.0 GiB"),
+        (2**40, 2**31 - 1, 0, "a buffer is of 2.0 GiB, the device allows 2.0 GiB"),
+        (0, 0, 2**32, "the host's arrays are 8.0 GiB, 4.0 GiB are free"),
+    ],
+)
+def test_what_does_not_fit_is_refused(
+    total: int, largest: int, free: int, line: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """2^29 u32 keys from buffer to buffer are 2 GiB twice, and a rival's as many again."""
+    monkeypatch.setattr(memory, "_free", lambda: free)
+    two = [engine(total, largest), engine(total, largest)]
+    with pytest.raises(Unavailable) as caught:
+        memory.fits(two, 2**29, Options())
+    assert caught.value.lines == (f"sizes up to {2**29}: do not fit: {line}; give smaller --sizes",)
+    memory.fits(two, 2**20, Options())
+
+
+def test_a_machine_that_tells_nothing_refuses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "_free", lambda: 0)
+    memory.fits([engine(0, 0)], 2**40, Options())

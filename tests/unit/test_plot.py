@@ -1,0 +1,152 @@
+"""Pictures of benchmarks: the same each time, text as text, and refused in one line where they cannot be."""
+
+from __future__ import annotations
+
+import re
+import sys
+import xml.etree.ElementTree as ElementTree
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import missing
+
+from hsgen import bench, plot
+from hsgen.cli import main
+from hsgen.errors import Unavailable, Usage
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def row(n: int, rate: float, **more: Any) -> dict[str, Any]:
+    """A record as `hsgen bench` makes it."""
+    own = more.get("peer") is None
+    found = {
+        **{field.name: None for field in fields(bench.Row)},
+        **{"target": "cpu", "api": "opencl", "device": "A CPU (Its <Platform>, 1.0)", "key": "u32"},
+        **{"order": "ascending", "bits": [0, 32], "counted": False, "kind": "random", "n": n, "runs": 5},
+        **{"algorithm": "auto" if own else None, "mkeys_per_s": rate, "min": rate / 2, "q1": rate * 0.9},
+        **{"q3": rate * 1.2, "max": rate * 2, "seconds": n / rate / 1e6, "roof_mkeys_per_s": 900.0 if own else None},
+    }
+    return found | more
+
+
+def rows(**more: Any) -> list[dict[str, Any]]:
+    """Four counts of hsgen, two peers, a rival from a file, and the copy."""
+    out = []
+    for n in (1024, 1448, 65536, 1 << 20):
+        out += [row(n, 100.0, **more), row(n, 40.0, peer="numpy", **more), row(n, 3.0, peer="pyopencl", **more)]
+        out += [row(n, 90.0, peer="hsgen:a/b/mine.toml:merge", **more), row(n, 5000.0, peer="copy", **more)]
+    return out
+
+
+@pytest.fixture(autouse=True)
+def needed(request: pytest.FixtureRequest) -> None:
+    """matplotlib, but for the tests that do without."""
+    if "without" not in request.node.name:
+        try:
+            plot._matplotlib()
+        except Unavailable as e:
+            missing(str(e))
+
+
+def texts(svg: str) -> list[str]:
+    return ["".join(x.itertext()).strip() for x in ElementTree.fromstring(svg).iter(f"{SVG}text")]
+
+
+def test_a_picture_says_what_it_shows() -> None:
+    said = texts(plot.throughput(rows()))
+    assert {"cpu: u32 keys, no values, random", "opencl on A CPU (Its <Platform>, 1.0)", "keys", "Mkeys/s"} <= set(said)
+    assert {"hsgen auto", "numpy", "pyopencl", "hsgen:mine.toml:merge"} <= set(said)
+    assert sum("roof" in x for x in said) == 1 and "copy" not in said
+    ticks = [re.sub(r"\s", "", x) for x in said]
+    assert {"210", "212", "214", "216", "218", "220"} <= set(ticks), "2 to the 10 and so on below"
+    assert {"10", "100", "1,000"} <= set(ticks)
+
+
+def test_a_picture_is_the_same_each_time() -> None:
+    first = plot.throughput(rows())
+    assert first.startswith("<svg ") and first.rstrip().endswith("</svg>")
+    assert plot.throughput(list(rows())) == first and "<dc:date>" not in first
+    changed = [{**r, "mkeys_per_s": r["mkeys_per_s"] * 1.1} for r in rows()]
+    assert plot.throughput(changed) != first
+
+
+def test_lines_differ_without_colours() -> None:
+    """Each contestant has its own marker and its own dashes."""
+    names = [f"peer{i}" for i in range(7)]
+    styles = plot._styles([row(16, 1.0), *(row(16, 1.0, peer=name) for name in names), row(16, 1.0, peer="copy")])
+    assert list(styles) == ["hsgen auto", *names]
+    assert len({s["marker"] for s in styles.values()}) == len({str(s["linestyle"]) for s in styles.values()}) == 8
+    assert styles["hsgen auto"]["linewidth"] > max(styles[name]["linewidth"] for name in names)
+
+
+def test_each_sort_has_a_panel() -> None:
+    more = [*rows(), *rows(kind="sorted"), *rows(value="v4", order="descending"), *rows(bits=[0, 8], counted=True)]
+    more += rows(key="f64", bits=[0, 64], device="Another " * 16)
+    said = texts(plot.throughput(more))
+    heads = [
+        "cpu: u32 keys, no values, random",
+        "cpu: u32 keys, no values, sorted",
+        "cpu: u32 keys, descending, values v4, random",
+        "cpu: u32 keys, no values, random, bits 0 to 8, counted on the device",
+        "cpu: f64 keys, no values, random",
+    ]
+    assert [x for x in said if x.startswith("cpu: ")] == heads
+    assert said.count("hsgen auto") == said.count("Mkeys/s") == 5
+    assert max(map(len, said)) <= 80
+
+
+@pytest.mark.parametrize(
+    "some", [[row(1000, 5.0)], [row(1, 0.001), row(2, 0.002)], [row(16, 1.0, roof_mkeys_per_s=None)]]
+)
+def test_little_can_be_drawn(some: list[dict[str, Any]]) -> None:
+    assert "hsgen auto" in texts(plot.throughput(some))
+
+
+def test_nothing_cannot_be_drawn() -> None:
+    with pytest.raises(Usage, match="there are no rows to draw"):
+        plot.throughput([])
+
+
+def test_files_are_of_their_kind(tmp_path: Path) -> None:
+    plot.save(rows(), str(tmp_path / "a.svg"))
+    plot.save(rows(), str(tmp_path / "a.png"))
+    assert (tmp_path / "a.svg").read_text(encoding="utf-8").endswith(plot.throughput(rows()))
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG\r\n")
+    with pytest.raises(Usage, match=r"cannot be written \(Is a directory\); name another file"):
+        (tmp_path / "b.svg").mkdir()
+        plot.save(rows(), str(tmp_path / "b.svg"))
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("a.pdf", "plot a.pdf: is no kind of picture; give a name that ends in .svg or .png"),
+        ("a", "plot a: is no kind of picture"),
+        ("none/a.svg", "plot none/a.svg: there is no folder none; make it first"),
+    ],
+)
+def test_files_that_cannot_be_are_refused_first(
+    name: str, line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(bench, "measure", lambda *_, **__: pytest.fail("something was timed"))
+    assert main(["bench", "-t", "cpu", "--plot", name]) == 2
+    out, err = capsys.readouterr()
+    assert not out and err.startswith(f"hsgen: {line}") and err.count("\n") == 1
+
+
+def test_without_matplotlib_nothing_is_timed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setattr(bench, "measure", lambda *_, **__: pytest.fail("something was timed"))
+    line = "hsgen: plots need matplotlib; install it with pip install 'hsgen[plot]'\n"
+    assert main(["bench", "-t", "cpu", "--plot", "a.svg"]) == 3 and capsys.readouterr().err == line
+    assert main(["bench", "-t", "cpu", "--plot", "a.svg", "--require"]) == 1 and capsys.readouterr().err == line
+    with pytest.raises(Unavailable):
+        plot.throughput(rows())
+    assert list(tmp_path.iterdir()) == []
