@@ -1,0 +1,66 @@
+"""What a report says of a bundle: its targets with the sorts that they were generated for, and its files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from hsgen import bundle
+from hsgen import target as target_files
+from hsgen.errors import Usage
+from hsgen.manifest import MANIFEST, Entry, Manifest, choose
+from hsgen.report.page import Contents, Subject
+from hsgen.store import read_manifest
+from hsgen.target import Target
+
+
+def contents(folder: Path, names: Sequence[str]) -> Contents:
+    """Return what a page shows of the bundle in `folder`: of all its targets, or of those in `names`.
+
+    Raises:
+        Usage: there is no bundle, it lacks a target or a file, or a target of it must be given as a file.
+    """
+    manifest = read_manifest(folder)
+    if manifest is None:
+        raise Usage(f"{folder}: no bundle there; name a folder with a {MANIFEST}")
+    subjects = [_subject(folder, manifest.targets[t.name], t) for t in _targets(folder, manifest, names)]
+    common = _sizes(folder, manifest.common)
+    rows = [
+        ("made by", f"hsgen {manifest.version}"),
+        ("C names begin with", manifest.prefix),
+        ("targets", ", ".join(manifest.targets)),
+        ("files", f"{len(manifest.hashes)} and the manifest"),
+    ]
+    one = subjects[0].target.name if names and len(subjects) == 1 else "all targets"
+    return Contents(title=f"Bundle: {one}", subjects=subjects, bundle=rows, common=common)
+
+
+def _targets(folder: Path, manifest: Manifest, names: Sequence[str]) -> list[Target]:
+    """The targets to show, in the order of the manifest."""
+    given = {t.name: t for t in map(target_files.find, names)}
+    for name in given:
+        if name not in manifest.targets:
+            raise Usage(f"{folder}: holds no target {name}; it has {', '.join(manifest.targets)}")
+    wanted = [name for name in manifest.targets if name in given or not given]
+    for name in wanted:
+        if name not in given and name not in target_files.names():
+            raise Usage(f"{folder}: target {name} does not come with hsgen; give its file with -t {name}.toml")
+    return [given[name] if name in given else target_files.find(name) for name in wanted]
+
+
+def _subject(folder: Path, entry: Entry, found: Target) -> Subject:
+    have = entry.choice
+    more = {"values": have.values, "orders": have.orders, "features": have.features}
+    choice = choose(found, have.keys, have.apis, have.algorithms, **more)
+    return Subject(target=found, sorts=bundle.sorts(found, choice), apis=have.apis, files=_sizes(folder, entry.files))
+
+
+def _sizes(folder: Path, files: Mapping[str, str] | Iterable[str]) -> list[tuple[str, int]]:
+    """The files of a bundle with their bytes on disk."""
+    found = []
+    for path in sorted(files):
+        try:
+            found.append((path, (folder / path).stat().st_size))
+        except OSError as e:
+            raise Usage(f"{folder / path}: cannot be read ({e.strerror}); make it again with hsgen generate") from None
+    return found

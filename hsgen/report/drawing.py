@@ -1,0 +1,99 @@
+"""Drawings as inline SVG: a canvas of boxes, lines and text in the classes that the page's style knows.
+
+Units are pixels, x to the right, y downwards.  Everything is escaped here; what comes out is finished markup.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from markupsafe import Markup, escape
+
+THIN = "\N{NARROW NO-BREAK SPACE}"
+FILLS = ("dark", "mid", "light", "hatch", "dots", "empty")
+"""The classes of boxes; they differ without colour too."""
+
+
+def count(n: int) -> str:
+    """Return a number as people read it: digits in groups of three; few digits stay together."""
+    return f"{n:,}".replace(",", THIN) if n >= 10_000 else str(n)
+
+
+def power(n: int) -> str:
+    """Return a count as a power of two where it is one of at least 1024, or one less, else its digits."""
+    if n >= 1024 and n & (n - 1) == 0:
+        return f"2^{n.bit_length() - 1}"
+    return f"2^{n.bit_length()} - 1" if n >= 1023 and n & (n + 1) == 0 else count(n)
+
+
+def plural(n: int, word: str) -> str:
+    """Return a number with its word: 1 row, 2 rows, 3 passes."""
+    ending = "es" if word.endswith(("s", "ch")) else "s"
+    return f"{count(n)} {word}{'' if n == 1 else ending}"
+
+
+@dataclass(slots=True)
+class Drawing:
+    """A canvas that grows by what is put on it; `title` is what is read out in its place."""
+
+    title: str
+    width: int = 0
+    height: int = 0
+    _parts: list[Markup] = field(default_factory=list)
+
+    def box(self, x: float, y: float, w: float, h: float, fill: str, tip: str = "") -> None:
+        """Add a rectangle of a class in `FILLS`; `tip` shows where a pointer rests on it."""
+        assert fill in FILLS
+        inner = Markup("<title>{}</title>").format(tip) if tip else Markup("")
+        place = f'x="{_n(x)}" y="{_n(y)}" width="{_n(w)}" height="{_n(h)}"'
+        self._add(Markup(f'<rect class="{fill}" {place}>') + inner + Markup("</rect>"), x + w, y + h)
+
+    def text(self, x: float, y: float, words: str, *, anchor: str = "middle", kind: str = "") -> None:
+        """Add a line of text whose baseline is at `y`; anchor is start, middle or end."""
+        length = 7.2 * len(words)  # more than any font here takes at 12 pixels
+        right = x + {"start": length, "middle": length / 2, "end": 0}[anchor]
+        head = f'<text x="{_n(x)}" y="{_n(y)}" text-anchor="{anchor}"' + (f' class="{kind}"' if kind else "")
+        self._add(Markup(f"{head}>") + escape(words) + Markup("</text>"), right, y + 4)
+
+    def line(self, x1: float, y1: float, x2: float, y2: float, kind: str = "thin") -> None:
+        """Add a line; kind is thin, thick, dashed or arrow (with its head at the second end)."""
+        place = f'x1="{_n(x1)}" y1="{_n(y1)}" x2="{_n(x2)}" y2="{_n(y2)}"'
+        head = ' marker-end="url(#head)"' if kind == "arrow" else ""
+        self._add(Markup(f'<line class="{kind}" {place}{head}/>'), max(x1, x2), max(y1, y2))
+
+    def grid(self, x: float, y: float, columns: int, rows: int, w: float, h: float) -> None:
+        """Add cells of w x h, `columns` beside each other in `rows` rows."""
+        right, bottom = x + columns * w, y + rows * h
+        self.box(x, y, right - x, bottom - y, "light")
+        across = "".join(f"M{_n(x)} {_n(y + i * h)}H{_n(right)}" for i in range(1, rows))
+        down = "".join(f"M{_n(x + i * w)} {_n(y)}V{_n(bottom)}" for i in range(1, columns))
+        if across or down:
+            self._add(Markup(f'<path class="grid" d="{across}{down}"/>'), right, bottom)
+
+    def bracket(self, x: float, y1: float, y2: float) -> None:
+        """Add a bracket that opens to the left, from y1 to y2."""
+        self._add(Markup(f'<path class="thin" d="M{_n(x)} {_n(y1)}h6V{_n(y2)}h-6"/>'), x + 6, y2)
+
+    def markup(self) -> Markup:
+        """Return the drawing as an element of HTML."""
+        size = f'width="{self.width}" height="{self.height}" viewBox="0 0 {self.width} {self.height}"'
+        head = Markup('<svg role="img" {}><title>{}</title>').format(Markup(size), self.title)
+        return head + Markup("\n").join(self._parts) + Markup("</svg>")
+
+    def _add(self, part: Markup, right: float, bottom: float) -> None:
+        self._parts.append(part)
+        self.width = max(self.width, int(right) + 2)
+        self.height = max(self.height, int(bottom) + 2)
+
+
+def _n(x: float) -> str:
+    """A number of pixels, short and the same on every machine."""
+    return f"{x:.2f}".rstrip("0").rstrip(".")
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A drawing with what stands below it."""
+
+    drawing: Markup
+    caption: str

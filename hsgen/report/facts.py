@@ -1,0 +1,65 @@
+"""What a report says of a target as a whole: the device's facts, and how far it has been shown to work."""
+
+from __future__ import annotations
+
+from hsgen.report.drawing import count
+from hsgen.target import LEVELS, Target
+
+APIS = {"opencl": "OpenCL", "vulkan": "Vulkan", "cuda": "CUDA"}
+LANGUAGES = {"opencl": "OpenCL C", "vulkan": "GLSL", "cuda": "CUDA C++"}
+_SAID = {
+    "device": "run on the device itself",
+    "cpu": "run on a CPU runtime, not on the device",
+    "compiled": "compiled for the device's instruction set, never run",
+    "": "nothing has been shown",
+}
+"""The levels of evidence in words."""
+
+
+def facts(found: Target) -> list[tuple[str, str]]:
+    """Return the facts of the device that choices are checked against: (what, value)."""
+    d = found.device
+    return [
+        ("lanes of a subgroup", ", ".join(map(str, d.subgroups)) if d.subgroups != (1,) else "no subgroups"),
+        ("lanes exchange values", _yes(d.shuffle)),
+        ("greatest work-group", f"{count(d.work_group)} lanes"),
+        ("greatest grid", f"{count(d.groups)} work-groups in one dimension"),
+        ("local memory", f"{count(d.local_bytes)} bytes a work-group"),
+        ("64-bit integers", _yes(d.int64)),
+        ("buffers of 8 and 16 bits", f"{_yes(d.storage8)} and {_yes(d.storage16)}"),
+        ("largest binding", f"{count(d.binding_bytes)} bytes"),
+        ("progress of work-groups", "once started, they go on" if d.progress == "started" else "not promised"),
+        *([("SPIR-V for", f"Vulkan {d.vulkan}")] if "vulkan" in found.apis else []),
+    ]
+
+
+def matches(found: Target) -> list[tuple[str, str]]:
+    """Return by what a device of the target is recognised: (what, value); nothing for one that matches any."""
+    m = found.match
+    rows = [
+        ("type", ", ".join(m.types)),
+        ("vendor", ", ".join(f"{v:#06x}" for v in m.vendors)),
+        ("name holds", " or ".join(m.names)),
+        ("platform or driver holds", " or ".join(m.platforms)),
+        ("compute capability", " to ".join(f"{c // 10}.{c % 10}" for c in m.compute)),
+    ]
+    return [(what, value) for what, value in rows if value]
+
+
+def _reached(found: Target, api: str) -> str:
+    """The highest level of evidence of an API, "" for none."""
+    levels = [e["level"] for e in found.evidence if e["api"] == api]
+    return max(levels, key=LEVELS.index, default="")
+
+
+def standing(found: Target) -> str:
+    """Return one sentence on how far the target has been shown to work, API by API."""
+    said: dict[str, list[str]] = {}
+    for api in found.apis:
+        said.setdefault(_SAID[_reached(found, api)], []).append(APIS[api])
+    parts = [f"{' and '.join(apis)}: {level}" for level, apis in said.items()]
+    return "; ".join(parts) + "."
+
+
+def _yes(value: bool) -> str:
+    return "yes" if value else "no"

@@ -1,0 +1,149 @@
+"""What a report shows of benchmarks: the documents of ``hsgen bench --json``, their plots, and their numbers."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hsgen.bench.rows import SCHEMA
+from hsgen.errors import Unavailable, Usage
+from hsgen.keys import TYPES
+from hsgen.report.facts import APIS
+
+Record = Mapping[str, Any]
+
+_NUMBER = (int, float)
+_NEEDED: dict[str, tuple[type, ...]] = {
+    "target": (str,),
+    "api": (str,),
+    "device": (str,),
+    "key": (str,),
+    "value": (str, type(None)),
+    "order": (str,),
+    "bits": (list,),
+    "counted": (bool,),
+    "kind": (str,),
+    "n": (int,),
+    "algorithm": (str, type(None)),
+    "peer": (str, type(None)),
+    "runs": (int,),
+    "mkeys_per_s": _NUMBER,
+    "min": _NUMBER,
+    "q1": _NUMBER,
+    "q3": _NUMBER,
+    "max": _NUMBER,
+    "roof_mkeys_per_s": (*_NUMBER, type(None)),
+    "roof_share": (*_NUMBER, type(None)),
+    "hsgen_ratio": (*_NUMBER, type(None)),
+    "ratio_low": (*_NUMBER, type(None)),
+    "ratio_high": (*_NUMBER, type(None)),
+}
+_SAME = ("target", "api", "device", "key", "value", "order", "counted", "kind")
+"""What all rows of one plot have in common, besides the bits."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """The rows of one benchmark that belong in one plot; `picture` is that as an address with its data in it, None
+    where it could not be drawn for the reason in `why`."""
+
+    title: str
+    rows: list[Record]
+    picture: str | None
+    why: str
+
+
+def read(path: Path) -> list[Record]:
+    """Return the rows of a document that ``hsgen bench --json`` printed.
+
+    Raises:
+        Usage: the file cannot be read, or is no such document of the schema that is read.
+    """
+    hint = "give what `hsgen bench --json` prints"
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as e:
+        raise Usage(f"{path}: cannot be read ({e.strerror}); {hint}") from None
+    except (ValueError, RecursionError):
+        raise Usage(f"{path}: is no JSON; {hint}") from None
+    schema = data.get("schema") if isinstance(data, dict) else None
+    if schema != SCHEMA:
+        shown = "has no schema" if schema is None else f"schema {schema} is not known"
+        raise Usage(f"{path}: {shown}; {hint} (schema {SCHEMA})")
+    rows = data.get("rows")
+    if not isinstance(rows, list) or not rows:
+        raise Usage(f"{path}: has no rows; {hint}")
+    for number, row in enumerate(rows):
+        wrong = _wrong(row)
+        if wrong:
+            raise Usage(f"{path}: rows[{number}]: {wrong} is missing or of another type; {hint}")
+    return rows
+
+
+def _wrong(row: object) -> str | None:
+    """The first field of a row that is not as it should be."""
+    if not isinstance(row, dict):
+        return "its object"
+    for name, kinds in _NEEDED.items():
+        if name not in row or not isinstance(row[name], kinds):
+            return name
+    if row["key"] not in TYPES or row["api"] not in APIS:
+        return "key" if row["key"] not in TYPES else "api"
+    return None if len(row["bits"]) == 2 and all(isinstance(b, int) for b in row["bits"]) else "bits"
+
+
+def of_targets(path: Path, rows: Sequence[Record], names: Iterable[str]) -> None:
+    """Refuse rows of targets that are not on the page.
+
+    Raises:
+        Usage: that is said of the first.
+    """
+    known = list(names)
+    for row in rows:
+        if row["target"] not in known:
+            raise Usage(f"{path}: measures target {row['target']}; this page is about {', '.join(known)}")
+
+
+def contestant(row: Record) -> str:
+    """Return what a row measures, without the folder of a target file that was measured against."""
+    return re.sub(r"^(hsgen:).*[/\\]", r"\1", row["peer"]) if row["peer"] else f"hsgen {row['algorithm']}"
+
+
+def runs(rows: Iterable[Record]) -> list[Run]:
+    """Return the rows plot by plot, in the order in which they first come."""
+    groups: dict[tuple[Any, ...], list[Record]] = {}
+    for row in rows:
+        groups.setdefault((*(row[name] for name in _SAME), *row["bits"]), []).append(row)
+    return [_run(some) for some in groups.values()]
+
+
+def _run(rows: list[Record]) -> Run:
+    picture, why = _picture(rows)
+    return Run(title=_title(rows[0]), rows=rows, picture=picture, why=why)
+
+
+def _title(row: Record) -> str:
+    words = [f"{row['key']} keys"]
+    words += [f"value {row['value']}"] if row["value"] else []
+    words += ["descending"] if row["order"] == "descending" else []
+    words += [f"bits {row['bits'][0]} to {row['bits'][1]}"] if row["bits"] != [0, int(row["key"][1:])] else []
+    words += ["count on the device"] if row["counted"] else []
+    return f"{', '.join([*words, row['kind']])}; {APIS[row['api']]} on {row['device']}"
+
+
+def _picture(rows: list[Record]) -> tuple[str | None, str]:
+    """The plot as a data address, or None with the reason."""
+    try:
+        from hsgen import plot
+
+        svg = plot.throughput(rows)
+    except ImportError:
+        return None, "matplotlib, which draws it, was not there when this page was made"
+    except Unavailable as e:
+        return None, " ".join(e.lines)
+    return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}", ""
