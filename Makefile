@@ -22,13 +22,13 @@ demo: $(READY) ## generate, validate and measure the sorts of intel-gen8 on this
 	$(HSGEN) bench -t intel-gen8 --sizes 2^12,2^16,2^20 --against numpy
 
 test: $(READY) ## run the tests, two modules at a time (make test ARGS="-k plan" for some)
-	$(PY) -m pytest -n 2 --dist loadscope $(ARGS)
+	$(PY) -m pytest -n 2 --dist loadscope --no-loadscope-reorder $(ARGS)
 
 check: $(READY) ## formatting, lint, types, tests, and whether generated/ is up to date
 	$(PY) -m ruff format --check .
 	$(PY) -m ruff check .
 	$(PY) -m mypy
-	$(PY) -m pytest -n 2 --dist loadscope $(ARGS)
+	$(PY) -m pytest -n 2 --dist loadscope --no-loadscope-reorder $(ARGS)
 	$(HSGEN) check
 
 format: $(READY) ## format the Python code
@@ -44,7 +44,7 @@ lock: pyproject.toml ## write requirements-dev.lock anew, from a fresh environme
 	@$(call usable_python)
 	rm -rf .cache/lock
 	$(PYTHON) -m venv .cache/lock
-	.cache/lock/bin/python $(PIP) install '.[cpu-device,isa,dev]'
+	.cache/lock/bin/python $(PIP) install '.[cpu-device,isa,plot,dev]'
 	{ echo '# Written by `make lock`: the versions that development and CI use.'; \
 	  .cache/lock/bin/python -m pip freeze --exclude hsgen | sed -n -E \
 	    -e "/^(intel-[a-z-]*|nvidia-[a-z0-9-]*|tbb|tcmlib|umf)==/s/$$/; sys_platform == 'linux' and platform_machine == 'x86_64'/" \

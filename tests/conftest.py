@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 from typing import NoReturn
 
 import pytest
@@ -12,7 +13,40 @@ import pytest
 from hsgen import toolchain
 from hsgen.backends.hosts import Host, hosts
 
+LONG = (
+    "docs/test_docs.py",
+    "device/test_tuning.py",
+    "compile/test_cuda.py",
+    "device/test_validate.py",
+    "device/test_vulkan.py",
+    "device/test_mutants.py",
+    "cli/test_choosing.py",
+    "device/test_vulkan_forms.py",
+    "device/test_scanning.py",
+    "device/test_oclgrind.py",
+    "device/test_native.py",
+    "packaging/test_wheel.py",
+    "docs/test_add_algorithm.py",
+)
+"""Modules that take long, the longest first: begun early, they leave no worker alone at the end."""
+
 OCLGRIND = "/usr/lib/oclgrind/liboclgrind-rt-icd.so"
+
+
+def pytest_configure() -> None:
+    """Processes that tests start multiply no matrices: numpy need not start threads for that, which takes long."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put long modules first and those without devices or compilers last."""
+    here = Path(__file__).parent
+
+    def rank(item: pytest.Item) -> int:
+        name = item.path.relative_to(here).as_posix()
+        return LONG.index(name) if name in LONG else len(LONG) + name.startswith("unit/")
+
+    items.sort(key=rank)
 
 
 def missing(reason: str) -> NoReturn:

@@ -37,11 +37,19 @@ def snapshot(folder: Path) -> dict[str, str]:
     }
 
 
-@pytest.fixture
-def bundle(tmp_path: Path) -> Path:
-    folder = tmp_path / "bundle"
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A bundle of two targets that no test changes."""
+    folder = tmp_path_factory.mktemp("made") / "bundle"
     assert main(["generate", "-t", "intel-gen8", "-t", "generic", "-o", str(folder)]) == 0
     return folder
+
+
+@pytest.fixture
+def bundle(made: Path, tmp_path: Path) -> Path:
+    """A copy of it."""
+    shutil.copytree(made, tmp_path / "bundle")
+    return tmp_path / "bundle"
 
 
 def test_what_is_committed_is_what_is_generated(capsys: pytest.CaptureFixture[str]) -> None:

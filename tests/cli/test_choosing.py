@@ -19,6 +19,7 @@ from hsgen.keys import PLAIN, TYPES, VALUES, Form
 from hsgen.oracle import ordered
 from hsgen.plan import Options
 
+TINY = Path(__file__).parents[1] / "device/lanes/forms1.toml"
 OPENCL = ("generate", "-t", "intel-gen8", "--api", "opencl")
 
 
@@ -276,20 +277,20 @@ def test_show_tells_what_a_sort_serves(capsys: pytest.CaptureFixture[str]) -> No
 
 
 def test_validate_runs_each_sort_that_was_asked_for(embedded: Host, capsys: pytest.CaptureFixture[str]) -> None:
-    command = "validate -t generic --algorithm radix --key u16 --value v4 --value index --order both --json --device"
-    assert main([*command.split(), embedded.platform]) == 0
+    command = "validate --algorithm radix --key u16 --value v4 --value index --order both --json --device"
+    assert main([*command.split(), embedded.platform, "-t", str(TINY)]) == 0
     rows = json.loads(capsys.readouterr().out)
     assert [(r["key"], r["value"], r["typed"], r["features"]) for r in rows] == [
         ("u16", "v4", True, []),
         ("u16", "index", True, []),
     ]
-    assert all(r["cases"] > 3000 and r["failures"] == 0 for r in rows)
+    assert all(r["cases"] > 500 and r["failures"] == 0 for r in rows)
 
 
 def test_bench_measures_keys_with_values(embedded: Host, capsys: pytest.CaptureFixture[str]) -> None:
     command = "bench -t cpu --key f32 --key u32 --value v8 --value none --order both --sizes 3000 --rounds 2"
     assert main([*command.split(), "--json"]) == 0
-    rows = json.loads(capsys.readouterr().out)
+    rows = json.loads(capsys.readouterr().out)["rows"]
     own = [(r["key"], r["value"], r["order"]) for r in rows if r["peer"] is None]
     assert own == [
         (key, value, order) for value in (None, "v8") for key in ("u32", "f32") for order in ("ascending", "descending")
@@ -300,14 +301,15 @@ def test_bench_measures_keys_with_values(embedded: Host, capsys: pytest.CaptureF
     ]
     assert sum(r["peer"] == "copy" for r in rows) == len(own)
     assert all(r["roof_share"] > 0 and r["bits"] == [0, 32] and not r["counted"] for r in rows if r["peer"] is None)
+    command = "bench -t cpu --key f32 --value v8 --order descending --sizes 3000 --rounds 1"
     assert main([*command.split()]) == 0
-    assert re.search(r"^cpu +f32 down +v8 +3000 +hsgen auto ", capsys.readouterr().out, re.M)
+    assert re.search(r"^cpu  f32 down  v8  random\nn +what.*\n3000 +hsgen auto ", capsys.readouterr().out, re.M)
 
 
 @pytest.mark.parametrize("options", ["--bits 4..20", "--feature count", "--value packed", "--value index --bits 8..8"])
 def test_bench_measures_features(embedded: Host, options: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(f"bench -t cpu --key u32 --sizes 2^12 --rounds 1 --json --against= {options}".split()) == 0
-    own, copy = json.loads(capsys.readouterr().out)
+    own, copy = json.loads(capsys.readouterr().out)["rows"]
     assert own["peer"] is None and copy["peer"] == "copy"
     assert own["counted"] == ("count" in options) and own["key"] == "u32"
     assert own["bits"] == ([4, 20] if "4..20" in options else [8, 8] if "8..8" in options else [0, 32])

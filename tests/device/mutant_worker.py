@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from mutants import kernel_mutants, plan_mutants
 
-from hsgen import sorts, target, validate
+from hsgen import sorts, target, toolchain, validate
 from hsgen.backends.hosts import hosts
 from hsgen.backends.opencl import Compiled, Direct, build, context_for, standard
 from hsgen.cases import KINDS, around
@@ -35,14 +35,18 @@ def all_mutants(sort: Sort, thin: int, greatest: int) -> list[tuple[str, str, st
 
 
 def pairs_for(sort: Sort, greatest: int) -> list[tuple[int, str]]:
-    """Every count up to two blocks, then the counts of a validation: what kills a mutant soonest."""
+    """Every count up to two blocks and the counts of a validation, begun with what kills a mutant soonest: some large
+    counts, those beside powers of two, and those where plan rows begin and end."""
     block = validate.block_of(sort)
     kinds = list(KINDS)
     dense = [(n, kinds[n % len(kinds)]) for n in range(2 * block + 2)]
+    near = around((1 << i for i in range(block.bit_length() + 1)), 2 * block + 1)
+    first = [p for p in dense if p[0] in near]
     quick = [(n, k) for n, k in validate.plan_cases(sort, full=False, seed=7) if n <= greatest]
     large = [(n, kinds[i]) for n in around(sorts.edges(sort, greatest), greatest) for i in range(4) if n > 4 * block]
     rows = [(n, "random") for n in sorts.row_ends(sort, greatest)]
-    return rows[::-8] + dense + rows + sorted(large) + quick
+    sparse = sorted(p for p in large if p[1] == kinds[3])
+    return rows[::-8] + first + rows + sparse + dense + sorted(large) + quick
 
 
 def main(name: str, key: str, thin: int, device: str, greatest: int, first: int, step: int) -> None:
@@ -54,6 +58,7 @@ def main(name: str, key: str, thin: int, device: str, greatest: int, first: int,
     context = context_for(host)
     option = standard(context, lanes=sort.exchanges)
     good = build(context, source.text, source.path, [k.name for k in sort.kernels], option)
+    toolchain.pyopencl()._PYOPENCL_NO_CACHE = True  # of binaries: nobody wants those of mutants again
     pairs = pairs_for(sort, greatest)
     mutants = all_mutants(sort, thin, greatest)
     for number in range(first, len(mutants), step):

@@ -26,8 +26,7 @@ def _share(arguments: list[str], total: int, first: int, results: dict[int, str]
     """Run one worker's mutants, starting it again behind each one that crashes it."""
     while first < total:
         command = [sys.executable, str(WORKER), *arguments, str(first), str(WORKERS)]
-        env = {**os.environ, "PYOPENCL_NO_CACHE": "1"}
-        done = subprocess.run(command, capture_output=True, text=True, env=env, timeout=600, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
         last = first
         for line in done.stdout.splitlines():
             number, _, state = line.partition(" ")

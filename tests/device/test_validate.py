@@ -3,38 +3,64 @@
 from __future__ import annotations
 
 import json
+import os
 
 import numpy as np
 import pytest
 from radices import tried
 
-from hsgen import target, toolchain, validate
+from hsgen import sorts, target, toolchain, validate
 from hsgen.backends.engine import Places
 from hsgen.backends.hosts import Host
 from hsgen.backends.opencl import Compiled, Direct, context_for
+from hsgen.cases import around
 from hsgen.cli import main
 from hsgen.frames import Frame
 from hsgen.plan import Options
+from hsgen.spec import Sort
+from hsgen.validate import plan_cases
 
+NIGHTLY = os.environ.get("HSGEN_NIGHTLY") == "1"
+LARGE = 1 << 20
 SORTS = [(t, k) for t in ("cpu", "intel-gen8", "generic") for k in ("u32", "u64")]
+
+
+def fewer_large(sort: Sort, *, full: bool, seed: int) -> list[tuple[int, str]]:
+    """The cases of a validation, of whose large counts those stay, once each, that are beside an edge, and one in a
+    doubling."""
+    pairs = plan_cases(sort, full=full, seed=seed)
+    greatest = max(n for n, _ in pairs)
+    near = around(sorts.edges(sort, greatest), greatest)
+    large = {n: kind for n, kind in reversed(pairs) if n >= LARGE}  # the kinds by turns come before the random keys
+    doubling = {n.bit_length(): n for n in large if n not in near}
+    kept = {n for n in large if n in near} | set(doubling.values())
+    some = [(n, "random" if large[n].startswith("all ") else large[n]) for n in sorted(kept)]  # no pass is skipped
+    return [p for p in pairs if p[0] < LARGE] + some
 
 
 @pytest.mark.device
 @pytest.mark.parametrize(("name", "key"), SORTS)
 def test_targets_sort_on_the_embedded_device(
-    embedded: Host, name: str, key: str, capsys: pytest.CaptureFixture[str]
+    embedded: Host, name: str, key: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Every kernel runs, the last rows of a plan too; but for the nightly run fewer large counts than the command has,
+    since numpy and copies take longer for them than sorts."""
+    if not NIGHTLY:
+        monkeypatch.setattr(validate, "plan_cases", fewer_large)
     assert main(["validate", "-t", name, "--key", key, "--device", embedded.platform, "--json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)
     assert row["target"] == name and row["key"] == key and row["api"] == "opencl"
     assert row["device"] == embedded.label and row["seed"] == 1
     assert row["cases"] >= validate.QUICK and row["failures"] == 0
-    assert row["greatest_n"] >= 1 << 17
+    assert row["greatest_n"] >= max(1 << 17, validate.reach(target.find(name).default(key).plan))
 
 
 @pytest.mark.device
 @pytest.mark.parametrize("key", ["u32", "u64"])
-def test_generic_sorts_on_a_device_without_subgroups(pocl: Host, key: str) -> None:
+def test_generic_sorts_on_a_device_without_subgroups(pocl: Host, key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another compiler makes the same of the same kernels; every count is tried here in the nightly run only."""
+    if not NIGHTLY:
+        monkeypatch.setattr(validate, "plan_cases", lambda *a, **more: plan_cases(*a, **more)[::3])
     assert main(["validate", "-t", "generic", "--key", key, "--device", pocl.platform]) == 0
 
 

@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,15 @@ def lanes(name: str) -> str:
     return str(LANES / f"{name}.toml")
 
 
+@cache
+def devices(width: int) -> list[Host]:
+    """The Vulkan devices there are, by the environment that `lavapipe` makes for a width."""
+    try:
+        return worker.hosts("vulkan", native.library("vulkan", [target.find(lanes("lanes8"))], "u32"))
+    except Unavailable as e:
+        missing(str(e))
+
+
 @pytest.fixture
 def lavapipe(monkeypatch: pytest.MonkeyPatch) -> Lavapipe:
     """Makes lavapipe the only Vulkan device, with subgroups of as many lanes as asked for."""
@@ -44,10 +54,7 @@ def lavapipe(monkeypatch: pytest.MonkeyPatch) -> Lavapipe:
             missing("lavapipe is not installed (apt-get install mesa-vulkan-drivers)")
         monkeypatch.setenv("VK_DRIVER_FILES", str(drivers[0]))
         monkeypatch.setenv("LP_NATIVE_VECTOR_WIDTH", str(32 * width))
-        try:
-            found = worker.hosts("vulkan", native.library("vulkan", [target.find(lanes("lanes8"))], "u32"))
-        except Unavailable as e:
-            missing(str(e))
+        found = devices(width)
         if not found:
             missing("lavapipe is installed but shows no device")
         version = re.search(r"Mesa (\d+)", found[0].driver)

@@ -115,7 +115,7 @@ def test_wheel_generates_what_is_committed(installed: Path, tmp_path: Path) -> N
 
 
 def test_wheel_validates(installed: Path, embedded: Host, tmp_path: Path) -> None:
-    out = good(installed, "validate", "-t", "cpu", "--key", "u32", "--require", "--json", cwd=tmp_path)
+    out = good(installed, "validate", "-t", "cpu", "--key", "u16", "--require", "--json", cwd=tmp_path)
     (row,) = json.loads(out)
     assert row["failures"] == 0 and row["cases"] > 0
     asked = ("--key", "i16", "--value", "v4", "--feature", "range")
