@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
 from hsgen.algorithms import merge, radix, scan
+from hsgen.algorithms.spaces import Box
 from hsgen.device import Device
 from hsgen.keys import Form, KeyType
 from hsgen.spec import Kernel, Plan, Step
@@ -30,6 +31,12 @@ class Algorithm(Protocol):
 
     def problems(self, p: Any, device: Device) -> list[tuple[str, str, str]]:
         """Return (key, what is wrong, what would be right) for every choice that cannot work."""
+
+    def space(self, key: KeyType, device: Device) -> tuple[Box, ...]:
+        """Return the tables that are worth trying on a device, as lists for their keys.
+
+        `problems` excludes some of their products; keys that no box has stay as a target has them.
+        """
 
     def formed(self, p: Mapping[str, Any], key: KeyType, form: Form, device: Device) -> Any:
         """Return P for keys of a width in a form, by those P that a target has for plain keys of some widths; None if

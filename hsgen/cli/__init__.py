@@ -8,7 +8,7 @@ import warnings
 import click
 
 from hsgen import __version__
-from hsgen.cli import benches, bundles, devices, targets
+from hsgen.cli import benches, bundles, devices, reports, targets, tuning
 from hsgen.errors import HsgenError
 
 _COMMANDS = (
@@ -19,6 +19,8 @@ _COMMANDS = (
     bundles.verify,
     devices.validate,
     benches.bench,
+    tuning.tune,
+    reports.report,
     devices.doctor,
 )
 

@@ -30,8 +30,10 @@ LAYERS = (
     ("bundle",),
     ("backends",),
     ("store", "opencl", "peers", "validate", "frames"),
-    ("bench", "tune", "opencl_scan"),
+    ("bench", "opencl_scan"),
+    ("plot",),
     ("worker",),
+    ("report", "tune"),
     ("doctor",),
     ("cli",),
     ("__main__",),
@@ -121,6 +123,7 @@ def test_every_template_is_used() -> None:
     host = ("LICENSE", "README.md", "CMakeLists.txt", "meson.build", "target.c", "target.cu", "spirv.c")
     roots = {f"host/{name}.j2" for name in (*host, "hs_targets.h", "hs_targets.c")}
     roots |= {f"dialects/{name}.j2" for name in APIS.values()} | {f"{name}/words.j2" for name in ALGORITHMS}
+    roots |= {"report/page.j2"}  # of hsgen report
     roots |= {"grids.j2"}  # of sorts with a count on the device, whatever the algorithm
     roots |= {f"radix/rank_{name}.j2" for name in ("match", "flags", "split")}  # imported by a name made up
     for found in map(target.find, target.names()):

@@ -9,6 +9,7 @@ from hsgen.algorithms.merge.forms import formed
 from hsgen.algorithms.merge.limits import alone, problems
 from hsgen.algorithms.merge.schedule import edges, moved, plan, row_ends
 from hsgen.algorithms.merge.shape import FIELDS, Params, block, notes, params
+from hsgen.algorithms.merge.space import space
 
 __all__ = [
     "FIELDS",
@@ -25,4 +26,5 @@ __all__ = [
     "plan",
     "problems",
     "row_ends",
+    "space",
 ]

@@ -12,6 +12,7 @@ from hsgen.algorithms.merge.bodies import block_sort, clean
 from hsgen.algorithms.merge.shape import Params
 from hsgen.device import Device
 from hsgen.networks import pow2_ceil, pow2_floor
+from hsgen.spec import Kernel
 
 
 def alone(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
@@ -73,12 +74,26 @@ def _local(p: Params, device: Device) -> Iterator[Problem]:
 
 
 def _greatest_fit(p: Params, key: str, room: int) -> int:
-    """The greatest value below p's of slabs or clean_slabs whose kernel fits `room` bytes; 0 if none does."""
-    value: int = getattr(p, key)
-    while value > 1:
-        value = value // 2 if key == "clean_slabs" else value - 1
-        q = replace(p, slabs=value) if key == "slabs" else replace(p, clean_slabs=value)
-        kernel = block_sort(q, value) if key == "slabs" else clean(q)
-        if kernel.local_bytes(p.key) <= room:
-            return value
-    return 0
+    """A value below p's of slabs or clean_slabs whose kernel fits `room` bytes, the greatest one; 0 if none does.
+
+    By bisection, since shapes that do not fit are drawn by the thousand when a target is tuned.
+    """
+
+    def fits(value: int) -> bool:
+        return _need(p, key, value).local_bytes(p.key) <= room
+
+    high: int = getattr(p, key)
+    if key == "clean_slabs":
+        while high > 1 and not fits(high // 2):
+            high //= 2
+        return high // 2
+    low = 0
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low
+
+
+def _need(p: Params, key: str, value: int) -> Kernel:
+    """The kernel whose local memory slabs or clean_slabs decide."""
+    return block_sort(replace(p, slabs=value), value) if key == "slabs" else clean(replace(p, clean_slabs=value))

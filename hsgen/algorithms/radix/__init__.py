@@ -11,6 +11,7 @@ from hsgen.algorithms.radix.forms import formed
 from hsgen.algorithms.radix.limits import alone, problems
 from hsgen.algorithms.radix.schedule import edges, moved, plan, row_ends
 from hsgen.algorithms.radix.shape import FIELDS, Params, block, notes, params
+from hsgen.algorithms.radix.space import space
 
 __all__ = [
     "FIELDS",
@@ -27,4 +28,5 @@ __all__ = [
     "plan",
     "problems",
     "row_ends",
+    "space",
 ]

@@ -10,6 +10,7 @@ from hsgen.algorithms.scan.forms import formed
 from hsgen.algorithms.scan.limits import alone, problems
 from hsgen.algorithms.scan.schedule import edges, moved, plan, row_ends
 from hsgen.algorithms.scan.shape import FIELDS, Params, block, notes, params
+from hsgen.algorithms.scan.space import space
 
 __all__ = [
     "FIELDS",
@@ -26,4 +27,5 @@ __all__ = [
     "plan",
     "problems",
     "row_ends",
+    "space",
 ]

@@ -1,0 +1,265 @@
+"""`hsgen tune` on the embedded device: faults never win, a killed run goes on, a cluster shares the races."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tune_child
+from conftest import missing
+
+from hsgen import toolchain
+from hsgen.backends.hosts import Host
+from hsgen.errors import Unavailable
+from hsgen.target import parse
+from hsgen.tune import spread
+from hsgen.tune.field import Entry, Field, of_host
+from hsgen.tune.propose import Table
+from hsgen.tune.search import Rung
+
+pytestmark = pytest.mark.device
+
+BARE = """\
+# A device of few shapes, which a test tunes.
+schema = 1
+name = "bare"
+summary = "lanes that walk alone"
+apis = ["opencl"]
+
+[device] # facts
+subgroups = [1]
+shuffle = false
+work_group = 1
+groups = 64
+local_bytes = 32768
+int64 = true
+storage8 = true
+storage16 = true
+binding_bytes = 134217728
+progress = "none"
+
+# Too many passes, and one lane alone.
+[radix.u32]
+bits = 2 # few
+items = 64
+work_group = 1
+subgroup = 1
+ranker = "serial"
+coordination = "scan"
+groups = 1
+
+[sort.u32]
+algorithms = ["radix"]
+upto = []
+"""
+SHAPE: Table = {
+    "bits": 8,
+    "items": 256,
+    "work_group": 1,
+    "subgroup": 1,
+    "ranker": "serial",
+    "coordination": "scan",
+    "groups": 2,
+    "single": 4096,
+}
+
+
+def field(host: Host, **more: Any) -> Field:
+    return of_host(parse(BARE, "bare", "bare.toml"), BARE, "bare.toml", "opencl", host, native=False, **more)
+
+
+def test_planted_faults_are_recorded_and_never_win(embedded: Host) -> None:
+    """One that hangs, one that crashes, two that sort wrongly and one that does not build race with two that are
+    sound; a table that leaves out most of the work would be the fastest of all."""
+    child = Path(tune_child.__file__)
+    here = field(embedded, limit=5.0, child=(sys.executable, str(child)))
+    entries = {f"of {n} groups": Entry(label="radix", table={**SHAPE, "groups": n}) for n in (2, *tune_child.FAULTS, 3)}
+    told: list[tuple[str, str, str]] = []
+    rungs = [Rung(sizes=(5000,), rounds=3, keep=7), Rung(sizes=(1 << 18,), rounds=3, keep=7)]
+    finish = here.run(entries, "u32", rungs, lambda *at: told.append(at), best="of 2 groups", cases=24)
+    sound = {"of 2 groups", "of 3 groups"}
+    assert set(finish.seconds) == set(finish.reached) == sound <= set(finish.cases)
+    assert all(sorted(t) == [5000, 1 << 18] and min(map(min, t.values())) > 0 for t in finish.seconds.values())
+    assert set(finish.reached.values()) == {1} and all(n > 20 for n in finish.cases.values())
+    kinds = {name: kind for name, kind, _ in told}
+    assert len(told) == 5 and {name: (kind, why) for name, kind, why in told} == finish.failed
+    assert kinds == {
+        f"of {tune_child.HANG} groups": "hang",
+        f"of {tune_child.CRASH} groups": "crash",
+        f"of {tune_child.WRONG} groups": "wrong",
+        f"of {tune_child.LATE} groups": "wrong",
+        f"of {tune_child.BUILD} groups": "build",
+    }
+    reasons = {kind: why for _, kind, why in told}
+    assert "no answer for 5 seconds" in reasons["hang"]
+    assert "crashed with " in reasons["crash"] and "what it said is in" in reasons["crash"]
+    assert "does not build on" in reasons["build"]
+    wrong = [why for _, kind, why in told if kind == "wrong"]
+    assert sum("262144 uint32 keys came back wrong" in why for why in wrong) == 1, wrong
+    assert all("\n" not in why for _, _, why in told)
+
+
+def test_facts_of_a_family_that_do_not_hold_for_this_device(embedded: Host) -> None:
+    """What it does not offer is not even proposed."""
+    text = BARE.replace("subgroups = [1]", "subgroups = [1, 16, 128]").replace("shuffle = false", "shuffle = true")
+    text = text.replace("work_group = 1\ngroups = 64", "work_group = 1048576\ngroups = 64")
+    found = parse(text, "bare", "bare.toml")
+    facts = of_host(found, text, "bare.toml", "opencl", embedded, native=False).facts
+    assert found.device.subgroups == (1, 16, 128) and facts.subgroups == (1, 16) and facts.shuffle
+    assert facts.work_group == embedded.work_group < 1 << 20 and facts.local_bytes == 32768
+
+
+# Few and small races: the command as it is takes minutes.
+LAUNCH = """\
+import sys
+from hsgen.cli import tuning
+from hsgen.tune import field
+tuning.CONTESTANTS = 2
+field.os.cpu_count = lambda: 1
+field.Field.run.__kwdefaults__["cases"] = 8
+from hsgen.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+SMALL = ["--budget", "1s", "--sizes", "2^10,2^12", "--limit", "20s", "--seed", "3"]
+
+
+def command(folder: Path, host: Host, *more: str) -> list[str]:
+    (folder / "launch.py").write_text(LAUNCH, encoding="utf-8")
+    if not (folder / "bare.toml").exists():
+        (folder / "bare.toml").write_text(BARE, encoding="utf-8")
+    device = ["--device", host.platform]
+    return [sys.executable, "launch.py", "tune", "-t", "bare.toml", *device, *SMALL, "--journal", "j.jsonl", *more]
+
+
+def ran(folder: Path, host: Host, *more: str) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        command(folder, host, *more), cwd=folder, capture_output=True, text=True, timeout=240, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+def records(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+
+
+def killed_behind_the_first_race(folder: Path, host: Host) -> bytes:
+    """Start a tuning, end all its processes behind its first race, and return what the journal then has."""
+    process = subprocess.Popen(
+        command(folder, host), cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+    )
+    path = folder / "j.jsonl"
+    try:
+        end = time.monotonic() + 120
+        while not any(r["what"] == "race" for r in records(path)):
+            assert process.poll() is None and time.monotonic() < end, "no race was recorded"
+            time.sleep(0.05)
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    return path.read_bytes()
+
+
+def compare_fields(document: dict[str, Any]) -> None:
+    """docs/json.md has a table of the document and one of its rows."""
+    text = (Path(__file__).resolve().parents[2] / "docs/json.md").read_text(encoding="utf-8")
+    section = text.split("## `hsgen tune --json`")[1].split("\n## ")[0]
+    tables = [re.findall(r"^\| `(\w+)` \|", part, re.M) for part in section.split("| field |")[1:]]
+    assert [list(document), list(document["rows"][0])] == tables
+    for name in ("tables", "failed"):
+        (line,) = (x for x in section.splitlines() if x.startswith(f"| `{name}` |"))
+        assert all(f"`{field}`" in line for item in document[name] for field in item)
+
+
+def test_a_killed_run_goes_on_and_is_then_the_same_always(embedded: Host, tmp_path: Path) -> None:
+    path, file = tmp_path / "j.jsonl", tmp_path / "bare.toml"
+    before = killed_behind_the_first_race(tmp_path, embedded)
+    assert not any(r["what"] == "checked" for r in records(path))
+    path.write_bytes(before + b'{"what": "fin')  # as if it had been killed while it wrote
+    first = ran(tmp_path, embedded, "--json")
+    after = path.read_bytes()
+    assert after.startswith(before) and len(after) > len(before)
+    assert [r["what"] for r in records(path)][-2:] == ["final", "checked"]
+    assert file.read_text(encoding="utf-8") == BARE, "without --write"
+
+    begin = time.monotonic()
+    again = ran(tmp_path, embedded, "--json")
+    assert time.monotonic() - begin < 10 and again.stdout == first.stdout and path.read_bytes() == after
+    document = json.loads(first.stdout)
+    compare_fields(document)
+    assert [t["algorithm"] for t in document["tables"]] == ["radix"] and document["target"] == "bare"
+    assert [r["n"] for r in document["rows"]] == [1 << b for b in range(8, 15)]
+    assert document["rows"][-1]["ratio"] > 1.2, "two bits a pass by one lane alone, at 2^14 keys"
+
+    written = ran(tmp_path, embedded, "--write")
+    assert written.stdout.startswith("key  n") and "written to bare.toml:" in written.stdout
+    assert document["diff"].strip() in written.stdout
+    text = file.read_text(encoding="utf-8")
+    assert parse(text, "bare", "bare.toml").evidence[0]["result"].startswith("tune: u32 radix; ")
+    head, tail = BARE.split("[radix.u32]\n")
+    assert text.startswith(head) and text[text.index("[sort.u32]") :].startswith(tail[tail.index("[sort.u32]") :])
+    last = ran(tmp_path, embedded, "--write", "--json")
+    assert json.loads(last.stdout)["diff"] == "" and file.read_text(encoding="utf-8") == text
+    assert path.read_bytes() == after and sorted(p.name for p in tmp_path.iterdir()) == [
+        "bare.toml",
+        "j.jsonl",
+        "launch.py",
+    ]
+
+
+@contextmanager
+def cluster(folder: Path, workers: int) -> Iterator[str]:
+    """A Dask scheduler of this machine with so many workers, each a process of its own."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
+    common = ["--no-dashboard"]
+    dask = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1"]
+    parts = [[*dask, "--port", address.rpartition(":")[2], *common]]
+    worker = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--nthreads", "1", "--no-nanny", *common]
+    parts += [worker] * workers
+    log = (folder / "cluster.log").open("w")
+    started = [
+        subprocess.Popen(p, stdout=log, stderr=log, cwd=folder, env={**os.environ, "PYTHONPATH": str(folder)})
+        for p in parts
+    ]
+    try:
+        import distributed
+
+        with distributed.Client(address, timeout=60) as client:
+            client.wait_for_workers(workers, timeout=60)
+        yield address
+    finally:
+        for process in started[::-1]:
+            process.kill()
+            process.wait()
+        log.close()
+
+
+def test_two_workers_share_the_races(embedded: Host, tmp_path: Path) -> None:
+    if not toolchain.has_module("distributed"):
+        missing("Dask is not installed (pip install 'hsgen[dask]')")
+    with cluster(tmp_path, 2) as address:
+        done = ran(tmp_path, embedded, "--dask", address, "--write")
+        assert "written to bare.toml" in done.stdout
+        found = records(tmp_path / "j.jsonl")
+        races = [r for r in found if r["what"] == "race"]
+        assert [r["number"] for r in races] == [0, 1], "two at a time, within the time of one"
+        shapes = [{json.dumps(c["table"]) for c in r["contestants"]} for r in races]
+        assert len(shapes[0] & shapes[1]) == 1, "they share the file's shape alone"
+        assert {r["what"] for r in found} >= {"final", "checked"}
+        with pytest.raises(Unavailable, match=r"worker tcp://.*: has no H100; start workers where that device is"):
+            spread.Cluster(replace(field(embedded), device="H100"), address)

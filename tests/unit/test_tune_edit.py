@@ -1,0 +1,158 @@
+"""Writing into target files: what changes is what was meant, and every other line stays as it is."""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from typing import Any
+
+import pytest
+from simulated import SMALL
+
+from hsgen import resources, target, toolchain
+from hsgen.errors import Unavailable, Usage
+from hsgen.tune import edit
+
+pytest.importorskip("tomlkit")
+
+ROW = {
+    "level": "device",
+    "api": "opencl",
+    "device": "My GPU",
+    "driver": "1.0",
+    "date": "2026-01-31",
+    "result": "tune: u32 merge radix; 40 shapes raced, 3 of them failed; validate: 10 cases, 0 failures",
+}
+AUTO = {"algorithms": ["merge", "radix"], "upto": [2000], "upto_values": [700]}
+
+
+def of(text: str, label: str, key: str = "u32") -> dict[str, Any]:
+    name, _, variant = label.partition("-")
+    at = tomllib.loads(text)[name][key]
+    return dict(at[variant] if variant else at)
+
+
+def changed(before: str, after: str) -> tuple[list[str], list[str]]:
+    """The lines that went, and those that came."""
+    lines = list(difflib.ndiff(before.splitlines(), after.splitlines()))
+    return [x[2:] for x in lines if x.startswith("- ")], [x[2:] for x in lines if x.startswith("+ ")]
+
+
+def test_only_what_changes_changes() -> None:
+    tables = {("merge", "u32"): {**of(SMALL, "merge"), "height": 16, "stream_group": 32, "exchange": "select"}}
+    after = edit.applied(SMALL, "small.toml", tables, {"u32": AUTO}, [ROW])
+    gone, come = changed(SMALL, after)
+    assert gone == ["height = 2", "stream_group = 16", "upto = [1000] # a guess"]
+    assert come[:3] == ["height = 16", "stream_group = 32", 'exchange = "select"']
+    assert come[3:5] == ["upto = [2000] # a guess", "upto_values = [700]"]
+    assert come[5:] == ["", "[[evidence]]", *(f'{k} = "{v}"' for k, v in ROW.items())]
+    assert "subgroup = 8 # as wide as the device has them" in after and after.startswith("# A small device")
+    found = target.parse(after, "small", "small.toml")
+    assert found.choices["merge", "u32"].height == 16 and found.autos["u32"][0] == ("merge", 2000)
+    assert found.autos_valued["u32"][0] == ("merge", 700) and found.evidence == (ROW,)
+
+
+def test_nothing_to_change() -> None:
+    tables = {("merge", "u32"): of(SMALL, "merge")}
+    assert edit.applied(SMALL, "small.toml", tables, {}, []) == SMALL
+    assert edit.difference(SMALL, SMALL, "small.toml") == ""
+
+
+def test_again_changes_nothing() -> None:
+    tables = {("radix", "u32"): {**of(SMALL, "radix"), "bits": 8}, ("radix-two", "u32"): of(SMALL, "radix")}
+    once = edit.applied(SMALL, "small.toml", tables, {"u32": AUTO}, [ROW])
+    assert edit.applied(once, "small.toml", tables, {"u32": AUTO}, [ROW]) == once != SMALL
+
+
+def test_keys_that_a_table_no_longer_has_go() -> None:
+    text = SMALL.replace("groups = 16", "groups = 16\nsplit = 1 # one at a time")
+    gone, come = changed(text, edit.applied(text, "x.toml", {("radix", "u32"): of(SMALL, "radix")}, {}, []))
+    assert gone == ["split = 1 # one at a time"] and come == []
+
+
+def test_new_tables_stand_before_evidence_and_its_comment() -> None:
+    text = SMALL + "\n# Seen once.\n[[evidence]]\n" + "".join(f'{k} = "{v}"\n' for k, v in ROW.items())
+    wide = {**of(SMALL, "merge"), "subgroup": 1}
+    after = edit.applied(text, "x.toml", {("merge", "u64"): wide}, {"u64": {"algorithms": ["merge"], "upto": []}}, [])
+    assert changed(text, after)[0] == []
+    assert after.index("[merge.u64]") < after.index("[sort.u64]") < after.index("# Seen once.")
+    assert after.count("\n\n\n") == 0 and after.endswith(text[text.index("# Seen once.") :])
+    assert target.parse(after, "small", "small.toml").choices["merge", "u64"].subgroup == 1
+
+
+def test_variants_are_tables_of_their_own() -> None:
+    new = {**of(SMALL, "radix"), "bits": 8}
+    after = edit.applied(SMALL, "x.toml", {("radix-wide", "u32"): new}, {}, [])
+    assert "[radix.u32.wide]" in after and of(after, "radix-wide") == new
+    assert {k: v for k, v in of(after, "radix").items() if k != "wide"} == of(SMALL, "radix")
+    again = edit.applied(after, "x.toml", {("radix-wide", "u32"): {**new, "bits": 7}}, {}, [])
+    assert changed(after, again) == (["bits = 8"], ["bits = 7"])
+    plain = edit.applied(again, "x.toml", {("radix", "u32"): {**of(SMALL, "radix"), "items": 4}}, {}, [])
+    assert of(plain, "radix-wide")["bits"] == 7, "variants stay where their algorithm changes"
+
+
+@pytest.mark.parametrize(
+    ("more", "replaced"),
+    [
+        ({"date": "2026-02-02", "driver": "2.0", "result": "tune: u32 merge radix; 99 shapes raced"}, True),
+        ({"device": "Another GPU"}, False),
+        ({"api": "vulkan"}, False),
+        ({"level": "cpu"}, False),
+        ({"result": "tune: u64 merge radix; 9 shapes raced"}, False),
+        ({"result": "validate --full: 200000 cases, 0 failures"}, False),
+    ],
+)
+def test_evidence_of_an_earlier_tuning_is_replaced(more: dict[str, str], replaced: bool) -> None:
+    """Of the same device and keys; what other commands or people wrote stays."""
+    other = {**ROW, "result": "validate: 8000 cases, 0 failures"}
+    first = edit.applied(SMALL, "x.toml", {}, {}, [other, ROW])
+    after = edit.applied(first, "x.toml", {}, {}, [{**ROW, **more}])
+    new = {**ROW, **more}
+    assert tomllib.loads(after)["evidence"] == ([other, new] if replaced else [other, ROW, new])
+
+
+@pytest.mark.parametrize("name", target.names())
+def test_every_target_that_comes_along_can_be_edited(name: str) -> None:
+    """Each of its tables is changed in one value, by one line."""
+    text = (resources.targets() / f"{name}.toml").read_text(encoding="utf-8")
+    found = target.find(name)
+    for label, key in found.choices:
+        table = of(text, label, key)
+        table = {k: v for k, v in table.items() if not isinstance(v, dict)}
+        word = "stream_group" if label.startswith("merge") else "groups"
+        after = edit.applied(text, f"{name}.toml", {(label, key): {**table, word: 1 << 20}}, {}, [])
+        gone, come = changed(text, after)
+        assert len(gone) == len(come) == 1 and come[0].startswith(f"{word} = 1048576"), (label, key)
+    autos = {key: {"algorithms": [a for a, _ in auto], "upto": list(range(3, 2 + len(auto)))}
+             for key, auto in found.autos.items()}  # fmt: skip
+    assert tomllib.loads(edit.applied(text, f"{name}.toml", {}, autos, [ROW]))["evidence"][-1] == ROW
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "evidence = []\n" + SMALL,
+        SMALL.replace("[radix.u32]", "[merge.extra]").replace("[device]", "radix = { u32 = { bits = 4 } }\n[device]"),
+    ],
+)
+def test_a_layout_that_cannot_be_edited_is_refused(text: str) -> None:
+    """Where a table of the file cannot be followed by another of its name."""
+    line = r"x.toml: cannot be edited as it is written; write each table as \[NAME.KEY\], with a line a key"
+    with pytest.raises(Usage, match=line):
+        edit.applied(text, "x.toml", {("radix", "u64"): of(SMALL, "merge")}, {}, [ROW])
+
+
+def test_inline_tables_are_changed_in_place() -> None:
+    """What stands behind them stays."""
+    tables = "[radix]\nu32 = { bits = 4, items = 2 } # all in one line\n\n[sort]\nu32 = { upto = [] } # one\n"
+    after = edit.applied(tables, "x.toml", {("radix", "u32"): {"bits": 8}}, {"u32": {"upto": [5]}}, [])
+    assert changed(tables, after) == (
+        ["u32 = { bits = 4, items = 2 } # all in one line", "u32 = { upto = [] } # one"],
+        ["u32 = { bits = 8  } # all in one line", "u32 = { upto = [5] } # one"],
+    )
+
+
+def test_without_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(toolchain, "has_module", lambda name: False)
+    with pytest.raises(Unavailable, match=r"needs tomlkit; install it with pip install 'hsgen\[tune\]'"):
+        edit.available()

@@ -1,0 +1,172 @@
+"""What is proposed fits the device and the algorithm, was not tried before, and follows from the seed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hsgen import target
+from hsgen.algorithms import ALGORITHMS
+from hsgen.algorithms.spaces import steps
+from hsgen.choices import algorithm
+from hsgen.device import Device
+from hsgen.errors import Usage
+from hsgen.keys import KEYS
+from hsgen.render import render
+from hsgen.tables import Reader
+from hsgen.tune.propose import Space, name_of, propose
+from hsgen.tune.race import made
+from hsgen.tune.wish import Wish, starts, table_of
+
+PLACES = [
+    (name, label, key)
+    for name in ("cpu", "generic", "nvidia-sm90")
+    for label, key in (("merge", "u32"), ("radix", "u64"), ("scan-x4", "u32"))
+]
+
+
+def device_of(name: str) -> Device:
+    return target.find(name).device
+
+
+def start_of(name: str, label: str, key: str) -> dict[str, Any]:
+    import tomllib
+
+    from hsgen import resources
+
+    text = (resources.targets() / f"{name}.toml").read_text(encoding="utf-8")
+    found = table_of(tomllib.loads(text), label, key)
+    assert found is not None
+    return dict(found)
+
+
+@pytest.mark.parametrize(("name", "label", "key"), PLACES)
+def test_proposals_fit_and_do_not_repeat(name: str, label: str, key: str) -> None:
+    """Over three races, whose winners are made up; a target file with any of them is read without a complaint."""
+    algo, device, start = ALGORITHMS[algorithm(label)], device_of(name), start_of(name, label, key)
+    space = Space(label, key, device, start)
+    tables, board = {name_of(start): start}, {name_of(start): 0.0}
+    for number in range(3):
+        found = propose(space, board, tables, 8, number, seed=3)
+        assert len(found) == 8
+        if number == 0:
+            assert found == propose(space, board, tables, 8, 0, seed=3) != propose(space, board, tables, 8, 0, seed=4)
+        for i, table in enumerate(found):
+            assert name_of(table) not in tables
+            tables[name_of(table)], board[name_of(table)] = table, 0.1 * number - 0.01 * i
+            reader = Reader("here")
+            values = reader.fields(table, "table", algo.FIELDS)
+            assert not reader.errors
+            assert not algo.problems(algo.params(KEYS[key], values), device)
+            assert table.get("columns") == start.get("columns")
+            assert table.get("exclusive") == start.get("exclusive")
+            assert table.get("large") == start.get("large")
+        _, sort = made(target.find(name), label, key, found[0])
+        assert all(k.name in render(sort, "opencl").text for k in sort.kernels)
+
+
+@pytest.mark.parametrize("label", ["merge", "radix", "scan"])
+@pytest.mark.parametrize("name", target.names())
+def test_boxes_are_as_the_device_is(name: str, label: str) -> None:
+    device = device_of(name)
+    bare = replace(device, shuffle=False, subgroups=(1,), work_group=64, groups=1024, progress="none")
+    for facts in (device, bare):
+        boxes = ALGORITHMS[label].space(KEYS["u32"], facts)
+        assert boxes
+        for box in boxes:
+            assert all(box.values()), "an empty list"
+            widths = set(box.get("subgroup", (1,)))
+            assert widths <= {1, *(facts.subgroups if facts.shuffle else ())}
+            assert max(box.get("work_group", (1,))) <= facts.work_group
+            assert max(box.get("groups", (1,))) <= facts.groups
+            assert facts.progress == "started" or "lookback" not in box.get("coordination", ())
+            for values in box.values():
+                numbers = [v for v in values if isinstance(v, int)]
+                assert numbers == sorted(numbers) and len(set(values)) == len(values), "neighbours side by side"
+
+
+@pytest.mark.parametrize("name", target.names())
+@pytest.mark.parametrize("key", ["u32", "u64"])
+def test_what_targets_have_lies_in_their_spaces(name: str, key: str) -> None:
+    """Nearly: where a value lies between two of a list, the search begins beside it."""
+    found = target.find(name)
+    for label in ("merge", "radix"):
+        if (label, key) not in found.choices:
+            continue
+        start = start_of(name, label, key)
+        place = Space(label, key, found.device, start).place(start)
+        assert place is not None, label
+        box, at = place
+        for k, choices in box.items():
+            value = start.get(k, getattr(found.choices[label, key], k))
+            if isinstance(value, str):
+                assert choices[at[k]] == value
+            elif value:
+                assert value / 2 <= choices[at[k]] <= 2 * value, k
+
+
+def test_a_place_near_a_table_and_a_table_that_has_none() -> None:
+    space = Space("radix", "u32", device_of("generic"), None)
+    flags = {"bits": 8, "items": 7, "work_group": 250, "subgroup": 1, "ranker": "flags", "coordination": "scan"}
+    found = space.place({**flags, "groups": 300})
+    assert found is not None
+    box, at = found
+    near = {k: box[k][at[k]] for k in box}
+    assert near["ranker"] == "flags" and near["items"] in (6, 8) and near["work_group"] == 256
+    assert near["groups"] == 256
+    assert space.place({**flags, "groups": 256, "ranker": "ballot"}) is None
+
+
+def test_keys_that_no_list_has_are_kept() -> None:
+    start = {**start_of("nvidia-sm90", "radix", "u32"), "spins": 1000}
+    space = Space("radix", "u32", device_of("nvidia-sm90"), start)
+    rng = np.random.default_rng(1)
+    drawn = {box["ranker"][0]: space.draw(i, rng) for i, box in enumerate(space.boxes)}
+    assert drawn.pop("serial") is None, "it cannot be large"
+    assert len(drawn) == 4 and all(t and t["spins"] == 1000 and t["large"] is True for t in drawn.values())
+    bred = space.bred([start], rng)
+    assert bred is not None and bred["spins"] == 1000
+
+
+def test_a_box_in_which_nothing_fits_is_given_up() -> None:
+    space = Space("merge", "u32", device_of("generic"), None)
+    space.boxes = ({**space.boxes[0], "height": (7,)},)  # odd
+    rng = np.random.default_rng(1)
+    assert space.draw(0, rng) is None
+    assert propose(space, {}, {}, 8, 0, 1) == []
+
+
+def test_devices_of_one_lane_or_a_few() -> None:
+    """Boxes for which a device is too small are left out."""
+    for lanes in (1, 2, 16):
+        facts = replace(device_of("generic"), work_group=lanes, groups=8)
+        for label in ("merge", "radix", "scan"):
+            space = Space(label, "u32", facts, {"columns": 1, "exclusive": False} if label == "scan" else None)
+            assert all(all(box.values()) for box in space.boxes)
+            assert label == "merge" or propose(space, {}, {}, 4, 0, 1)
+
+
+def test_steps() -> None:
+    assert steps(1, 16) == (1, 2, 4, 8, 16)
+    assert steps(3, 20) == (4, 8, 16)
+    assert steps(1, 16, thirds=True) == (1, 2, 3, 4, 6, 8, 12, 16)
+    assert steps(9, 8) == ()
+
+
+def test_what_is_tuned_unasked() -> None:
+    """Sorts that are no variants, for every width; what is named is tuned where it is not there yet."""
+    from hsgen import resources
+
+    text = (resources.targets() / "cpu.toml").read_text(encoding="utf-8")
+    found = target.find("cpu")
+    assert list(starts(text, found, Wish())) == ["merge u32", "radix u32", "merge u64", "radix u64"]
+    assert list(starts(text, found, Wish(keys=("u64",)))) == ["merge u64", "radix u64"]
+    named = starts(text, found, Wish(keys=("u32",), labels=("radix-new", "scan-x1")))
+    assert named["radix-new u32"] is None and named["scan-x1 u32"] == start_of("cpu", "scan-x1", "u32")
+    with pytest.raises(Usage, match="target cpu: no scan-x3 for u32, whose columns a table must say; add one first"):
+        starts(text, found, Wish(labels=("scan-x3",), keys=("u32",)))
+    with pytest.raises(Usage, match="target cpu: no table for u8; name an --algorithm to find one for"):
+        starts(text, found, Wish(keys=("u8",)))
