@@ -23,7 +23,8 @@ Table = Mapping[str, Any]
 """The table of an algorithm in a target, without what is left to defaults."""
 
 _DRAWS = 400  # of a box, before it is taken for empty
-_PARENTS = 5
+_PARENTS = 3  # of all shapes, and of the best of each box
+_ENOUGH = 2  # shapes of a box, before it is drawn from as others are
 
 
 def name_of(table: Table) -> str:
@@ -85,6 +86,11 @@ class Space:
                 best = off, box, at
         return None if best is None or best[0] >= 1000 else best[1:]
 
+    def box(self, table: Table) -> int | None:
+        """Return the number of the box that holds a table, or nearly so; None if none does."""
+        found = self.place(table)
+        return None if found is None else next(i for i, box in enumerate(self.boxes) if box is found[0])
+
     def bred(self, parents: Sequence[Table], rng: np.random.Generator) -> dict[str, Any] | None:
         """Return a table between two parents of one box, or beside one; None if no attempt fits."""
         for _ in range(_DRAWS):
@@ -124,17 +130,33 @@ def propose(
 ) -> list[dict[str, Any]]:
     """Return up to `wanted` tables for race `number` that `tables`, which were tried, does not hold.
 
-    `board` is the scores by name, greater ones better, of those that were measured; the best are the parents.
+    `board` is the scores by name, greater ones better, of those that were measured.  Boxes that were tried least are
+    drawn from: by all of the first race, by half of each until all were tried enough, then by one.  The others are bred
+    from the best of the best boxes, so that the luck of one box does not end the search in others.
     """
     rng = np.random.default_rng([seed, number, *space.key.encode(), *space.label.encode()])
-    parents = [tables[x] for x in sorted(board, key=lambda x: (-board[x], x))[:_PARENTS]]
-    drawn = wanted if number == 0 else wanted // 3 if number < 4 else 1
+    parents = _parents(space, board, tables)
+    tried = [0] * len(space.boxes)
+    for table in tables.values():
+        if (box := space.box(table)) is not None:
+            tried[box] += 1
+    order = sorted((int(x) for x in rng.permutation(len(tried))), key=lambda x: tried[x])
+    lacking = sum(n < _ENOUGH for n in tried)
+    drawn = wanted if number == 0 or not parents else max(1, min(wanted // 2, lacking))
     found: dict[str, dict[str, Any]] = {}
-    boxes = [int(x) for x in rng.permutation(len(space.boxes))]
     for i in range(4 * wanted):
         if len(found) == wanted:
             break
-        some = space.draw(boxes[i % len(boxes)], rng) if i < drawn or not parents else space.bred(parents, rng)
+        some = space.draw(order[i % len(order)], rng) if i < drawn or not parents else space.bred(parents, rng)
         if some is not None and name_of(some) not in tables:
             found.setdefault(name_of(some), some)
     return list(found.values())
+
+
+def _parents(space: Space, board: Mapping[str, float], tables: Mapping[str, Table]) -> list[Table]:
+    """The best few of all, and the best of each of the best boxes."""
+    order = sorted((x for x in board if x in tables), key=lambda x: (-board[x], x))
+    firsts: dict[int | None, str] = {}
+    for name in order:
+        firsts.setdefault(space.box(tables[name]), name)
+    return [tables[x] for x in dict.fromkeys([*order[:_PARENTS], *list(firsts.values())[:_PARENTS]])]

@@ -19,7 +19,7 @@ from hsgen.tune.journal import Record, header
 from hsgen.tune.propose import Table
 from hsgen.tune.search import Finish, Race, Rung
 
-AROUND = 4  # times a crossover, up to which an algorithm's shapes are compared
+AROUND = 64  # times a crossover, up to which shapes of an algorithm are compared: it may move
 
 
 class Runner(Protocol):

@@ -49,3 +49,10 @@ def test_indices_of_buffers_are_sums(name: str, form: Form) -> None:
 def test_what_is_no_sum_is_noticed() -> None:
     assert indices("x[x_first + i < n ? i : 0]") == ["i < n ? i : 0"]
     assert OPERATORS.search(bare("i < n ? i : 0")) and not OPERATORS.search(bare("(i < n ? i : 0) + 3 * j"))
+
+
+def test_lines_are_stored_where_a_buffer_begins() -> None:
+    """A function-like macro gets the buffer and an index apart, so that the begin of the buffer must be in the index."""
+    text = render(target.find("cpu").sort("radix", "u32"), "vulkan").text
+    calls = re.findall(r"(?<!define )hs_stream\((\w+), (\w+)", text)
+    assert calls and all(first == f"{name}_first" for name, first in calls)
