@@ -40,7 +40,10 @@ SLOW = 4.0  # times the best, beyond which a contestant is timed once and not in
 HOPELESS = 10.0  # times the best, beyond which it leaves the race, or its validation is not waited for
 PATIENT = 5.0  # seconds of a validation, at least
 LASTING = 2.5  # seconds of rounds at one count, about, so that slow devices get fewer
+PLACINGS = 3  # of buffers at each count
+FINAL = 15  # rounds, from which on contestants get new code, too
 _LEAST = 3  # rounds
+_QUICK = 0.5  # seconds to make code anew
 
 Send = Callable[[dict[str, Any]], None]
 
@@ -177,10 +180,14 @@ def _told(send: Send, patience: float) -> Callable[[Iterator[Any]], Iterator[Any
     return wrap
 
 
-def timed(some: Sequence[Contestant], n: int, rounds: int, seed: int, send: Send) -> dict[str, list[float]]:
+def timed(
+    some: Sequence[Contestant], n: int, rounds: int, seed: int, send: Send, *, renew: bool = False
+) -> dict[str, list[float]]:
     """Return the seconds of each contestant at one count, in turns, after each result was looked at.
 
-    Who is far behind the best gets one round only.
+    Who is far behind the best gets one round only.  Where buffers and code lie decides on some devices about a fifth of
+    the time, for as long as they lie there: each third of the rounds has new buffers, and with `renew` new code, where
+    that is made quickly.
     """
     sort, rng = some[0].engine.sort, np.random.default_rng([seed, n])
     send({"done": n})  # what follows takes numpy long for large counts
@@ -188,23 +195,40 @@ def timed(some: Sequence[Contestant], n: int, rounds: int, seed: int, send: Send
     work = validate.call(sort, keys, PLAIN, in_place=False, count=None, rng=rng)
     first: dict[str, float] = {}
     for c in some:
-        send({"trying": c.name})
-        try:
-            c.load(work)
-        except Wrong as e:
-            send({"failed": c.name, "kind": "wrong", "why": e.lines[0]})
-            raise
+        _load(c, work, send)
         first[c.name] = min(c.seconds() for _ in range(2))
     turns = _fast(some, first)
     found = {c.name: [first[c.name]] if c not in turns else [] for c in some}
-    least = min(_LEAST, rounds)
-    for _ in range(max(least, min(rounds, int(LASTING / sum(first[c.name] for c in turns))))):
-        for c in turns:
-            send({"trying": c.name})
-            found[c.name].append(c.seconds())
+    wanted = max(min(_LEAST, rounds), min(rounds, int(LASTING / sum(first[c.name] for c in turns))))
+    for placing in range(PLACINGS):
+        for c in turns if placing else ():
+            renew = renew and _renewed(c, send)
+            _load(c, work, send)
+        for _ in range(-(-wanted // PLACINGS)):
+            for c in turns:
+                send({"trying": c.name})
+                found[c.name].append(c.seconds())
     for c in some:
         c.unload()
     return found
+
+
+def _load(c: Contestant, work: Call, send: Send) -> None:
+    """Give a contestant new buffers and look at what it makes of them."""
+    send({"trying": c.name})
+    try:
+        c.load(work)
+    except Wrong as e:
+        send({"failed": c.name, "kind": "wrong", "why": e.lines[0]})
+        raise
+
+
+def _renewed(c: Contestant, send: Send) -> bool:
+    """Give a contestant new code; say whether that was quick enough to do so again."""
+    send({"trying": c.name})
+    begin = time.monotonic()
+    c.engine.renew()
+    return time.monotonic() - begin < _QUICK
 
 
 def _fast(some: Sequence[Contestant], first: dict[str, float]) -> list[Contestant]:
@@ -226,7 +250,8 @@ def perform(request: Mapping[str, Any], send: Send) -> dict[str, Any]:
     for number, rung in enumerate(request["rungs"]):
         reached |= dict.fromkeys(running, number)
         for n in rung["sizes"]:
-            times = timed(list(running.values()), n, rung["rounds"], request["seed"], send) if running else {}
+            some, rounds = list(running.values()), rung["rounds"]
+            times = timed(some, n, rounds, request["seed"], send, renew=rounds >= FINAL) if some else {}
             for name, found in times.items():
                 seconds[name][n] = found
             least = {name: min(found) for name, found in times.items()}

@@ -23,11 +23,11 @@ from hsgen.tune.crossover import between, cut, refined, threshold
 from hsgen.tune.field import Entry
 from hsgen.tune.journal import Journal
 from hsgen.tune.propose import Space, Table, name_of
+from hsgen.tune.race import FINAL
 from hsgen.tune.search import Finish, Hunt, Race, Rung, hunt, rounded
 from hsgen.tune.wish import Runner, Wish, table_of
 
 SEARCH = 0.75  # of the budget; the rest is for the finals
-ROUNDS = 15  # of a final
 TOP = 1 << 28  # keys of a final at most
 
 
@@ -162,7 +162,7 @@ class Tuning:
         with_ = "" if form == PLAIN else f" with values {form.value}"
         self._tell(f"{key}: comparing {', '.join(entries)}{with_}, {min(sizes)} to {max(sizes)} keys")
         parts = {x: Entry(label=label, table=table) for x, (label, table) in entries.items()}
-        rung = Rung(sizes=tuple(sizes), rounds=ROUNDS, keep=len(parts))
+        rung = Rung(sizes=tuple(sizes), rounds=FINAL, keep=len(parts))
 
         def failed(name: str, kind: str, why: str) -> None:
             if form == PLAIN:
