@@ -59,9 +59,10 @@ def _row(d: Drawing, y: float, words: str, parts: list[tuple[str, int, int]], sc
         x, end = (_LEFT + _BAR * _log2(n) / scale for n in (max(low, 1), high))
         fill = _FILLS[names.index(label) % len(_FILLS)]
         d.box(x, y, end - x, 26, fill, f"{label}: {low + 1} to {high} keys")
-        if fill in ("hatch", "dots"):
-            d.box((x + end) / 2 - 4 * len(label), y + 6, 8 * len(label), 15, "empty")
-        d.text((x + end) / 2, y + 17, label)
+        if end - x >= 8 * len(label):  # else the words below say it
+            if fill in ("hatch", "dots"):
+                d.box((x + end) / 2 - 4 * len(label), y + 6, 8 * len(label), 15, "empty")
+            d.text((x + end) / 2, y + 17, label)
         if low:
             d.line(x, y - 4, x, y + 30, "thick")
             d.text(x, y - 8, power(low), kind="small")
