@@ -4,9 +4,9 @@
 // templates: dialects/opencl.j2 dialects/opencl_keys.j2 dialects/opencl_parts.j2 keys.j2 merge/block_sort.j2 merge/clean.j2 merge/passes.j2 merge/stream.j2 merge/words.j2 radix/copy.j2 radix/parts.j2 radix/serial.j2 radix/serial_count.j2 radix/serial_scatter.j2 radix/store.j2 radix/words.j2
 // merge: 1 to 122880 keys
 // slab: 16 x 16 = 256 keys
-// block: 32 slabs = 8192 keys, 512 lanes
-// column: 32 slabs = 512 rows before lanes are merged
-// clean: 8192 keys, 512 lanes
+// block: 16 slabs = 4096 keys, 256 lanes
+// column: 16 slabs = 256 rows before lanes are merged
+// clean: 4096 keys, 256 lanes
 // streaming: flips of up to 16 rows, half merges of up to 16
 // radix: 122881 to 1073741823 keys
 // digits: 4 passes of 8 bits, 256 values
@@ -110,16 +110,16 @@ typedef uint hs_mask;
 #define hs_discards() ((hs_argument() >> 22 & 1) != 0)
 #define hs_digit(key, shift, mask) (hs_as_int(hs_bits(key, shift)) & (mask))
 
-// sort blocks of 512 keys
+// sort blocks of 256 keys
 #if defined(cl_intel_required_subgroup_size)
 __attribute__((intel_reqd_sub_group_size(16)))
 #endif
-__attribute__((reqd_work_group_size(32, 1, 1)))
-__kernel void block_sort_2(__global const hs_stored *source, __global hs_stored *destination, int n, int argument)
+__attribute__((reqd_work_group_size(16, 1, 1)))
+__kernel void block_sort_1(__global const hs_stored *source, __global hs_stored *destination, int n, int argument)
 {
-    __local hs_key tile[784];
+    __local hs_key tile[528];
 
-    int start = hs_group() * 512;
+    int start = hs_group() * 256;
     if (start >= hs_n()) return;
     int count = hs_n() - start;
     int lane = hs_lane();
@@ -129,7 +129,7 @@ __kernel void block_sort_2(__global const hs_stored *source, __global hs_stored 
     {
         int at = first;
         hs_entry r0, r1, r2, r3, r4, r5, r6, r7, r8, r9, r10, r11, r12, r13, r14, r15;
-        if (count >= 512) {
+        if (count >= 256) {
             r0 = hs_entered(source[start + at + 0], start + at + 0);
             r1 = hs_entered(source[start + at + 16], start + at + 16);
             r2 = hs_entered(source[start + at + 32], start + at + 32);
@@ -247,88 +247,25 @@ __kernel void block_sort_2(__global const hs_stored *source, __global hs_stored 
         tile[first + 240] = r15;
     }
     hs_barrier();
-    // merge runs of 16 rows: flip, then 2 half stages
-    for (int q = hs_subgroup(); q < 4; q += 2) {
-        int base = q;
-        int i0 = base;
-        int i1 = base + 4;
-        int i2 = base + 8;
-        int i3 = base + 12;
-        int i4 = - base + 31;
-        int i5 = - base + 27;
-        int i6 = - base + 23;
-        int i7 = - base + 19;
-        hs_entry r0 = tile[i0 * 16 + lane];
-        hs_entry r1 = tile[i1 * 16 + lane];
-        hs_entry r2 = tile[i2 * 16 + lane];
-        hs_entry r3 = tile[i3 * 16 + lane];
-        hs_entry r4 = tile[i4 * 16 + lane];
-        hs_entry r5 = tile[i5 * 16 + lane];
-        hs_entry r6 = tile[i6 * 16 + lane];
-        hs_entry r7 = tile[i7 * 16 + lane];
-        hs_swap(r0, r4);
-        hs_swap(r1, r5);
-        hs_swap(r2, r6);
-        hs_swap(r3, r7);
-        hs_swap(r0, r2);
-        hs_swap(r1, r3);
-        hs_swap(r0, r1);
-        hs_swap(r2, r3);
-        hs_swap(r7, r5);
-        hs_swap(r6, r4);
-        hs_swap(r7, r6);
-        hs_swap(r5, r4);
-        tile[i0 * 16 + lane] = r0;
-        tile[i1 * 16 + lane] = r1;
-        tile[i2 * 16 + lane] = r2;
-        tile[i3 * 16 + lane] = r3;
-        tile[i4 * 16 + lane] = r4;
-        tile[i5 * 16 + lane] = r5;
-        tile[i6 * 16 + lane] = r6;
-        tile[i7 * 16 + lane] = r7;
-    }
-    hs_barrier();
-    // merge runs of 16 rows: half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 8; q += 2) {
-        int base = q * 4;
+    // merge 1 + 1 lanes: flip, lane exchanges, column stages
+    {
+        int base = 0;
         int i0 = base;
         int i1 = base + 1;
         int i2 = base + 2;
         int i3 = base + 3;
-        hs_entry r0 = tile[i0 * 16 + lane];
-        hs_entry r1 = tile[i1 * 16 + lane];
-        hs_entry r2 = tile[i2 * 16 + lane];
-        hs_entry r3 = tile[i3 * 16 + lane];
-        hs_swap(r0, r2);
-        hs_swap(r1, r3);
-        hs_swap(r0, r1);
-        hs_swap(r2, r3);
-        tile[i0 * 16 + lane] = r0;
-        tile[i1 * 16 + lane] = r1;
-        tile[i2 * 16 + lane] = r2;
-        tile[i3 * 16 + lane] = r3;
-    }
-    hs_barrier();
-    // merge 1 + 1 lanes: flip, lane exchanges, column stages
-    {
-        int q = hs_subgroup();
-        int base = q;
-        int i0 = base;
-        int i1 = base + 4;
-        int i2 = base + 8;
-        int i3 = base + 12;
-        int i4 = base + 16;
-        int i5 = base + 20;
-        int i6 = base + 24;
-        int i7 = base + 28;
-        int i8 = - base + 31;
-        int i9 = - base + 27;
-        int i10 = - base + 23;
-        int i11 = - base + 19;
-        int i12 = - base + 15;
-        int i13 = - base + 11;
-        int i14 = - base + 7;
-        int i15 = - base + 3;
+        int i4 = base + 4;
+        int i5 = base + 5;
+        int i6 = base + 6;
+        int i7 = base + 7;
+        int i8 = base + 8;
+        int i9 = base + 9;
+        int i10 = base + 10;
+        int i11 = base + 11;
+        int i12 = base + 12;
+        int i13 = base + 13;
+        int i14 = base + 14;
+        int i15 = base + 15;
         hs_entry r0 = tile[i0 * 16 + lane];
         hs_entry r1 = tile[i1 * 16 + lane];
         hs_entry r2 = tile[i2 * 16 + lane];
@@ -345,38 +282,46 @@ __kernel void block_sort_2(__global const hs_stored *source, __global hs_stored 
         hs_entry r13 = tile[i13 * 16 + lane];
         hs_entry r14 = tile[i14 * 16 + lane];
         hs_entry r15 = tile[i15 * 16 + lane];
-        hs_flip(r0, r8, 1, 1);
-        hs_flip(r1, r9, 1, 1);
-        hs_flip(r2, r10, 1, 1);
-        hs_flip(r3, r11, 1, 1);
-        hs_flip(r4, r12, 1, 1);
-        hs_flip(r5, r13, 1, 1);
-        hs_flip(r6, r14, 1, 1);
-        hs_flip(r7, r15, 1, 1);
+        hs_flip(r0, r15, 1, 1);
+        hs_flip(r1, r14, 1, 1);
+        hs_flip(r2, r13, 1, 1);
+        hs_flip(r3, r12, 1, 1);
+        hs_flip(r4, r11, 1, 1);
+        hs_flip(r5, r10, 1, 1);
+        hs_flip(r6, r9, 1, 1);
+        hs_flip(r7, r8, 1, 1);
+        hs_swap(r0, r8);
+        hs_swap(r4, r12);
         hs_swap(r0, r4);
+        hs_swap(r8, r12);
+        hs_swap(r2, r10);
+        hs_swap(r6, r14);
         hs_swap(r2, r6);
+        hs_swap(r10, r14);
         hs_swap(r0, r2);
         hs_swap(r4, r6);
+        hs_swap(r8, r10);
+        hs_swap(r12, r14);
+        hs_swap(r1, r9);
+        hs_swap(r5, r13);
         hs_swap(r1, r5);
+        hs_swap(r9, r13);
+        hs_swap(r3, r11);
+        hs_swap(r7, r15);
         hs_swap(r3, r7);
+        hs_swap(r11, r15);
         hs_swap(r1, r3);
         hs_swap(r5, r7);
+        hs_swap(r9, r11);
+        hs_swap(r13, r15);
         hs_swap(r0, r1);
         hs_swap(r2, r3);
         hs_swap(r4, r5);
         hs_swap(r6, r7);
-        hs_swap(r15, r11);
-        hs_swap(r13, r9);
-        hs_swap(r15, r13);
-        hs_swap(r11, r9);
-        hs_swap(r14, r10);
-        hs_swap(r12, r8);
-        hs_swap(r14, r12);
-        hs_swap(r10, r8);
-        hs_swap(r15, r14);
-        hs_swap(r13, r12);
-        hs_swap(r11, r10);
-        hs_swap(r9, r8);
+        hs_swap(r8, r9);
+        hs_swap(r10, r11);
+        hs_swap(r12, r13);
+        hs_swap(r14, r15);
         tile[i0 * 16 + lane] = r0;
         tile[i1 * 16 + lane] = r1;
         tile[i2 * 16 + lane] = r2;
@@ -395,47 +340,25 @@ __kernel void block_sort_2(__global const hs_stored *source, __global hs_stored 
         tile[i15 * 16 + lane] = r15;
     }
     hs_barrier();
-    // half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 8; q += 2) {
-        int base = q * 4;
+    // merge 2 + 2 lanes: flip, lane exchanges, column stages
+    {
+        int base = 0;
         int i0 = base;
         int i1 = base + 1;
         int i2 = base + 2;
         int i3 = base + 3;
-        hs_entry r0 = tile[i0 * 16 + lane];
-        hs_entry r1 = tile[i1 * 16 + lane];
-        hs_entry r2 = tile[i2 * 16 + lane];
-        hs_entry r3 = tile[i3 * 16 + lane];
-        hs_swap(r0, r2);
-        hs_swap(r1, r3);
-        hs_swap(r0, r1);
-        hs_swap(r2, r3);
-        tile[i0 * 16 + lane] = r0;
-        tile[i1 * 16 + lane] = r1;
-        tile[i2 * 16 + lane] = r2;
-        tile[i3 * 16 + lane] = r3;
-    }
-    hs_barrier();
-    // merge 2 + 2 lanes: flip, lane exchanges, column stages
-    {
-        int q = hs_subgroup();
-        int base = q;
-        int i0 = base;
-        int i1 = base + 4;
-        int i2 = base + 8;
-        int i3 = base + 12;
-        int i4 = base + 16;
-        int i5 = base + 20;
-        int i6 = base + 24;
-        int i7 = base + 28;
-        int i8 = - base + 31;
-        int i9 = - base + 27;
-        int i10 = - base + 23;
-        int i11 = - base + 19;
-        int i12 = - base + 15;
-        int i13 = - base + 11;
-        int i14 = - base + 7;
-        int i15 = - base + 3;
+        int i4 = base + 4;
+        int i5 = base + 5;
+        int i6 = base + 6;
+        int i7 = base + 7;
+        int i8 = base + 8;
+        int i9 = base + 9;
+        int i10 = base + 10;
+        int i11 = base + 11;
+        int i12 = base + 12;
+        int i13 = base + 13;
+        int i14 = base + 14;
+        int i15 = base + 15;
         hs_entry r0 = tile[i0 * 16 + lane];
         hs_entry r1 = tile[i1 * 16 + lane];
         hs_entry r2 = tile[i2 * 16 + lane];
@@ -452,14 +375,14 @@ __kernel void block_sort_2(__global const hs_stored *source, __global hs_stored 
         hs_entry r13 = tile[i13 * 16 + lane];
         hs_entry r14 = tile[i14 * 16 + lane];
         hs_entry r15 = tile[i15 * 16 + lane];
-        hs_flip(r0, r8, 3, 2);
-        hs_flip(r1, r9, 3, 2);
-        hs_flip(r2, r10, 3, 2);
-        hs_flip(r3, r11, 3, 2);
-        hs_flip(r4, r12, 3, 2);
-        hs_flip(r5, r13, 3, 2);
-        hs_flip(r6, r14, 3, 2);
-        hs_flip(r7, r15, 3, 2);
+        hs_flip(r0, r15, 3, 2);
+        hs_flip(r1, r14, 3, 2);
+        hs_flip(r2, r13, 3, 2);
+        hs_flip(r3, r12, 3, 2);
+        hs_flip(r4, r11, 3, 2);
+        hs_flip(r5, r10, 3, 2);
+        hs_flip(r6, r9, 3, 2);
+        hs_flip(r7, r8, 3, 2);
         hs_half(r0, 1);
         hs_half(r1, 1);
         hs_half(r2, 1);
@@ -476,30 +399,38 @@ __kernel void block_sort_2(__global const hs_stored *source, __global hs_stored 
         hs_half(r13, 1);
         hs_half(r14, 1);
         hs_half(r15, 1);
+        hs_swap(r0, r8);
+        hs_swap(r4, r12);
         hs_swap(r0, r4);
+        hs_swap(r8, r12);
+        hs_swap(r2, r10);
+        hs_swap(r6, r14);
         hs_swap(r2, r6);
+        hs_swap(r10, r14);
         hs_swap(r0, r2);
         hs_swap(r4, r6);
+        hs_swap(r8, r10);
+        hs_swap(r12, r14);
+        hs_swap(r1, r9);
+        hs_swap(r5, r13);
         hs_swap(r1, r5);
+        hs_swap(r9, r13);
+        hs_swap(r3, r11);
+        hs_swap(r7, r15);
         hs_swap(r3, r7);
+        hs_swap(r11, r15);
         hs_swap(r1, r3);
         hs_swap(r5, r7);
+        hs_swap(r9, r11);
+        hs_swap(r13, r15);
         hs_swap(r0, r1);
         hs_swap(r2, r3);
         hs_swap(r4, r5);
         hs_swap(r6, r7);
-        hs_swap(r15, r11);
-        hs_swap(r13, r9);
-        hs_swap(r15, r13);
-        hs_swap(r11, r9);
-        hs_swap(r14, r10);
-        hs_swap(r12, r8);
-        hs_swap(r14, r12);
-        hs_swap(r10, r8);
-        hs_swap(r15, r14);
-        hs_swap(r13, r12);
-        hs_swap(r11, r10);
-        hs_swap(r9, r8);
+        hs_swap(r8, r9);
+        hs_swap(r10, r11);
+        hs_swap(r12, r13);
+        hs_swap(r14, r15);
         tile[i0 * 16 + lane] = r0;
         tile[i1 * 16 + lane] = r1;
         tile[i2 * 16 + lane] = r2;
@@ -518,47 +449,25 @@ __kernel void block_sort_2(__global const hs_stored *source, __global hs_stored 
         tile[i15 * 16 + lane] = r15;
     }
     hs_barrier();
-    // half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 8; q += 2) {
-        int base = q * 4;
+    // merge 4 + 4 lanes: flip, lane exchanges, column stages
+    {
+        int base = 0;
         int i0 = base;
         int i1 = base + 1;
         int i2 = base + 2;
         int i3 = base + 3;
-        hs_entry r0 = tile[i0 * 16 + lane];
-        hs_entry r1 = tile[i1 * 16 + lane];
-        hs_entry r2 = tile[i2 * 16 + lane];
-        hs_entry r3 = tile[i3 * 16 + lane];
-        hs_swap(r0, r2);
-        hs_swap(r1, r3);
-        hs_swap(r0, r1);
-        hs_swap(r2, r3);
-        tile[i0 * 16 + lane] = r0;
-        tile[i1 * 16 + lane] = r1;
-        tile[i2 * 16 + lane] = r2;
-        tile[i3 * 16 + lane] = r3;
-    }
-    hs_barrier();
-    // merge 4 + 4 lanes: flip, lane exchanges, column stages
-    {
-        int q = hs_subgroup();
-        int base = q;
-        int i0 = base;
-        int i1 = base + 4;
-        int i2 = base + 8;
-        int i3 = base + 12;
-        int i4 = base + 16;
-        int i5 = base + 20;
-        int i6 = base + 24;
-        int i7 = base + 28;
-        int i8 = - base + 31;
-        int i9 = - base + 27;
-        int i10 = - base + 23;
-        int i11 = - base + 19;
-        int i12 = - base + 15;
-        int i13 = - base + 11;
-        int i14 = - base + 7;
-        int i15 = - base + 3;
+        int i4 = base + 4;
+        int i5 = base + 5;
+        int i6 = base + 6;
+        int i7 = base + 7;
+        int i8 = base + 8;
+        int i9 = base + 9;
+        int i10 = base + 10;
+        int i11 = base + 11;
+        int i12 = base + 12;
+        int i13 = base + 13;
+        int i14 = base + 14;
+        int i15 = base + 15;
         hs_entry r0 = tile[i0 * 16 + lane];
         hs_entry r1 = tile[i1 * 16 + lane];
         hs_entry r2 = tile[i2 * 16 + lane];
@@ -575,14 +484,14 @@ __kernel void block_sort_2(__global const hs_stored *source, __global hs_stored 
         hs_entry r13 = tile[i13 * 16 + lane];
         hs_entry r14 = tile[i14 * 16 + lane];
         hs_entry r15 = tile[i15 * 16 + lane];
-        hs_flip(r0, r8, 7, 4);
-        hs_flip(r1, r9, 7, 4);
-        hs_flip(r2, r10, 7, 4);
-        hs_flip(r3, r11, 7, 4);
-        hs_flip(r4, r12, 7, 4);
-        hs_flip(r5, r13, 7, 4);
-        hs_flip(r6, r14, 7, 4);
-        hs_flip(r7, r15, 7, 4);
+        hs_flip(r0, r15, 7, 4);
+        hs_flip(r1, r14, 7, 4);
+        hs_flip(r2, r13, 7, 4);
+        hs_flip(r3, r12, 7, 4);
+        hs_flip(r4, r11, 7, 4);
+        hs_flip(r5, r10, 7, 4);
+        hs_flip(r6, r9, 7, 4);
+        hs_flip(r7, r8, 7, 4);
         hs_half(r0, 2);
         hs_half(r1, 2);
         hs_half(r2, 2);
@@ -615,30 +524,38 @@ __kernel void block_sort_2(__global const hs_stored *source, __global hs_stored 
         hs_half(r13, 1);
         hs_half(r14, 1);
         hs_half(r15, 1);
+        hs_swap(r0, r8);
+        hs_swap(r4, r12);
         hs_swap(r0, r4);
+        hs_swap(r8, r12);
+        hs_swap(r2, r10);
+        hs_swap(r6, r14);
         hs_swap(r2, r6);
+        hs_swap(r10, r14);
         hs_swap(r0, r2);
         hs_swap(r4, r6);
+        hs_swap(r8, r10);
+        hs_swap(r12, r14);
+        hs_swap(r1, r9);
+        hs_swap(r5, r13);
         hs_swap(r1, r5);
+        hs_swap(r9, r13);
+        hs_swap(r3, r11);
+        hs_swap(r7, r15);
         hs_swap(r3, r7);
+        hs_swap(r11, r15);
         hs_swap(r1, r3);
         hs_swap(r5, r7);
+        hs_swap(r9, r11);
+        hs_swap(r13, r15);
         hs_swap(r0, r1);
         hs_swap(r2, r3);
         hs_swap(r4, r5);
         hs_swap(r6, r7);
-        hs_swap(r15, r11);
-        hs_swap(r13, r9);
-        hs_swap(r15, r13);
-        hs_swap(r11, r9);
-        hs_swap(r14, r10);
-        hs_swap(r12, r8);
-        hs_swap(r14, r12);
-        hs_swap(r10, r8);
-        hs_swap(r15, r14);
-        hs_swap(r13, r12);
-        hs_swap(r11, r10);
-        hs_swap(r9, r8);
+        hs_swap(r8, r9);
+        hs_swap(r10, r11);
+        hs_swap(r12, r13);
+        hs_swap(r14, r15);
         tile[i0 * 16 + lane] = r0;
         tile[i1 * 16 + lane] = r1;
         tile[i2 * 16 + lane] = r2;
@@ -657,47 +574,25 @@ __kernel void block_sort_2(__global const hs_stored *source, __global hs_stored 
         tile[i15 * 16 + lane] = r15;
     }
     hs_barrier();
-    // half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 8; q += 2) {
-        int base = q * 4;
+    // merge 8 + 8 lanes: flip, lane exchanges, column stages
+    {
+        int base = 0;
         int i0 = base;
         int i1 = base + 1;
         int i2 = base + 2;
         int i3 = base + 3;
-        hs_entry r0 = tile[i0 * 16 + lane];
-        hs_entry r1 = tile[i1 * 16 + lane];
-        hs_entry r2 = tile[i2 * 16 + lane];
-        hs_entry r3 = tile[i3 * 16 + lane];
-        hs_swap(r0, r2);
-        hs_swap(r1, r3);
-        hs_swap(r0, r1);
-        hs_swap(r2, r3);
-        tile[i0 * 16 + lane] = r0;
-        tile[i1 * 16 + lane] = r1;
-        tile[i2 * 16 + lane] = r2;
-        tile[i3 * 16 + lane] = r3;
-    }
-    hs_barrier();
-    // merge 8 + 8 lanes: flip, lane exchanges, column stages
-    {
-        int q = hs_subgroup();
-        int base = q;
-        int i0 = base;
-        int i1 = base + 4;
-        int i2 = base + 8;
-        int i3 = base + 12;
-        int i4 = base + 16;
-        int i5 = base + 20;
-        int i6 = base + 24;
-        int i7 = base + 28;
-        int i8 = - base + 31;
-        int i9 = - base + 27;
-        int i10 = - base + 23;
-        int i11 = - base + 19;
-        int i12 = - base + 15;
-        int i13 = - base + 11;
-        int i14 = - base + 7;
-        int i15 = - base + 3;
+        int i4 = base + 4;
+        int i5 = base + 5;
+        int i6 = base + 6;
+        int i7 = base + 7;
+        int i8 = base + 8;
+        int i9 = base + 9;
+        int i10 = base + 10;
+        int i11 = base + 11;
+        int i12 = base + 12;
+        int i13 = base + 13;
+        int i14 = base + 14;
+        int i15 = base + 15;
         hs_entry r0 = tile[i0 * 16 + lane];
         hs_entry r1 = tile[i1 * 16 + lane];
         hs_entry r2 = tile[i2 * 16 + lane];
@@ -714,14 +609,14 @@ __kernel void block_sort_2(__global const hs_stored *source, __global hs_stored 
         hs_entry r13 = tile[i13 * 16 + lane];
         hs_entry r14 = tile[i14 * 16 + lane];
         hs_entry r15 = tile[i15 * 16 + lane];
-        hs_flip(r0, r8, 15, 8);
-        hs_flip(r1, r9, 15, 8);
-        hs_flip(r2, r10, 15, 8);
-        hs_flip(r3, r11, 15, 8);
-        hs_flip(r4, r12, 15, 8);
-        hs_flip(r5, r13, 15, 8);
-        hs_flip(r6, r14, 15, 8);
-        hs_flip(r7, r15, 15, 8);
+        hs_flip(r0, r15, 15, 8);
+        hs_flip(r1, r14, 15, 8);
+        hs_flip(r2, r13, 15, 8);
+        hs_flip(r3, r12, 15, 8);
+        hs_flip(r4, r11, 15, 8);
+        hs_flip(r5, r10, 15, 8);
+        hs_flip(r6, r9, 15, 8);
+        hs_flip(r7, r8, 15, 8);
         hs_half(r0, 4);
         hs_half(r1, 4);
         hs_half(r2, 4);
@@ -770,30 +665,38 @@ __kernel void block_sort_2(__global const hs_stored *source, __global hs_stored 
         hs_half(r13, 1);
         hs_half(r14, 1);
         hs_half(r15, 1);
+        hs_swap(r0, r8);
+        hs_swap(r4, r12);
         hs_swap(r0, r4);
+        hs_swap(r8, r12);
+        hs_swap(r2, r10);
+        hs_swap(r6, r14);
         hs_swap(r2, r6);
+        hs_swap(r10, r14);
         hs_swap(r0, r2);
         hs_swap(r4, r6);
+        hs_swap(r8, r10);
+        hs_swap(r12, r14);
+        hs_swap(r1, r9);
+        hs_swap(r5, r13);
         hs_swap(r1, r5);
+        hs_swap(r9, r13);
+        hs_swap(r3, r11);
+        hs_swap(r7, r15);
         hs_swap(r3, r7);
+        hs_swap(r11, r15);
         hs_swap(r1, r3);
         hs_swap(r5, r7);
+        hs_swap(r9, r11);
+        hs_swap(r13, r15);
         hs_swap(r0, r1);
         hs_swap(r2, r3);
         hs_swap(r4, r5);
         hs_swap(r6, r7);
-        hs_swap(r15, r11);
-        hs_swap(r13, r9);
-        hs_swap(r15, r13);
-        hs_swap(r11, r9);
-        hs_swap(r14, r10);
-        hs_swap(r12, r8);
-        hs_swap(r14, r12);
-        hs_swap(r10, r8);
-        hs_swap(r15, r14);
-        hs_swap(r13, r12);
-        hs_swap(r11, r10);
-        hs_swap(r9, r8);
+        hs_swap(r8, r9);
+        hs_swap(r10, r11);
+        hs_swap(r12, r13);
+        hs_swap(r14, r15);
         tile[i0 * 16 + lane] = r0;
         tile[i1 * 16 + lane] = r1;
         tile[i2 * 16 + lane] = r2;
@@ -812,28 +715,7 @@ __kernel void block_sort_2(__global const hs_stored *source, __global hs_stored 
         tile[i15 * 16 + lane] = r15;
     }
     hs_barrier();
-    // half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 8; q += 2) {
-        int base = q * 4;
-        int i0 = base;
-        int i1 = base + 1;
-        int i2 = base + 2;
-        int i3 = base + 3;
-        hs_entry r0 = tile[i0 * 16 + lane];
-        hs_entry r1 = tile[i1 * 16 + lane];
-        hs_entry r2 = tile[i2 * 16 + lane];
-        hs_entry r3 = tile[i3 * 16 + lane];
-        hs_swap(r0, r2);
-        hs_swap(r1, r3);
-        hs_swap(r0, r1);
-        hs_swap(r2, r3);
-        tile[i0 * 16 + lane] = r0;
-        tile[i1 * 16 + lane] = r1;
-        tile[i2 * 16 + lane] = r2;
-        tile[i3 * 16 + lane] = r3;
-    }
-    hs_barrier();
-    // transpose: rank = lane * 32 + row becomes linear; columns are 49 keys apart
+    // transpose: rank = lane * 16 + row becomes linear; columns are 33 keys apart
     {
         hs_entry r0, r1, r2, r3, r4, r5, r6, r7, r8, r9, r10, r11, r12, r13, r14, r15;
         r0 = tile[first + 0];
@@ -854,7 +736,7 @@ __kernel void block_sort_2(__global const hs_stored *source, __global hs_stored 
         r15 = tile[first + 240];
         hs_barrier();
         int row = hs_subgroup() * 16;
-        int to = lane * 49 + row;
+        int to = lane * 33 + row;
         tile[to + 0] = r0;
         tile[to + 1] = r1;
         tile[to + 2] = r2;
@@ -874,53 +756,53 @@ __kernel void block_sort_2(__global const hs_stored *source, __global hs_stored 
         hs_barrier();
     }
     // store in linear order, nothing at or beyond n
-    if (count >= 512) {
-        destination[start + first + 0] = hs_left(tile[first + 0 + (first + 0) / 32 * 17]);
-        destination[start + first + 16] = hs_left(tile[first + 16 + (first + 16) / 32 * 17]);
-        destination[start + first + 32] = hs_left(tile[first + 32 + (first + 32) / 32 * 17]);
-        destination[start + first + 48] = hs_left(tile[first + 48 + (first + 48) / 32 * 17]);
-        destination[start + first + 64] = hs_left(tile[first + 64 + (first + 64) / 32 * 17]);
-        destination[start + first + 80] = hs_left(tile[first + 80 + (first + 80) / 32 * 17]);
-        destination[start + first + 96] = hs_left(tile[first + 96 + (first + 96) / 32 * 17]);
-        destination[start + first + 112] = hs_left(tile[first + 112 + (first + 112) / 32 * 17]);
-        destination[start + first + 128] = hs_left(tile[first + 128 + (first + 128) / 32 * 17]);
-        destination[start + first + 144] = hs_left(tile[first + 144 + (first + 144) / 32 * 17]);
-        destination[start + first + 160] = hs_left(tile[first + 160 + (first + 160) / 32 * 17]);
-        destination[start + first + 176] = hs_left(tile[first + 176 + (first + 176) / 32 * 17]);
-        destination[start + first + 192] = hs_left(tile[first + 192 + (first + 192) / 32 * 17]);
-        destination[start + first + 208] = hs_left(tile[first + 208 + (first + 208) / 32 * 17]);
-        destination[start + first + 224] = hs_left(tile[first + 224 + (first + 224) / 32 * 17]);
-        destination[start + first + 240] = hs_left(tile[first + 240 + (first + 240) / 32 * 17]);
+    if (count >= 256) {
+        destination[start + first + 0] = hs_left(tile[first + 0 + (first + 0) / 16 * 17]);
+        destination[start + first + 16] = hs_left(tile[first + 16 + (first + 16) / 16 * 17]);
+        destination[start + first + 32] = hs_left(tile[first + 32 + (first + 32) / 16 * 17]);
+        destination[start + first + 48] = hs_left(tile[first + 48 + (first + 48) / 16 * 17]);
+        destination[start + first + 64] = hs_left(tile[first + 64 + (first + 64) / 16 * 17]);
+        destination[start + first + 80] = hs_left(tile[first + 80 + (first + 80) / 16 * 17]);
+        destination[start + first + 96] = hs_left(tile[first + 96 + (first + 96) / 16 * 17]);
+        destination[start + first + 112] = hs_left(tile[first + 112 + (first + 112) / 16 * 17]);
+        destination[start + first + 128] = hs_left(tile[first + 128 + (first + 128) / 16 * 17]);
+        destination[start + first + 144] = hs_left(tile[first + 144 + (first + 144) / 16 * 17]);
+        destination[start + first + 160] = hs_left(tile[first + 160 + (first + 160) / 16 * 17]);
+        destination[start + first + 176] = hs_left(tile[first + 176 + (first + 176) / 16 * 17]);
+        destination[start + first + 192] = hs_left(tile[first + 192 + (first + 192) / 16 * 17]);
+        destination[start + first + 208] = hs_left(tile[first + 208 + (first + 208) / 16 * 17]);
+        destination[start + first + 224] = hs_left(tile[first + 224 + (first + 224) / 16 * 17]);
+        destination[start + first + 240] = hs_left(tile[first + 240 + (first + 240) / 16 * 17]);
     } else {
-        if (first + 0 < count) destination[start + first + 0] = hs_left(tile[first + 0 + (first + 0) / 32 * 17]);
-        if (first + 16 < count) destination[start + first + 16] = hs_left(tile[first + 16 + (first + 16) / 32 * 17]);
-        if (first + 32 < count) destination[start + first + 32] = hs_left(tile[first + 32 + (first + 32) / 32 * 17]);
-        if (first + 48 < count) destination[start + first + 48] = hs_left(tile[first + 48 + (first + 48) / 32 * 17]);
-        if (first + 64 < count) destination[start + first + 64] = hs_left(tile[first + 64 + (first + 64) / 32 * 17]);
-        if (first + 80 < count) destination[start + first + 80] = hs_left(tile[first + 80 + (first + 80) / 32 * 17]);
-        if (first + 96 < count) destination[start + first + 96] = hs_left(tile[first + 96 + (first + 96) / 32 * 17]);
-        if (first + 112 < count) destination[start + first + 112] = hs_left(tile[first + 112 + (first + 112) / 32 * 17]);
-        if (first + 128 < count) destination[start + first + 128] = hs_left(tile[first + 128 + (first + 128) / 32 * 17]);
-        if (first + 144 < count) destination[start + first + 144] = hs_left(tile[first + 144 + (first + 144) / 32 * 17]);
-        if (first + 160 < count) destination[start + first + 160] = hs_left(tile[first + 160 + (first + 160) / 32 * 17]);
-        if (first + 176 < count) destination[start + first + 176] = hs_left(tile[first + 176 + (first + 176) / 32 * 17]);
-        if (first + 192 < count) destination[start + first + 192] = hs_left(tile[first + 192 + (first + 192) / 32 * 17]);
-        if (first + 208 < count) destination[start + first + 208] = hs_left(tile[first + 208 + (first + 208) / 32 * 17]);
-        if (first + 224 < count) destination[start + first + 224] = hs_left(tile[first + 224 + (first + 224) / 32 * 17]);
-        if (first + 240 < count) destination[start + first + 240] = hs_left(tile[first + 240 + (first + 240) / 32 * 17]);
+        if (first + 0 < count) destination[start + first + 0] = hs_left(tile[first + 0 + (first + 0) / 16 * 17]);
+        if (first + 16 < count) destination[start + first + 16] = hs_left(tile[first + 16 + (first + 16) / 16 * 17]);
+        if (first + 32 < count) destination[start + first + 32] = hs_left(tile[first + 32 + (first + 32) / 16 * 17]);
+        if (first + 48 < count) destination[start + first + 48] = hs_left(tile[first + 48 + (first + 48) / 16 * 17]);
+        if (first + 64 < count) destination[start + first + 64] = hs_left(tile[first + 64 + (first + 64) / 16 * 17]);
+        if (first + 80 < count) destination[start + first + 80] = hs_left(tile[first + 80 + (first + 80) / 16 * 17]);
+        if (first + 96 < count) destination[start + first + 96] = hs_left(tile[first + 96 + (first + 96) / 16 * 17]);
+        if (first + 112 < count) destination[start + first + 112] = hs_left(tile[first + 112 + (first + 112) / 16 * 17]);
+        if (first + 128 < count) destination[start + first + 128] = hs_left(tile[first + 128 + (first + 128) / 16 * 17]);
+        if (first + 144 < count) destination[start + first + 144] = hs_left(tile[first + 144 + (first + 144) / 16 * 17]);
+        if (first + 160 < count) destination[start + first + 160] = hs_left(tile[first + 160 + (first + 160) / 16 * 17]);
+        if (first + 176 < count) destination[start + first + 176] = hs_left(tile[first + 176 + (first + 176) / 16 * 17]);
+        if (first + 192 < count) destination[start + first + 192] = hs_left(tile[first + 192 + (first + 192) / 16 * 17]);
+        if (first + 208 < count) destination[start + first + 208] = hs_left(tile[first + 208 + (first + 208) / 16 * 17]);
+        if (first + 224 < count) destination[start + first + 224] = hs_left(tile[first + 224 + (first + 224) / 16 * 17]);
+        if (first + 240 < count) destination[start + first + 240] = hs_left(tile[first + 240 + (first + 240) / 16 * 17]);
     }
 }
 
-// sort blocks of 2048 keys
+// sort blocks of 1024 keys
 #if defined(cl_intel_required_subgroup_size)
 __attribute__((intel_reqd_sub_group_size(16)))
 #endif
-__attribute__((reqd_work_group_size(128, 1, 1)))
-__kernel void block_sort_8(__global const hs_stored *source, __global hs_stored *destination, int n, int argument)
+__attribute__((reqd_work_group_size(64, 1, 1)))
+__kernel void block_sort_4(__global const hs_stored *source, __global hs_stored *destination, int n, int argument)
 {
-    __local hs_key tile[2320];
+    __local hs_key tile[1296];
 
-    int start = hs_group() * 2048;
+    int start = hs_group() * 1024;
     if (start >= hs_n()) return;
     int count = hs_n() - start;
     int lane = hs_lane();
@@ -930,7 +812,7 @@ __kernel void block_sort_8(__global const hs_stored *source, __global hs_stored 
     {
         int at = first;
         hs_entry r0, r1, r2, r3, r4, r5, r6, r7, r8, r9, r10, r11, r12, r13, r14, r15;
-        if (count >= 2048) {
+        if (count >= 1024) {
             r0 = hs_entered(source[start + at + 0], start + at + 0);
             r1 = hs_entered(source[start + at + 16], start + at + 16);
             r2 = hs_entered(source[start + at + 32], start + at + 32);
@@ -1049,7 +931,7 @@ __kernel void block_sort_8(__global const hs_stored *source, __global hs_stored 
     }
     hs_barrier();
     // merge runs of 16 rows: flip, then 2 half stages
-    for (int q = hs_subgroup(); q < 16; q += 8) {
+    for (int q = hs_subgroup(); q < 8; q += 4) {
         int span = q / 4 * 32;
         int base = q % 4;
         int i0 = span + base;
@@ -1091,7 +973,7 @@ __kernel void block_sort_8(__global const hs_stored *source, __global hs_stored 
     }
     hs_barrier();
     // merge runs of 16 rows: half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 32; q += 8) {
+    for (int q = hs_subgroup(); q < 16; q += 4) {
         int span = q / 8 * 32;
         int base = q % 8 * 4;
         int i0 = span + base;
@@ -1113,17 +995,16 @@ __kernel void block_sort_8(__global const hs_stored *source, __global hs_stored 
     }
     hs_barrier();
     // merge runs of 32 rows: flip, then 2 half stages
-    for (int q = hs_subgroup(); q < 16; q += 8) {
-        int span = q / 8 * 64;
-        int base = q % 8;
-        int i0 = span + base;
-        int i1 = span + base + 8;
-        int i2 = span + base + 16;
-        int i3 = span + base + 24;
-        int i4 = span - base + 63;
-        int i5 = span - base + 55;
-        int i6 = span - base + 47;
-        int i7 = span - base + 39;
+    for (int q = hs_subgroup(); q < 8; q += 4) {
+        int base = q;
+        int i0 = base;
+        int i1 = base + 8;
+        int i2 = base + 16;
+        int i3 = base + 24;
+        int i4 = - base + 63;
+        int i5 = - base + 55;
+        int i6 = - base + 47;
+        int i7 = - base + 39;
         hs_entry r0 = tile[i0 * 16 + lane];
         hs_entry r1 = tile[i1 * 16 + lane];
         hs_entry r2 = tile[i2 * 16 + lane];
@@ -1155,135 +1036,7 @@ __kernel void block_sort_8(__global const hs_stored *source, __global hs_stored 
     }
     hs_barrier();
     // merge runs of 32 rows: half stages, rows 4 to 1 apart
-    for (int q = hs_subgroup(); q < 16; q += 8) {
-        int span = q / 8 * 64;
-        int base = q % 8 * 8;
-        int i0 = span + base;
-        int i1 = span + base + 1;
-        int i2 = span + base + 2;
-        int i3 = span + base + 3;
-        int i4 = span + base + 4;
-        int i5 = span + base + 5;
-        int i6 = span + base + 6;
-        int i7 = span + base + 7;
-        hs_entry r0 = tile[i0 * 16 + lane];
-        hs_entry r1 = tile[i1 * 16 + lane];
-        hs_entry r2 = tile[i2 * 16 + lane];
-        hs_entry r3 = tile[i3 * 16 + lane];
-        hs_entry r4 = tile[i4 * 16 + lane];
-        hs_entry r5 = tile[i5 * 16 + lane];
-        hs_entry r6 = tile[i6 * 16 + lane];
-        hs_entry r7 = tile[i7 * 16 + lane];
-        hs_swap(r0, r4);
-        hs_swap(r1, r5);
-        hs_swap(r2, r6);
-        hs_swap(r3, r7);
-        hs_swap(r0, r2);
-        hs_swap(r1, r3);
-        hs_swap(r4, r6);
-        hs_swap(r5, r7);
-        hs_swap(r0, r1);
-        hs_swap(r2, r3);
-        hs_swap(r4, r5);
-        hs_swap(r6, r7);
-        tile[i0 * 16 + lane] = r0;
-        tile[i1 * 16 + lane] = r1;
-        tile[i2 * 16 + lane] = r2;
-        tile[i3 * 16 + lane] = r3;
-        tile[i4 * 16 + lane] = r4;
-        tile[i5 * 16 + lane] = r5;
-        tile[i6 * 16 + lane] = r6;
-        tile[i7 * 16 + lane] = r7;
-    }
-    hs_barrier();
-    // merge runs of 64 rows: flip, then 3 half stages
-    {
-        int q = hs_subgroup();
-        int base = q;
-        int i0 = base;
-        int i1 = base + 8;
-        int i2 = base + 16;
-        int i3 = base + 24;
-        int i4 = base + 32;
-        int i5 = base + 40;
-        int i6 = base + 48;
-        int i7 = base + 56;
-        int i8 = - base + 127;
-        int i9 = - base + 119;
-        int i10 = - base + 111;
-        int i11 = - base + 103;
-        int i12 = - base + 95;
-        int i13 = - base + 87;
-        int i14 = - base + 79;
-        int i15 = - base + 71;
-        hs_entry r0 = tile[i0 * 16 + lane];
-        hs_entry r1 = tile[i1 * 16 + lane];
-        hs_entry r2 = tile[i2 * 16 + lane];
-        hs_entry r3 = tile[i3 * 16 + lane];
-        hs_entry r4 = tile[i4 * 16 + lane];
-        hs_entry r5 = tile[i5 * 16 + lane];
-        hs_entry r6 = tile[i6 * 16 + lane];
-        hs_entry r7 = tile[i7 * 16 + lane];
-        hs_entry r8 = tile[i8 * 16 + lane];
-        hs_entry r9 = tile[i9 * 16 + lane];
-        hs_entry r10 = tile[i10 * 16 + lane];
-        hs_entry r11 = tile[i11 * 16 + lane];
-        hs_entry r12 = tile[i12 * 16 + lane];
-        hs_entry r13 = tile[i13 * 16 + lane];
-        hs_entry r14 = tile[i14 * 16 + lane];
-        hs_entry r15 = tile[i15 * 16 + lane];
-        hs_swap(r0, r8);
-        hs_swap(r1, r9);
-        hs_swap(r2, r10);
-        hs_swap(r3, r11);
-        hs_swap(r4, r12);
-        hs_swap(r5, r13);
-        hs_swap(r6, r14);
-        hs_swap(r7, r15);
-        hs_swap(r0, r4);
-        hs_swap(r1, r5);
-        hs_swap(r2, r6);
-        hs_swap(r3, r7);
-        hs_swap(r0, r2);
-        hs_swap(r1, r3);
-        hs_swap(r4, r6);
-        hs_swap(r5, r7);
-        hs_swap(r0, r1);
-        hs_swap(r2, r3);
-        hs_swap(r4, r5);
-        hs_swap(r6, r7);
-        hs_swap(r15, r11);
-        hs_swap(r14, r10);
-        hs_swap(r13, r9);
-        hs_swap(r12, r8);
-        hs_swap(r15, r13);
-        hs_swap(r14, r12);
-        hs_swap(r11, r9);
-        hs_swap(r10, r8);
-        hs_swap(r15, r14);
-        hs_swap(r13, r12);
-        hs_swap(r11, r10);
-        hs_swap(r9, r8);
-        tile[i0 * 16 + lane] = r0;
-        tile[i1 * 16 + lane] = r1;
-        tile[i2 * 16 + lane] = r2;
-        tile[i3 * 16 + lane] = r3;
-        tile[i4 * 16 + lane] = r4;
-        tile[i5 * 16 + lane] = r5;
-        tile[i6 * 16 + lane] = r6;
-        tile[i7 * 16 + lane] = r7;
-        tile[i8 * 16 + lane] = r8;
-        tile[i9 * 16 + lane] = r9;
-        tile[i10 * 16 + lane] = r10;
-        tile[i11 * 16 + lane] = r11;
-        tile[i12 * 16 + lane] = r12;
-        tile[i13 * 16 + lane] = r13;
-        tile[i14 * 16 + lane] = r14;
-        tile[i15 * 16 + lane] = r15;
-    }
-    hs_barrier();
-    // merge runs of 64 rows: half stages, rows 4 to 1 apart
-    for (int q = hs_subgroup(); q < 16; q += 8) {
+    for (int q = hs_subgroup(); q < 8; q += 4) {
         int base = q * 8;
         int i0 = base;
         int i1 = base + 1;
@@ -1328,21 +1081,21 @@ __kernel void block_sort_8(__global const hs_stored *source, __global hs_stored 
         int q = hs_subgroup();
         int base = q;
         int i0 = base;
-        int i1 = base + 16;
-        int i2 = base + 32;
-        int i3 = base + 48;
-        int i4 = base + 64;
-        int i5 = base + 80;
-        int i6 = base + 96;
-        int i7 = base + 112;
-        int i8 = - base + 127;
-        int i9 = - base + 111;
-        int i10 = - base + 95;
-        int i11 = - base + 79;
-        int i12 = - base + 63;
-        int i13 = - base + 47;
-        int i14 = - base + 31;
-        int i15 = - base + 15;
+        int i1 = base + 8;
+        int i2 = base + 16;
+        int i3 = base + 24;
+        int i4 = base + 32;
+        int i5 = base + 40;
+        int i6 = base + 48;
+        int i7 = base + 56;
+        int i8 = - base + 63;
+        int i9 = - base + 55;
+        int i10 = - base + 47;
+        int i11 = - base + 39;
+        int i12 = - base + 31;
+        int i13 = - base + 23;
+        int i14 = - base + 15;
+        int i15 = - base + 7;
         hs_entry r0 = tile[i0 * 16 + lane];
         hs_entry r1 = tile[i1 * 16 + lane];
         hs_entry r2 = tile[i2 * 16 + lane];
@@ -1409,10 +1162,9 @@ __kernel void block_sort_8(__global const hs_stored *source, __global hs_stored 
         tile[i15 * 16 + lane] = r15;
     }
     hs_barrier();
-    // half stages, rows 8 to 1 apart
-    {
-        int q = hs_subgroup();
-        int base = q * 16;
+    // half stages, rows 4 to 1 apart
+    for (int q = hs_subgroup(); q < 8; q += 4) {
+        int base = q * 8;
         int i0 = base;
         int i1 = base + 1;
         int i2 = base + 2;
@@ -1421,14 +1173,6 @@ __kernel void block_sort_8(__global const hs_stored *source, __global hs_stored 
         int i5 = base + 5;
         int i6 = base + 6;
         int i7 = base + 7;
-        int i8 = base + 8;
-        int i9 = base + 9;
-        int i10 = base + 10;
-        int i11 = base + 11;
-        int i12 = base + 12;
-        int i13 = base + 13;
-        int i14 = base + 14;
-        int i15 = base + 15;
         hs_entry r0 = tile[i0 * 16 + lane];
         hs_entry r1 = tile[i1 * 16 + lane];
         hs_entry r2 = tile[i2 * 16 + lane];
@@ -1437,46 +1181,18 @@ __kernel void block_sort_8(__global const hs_stored *source, __global hs_stored 
         hs_entry r5 = tile[i5 * 16 + lane];
         hs_entry r6 = tile[i6 * 16 + lane];
         hs_entry r7 = tile[i7 * 16 + lane];
-        hs_entry r8 = tile[i8 * 16 + lane];
-        hs_entry r9 = tile[i9 * 16 + lane];
-        hs_entry r10 = tile[i10 * 16 + lane];
-        hs_entry r11 = tile[i11 * 16 + lane];
-        hs_entry r12 = tile[i12 * 16 + lane];
-        hs_entry r13 = tile[i13 * 16 + lane];
-        hs_entry r14 = tile[i14 * 16 + lane];
-        hs_entry r15 = tile[i15 * 16 + lane];
-        hs_swap(r0, r8);
-        hs_swap(r1, r9);
-        hs_swap(r2, r10);
-        hs_swap(r3, r11);
-        hs_swap(r4, r12);
-        hs_swap(r5, r13);
-        hs_swap(r6, r14);
-        hs_swap(r7, r15);
         hs_swap(r0, r4);
         hs_swap(r1, r5);
         hs_swap(r2, r6);
         hs_swap(r3, r7);
-        hs_swap(r8, r12);
-        hs_swap(r9, r13);
-        hs_swap(r10, r14);
-        hs_swap(r11, r15);
         hs_swap(r0, r2);
         hs_swap(r1, r3);
         hs_swap(r4, r6);
         hs_swap(r5, r7);
-        hs_swap(r8, r10);
-        hs_swap(r9, r11);
-        hs_swap(r12, r14);
-        hs_swap(r13, r15);
         hs_swap(r0, r1);
         hs_swap(r2, r3);
         hs_swap(r4, r5);
         hs_swap(r6, r7);
-        hs_swap(r8, r9);
-        hs_swap(r10, r11);
-        hs_swap(r12, r13);
-        hs_swap(r14, r15);
         tile[i0 * 16 + lane] = r0;
         tile[i1 * 16 + lane] = r1;
         tile[i2 * 16 + lane] = r2;
@@ -1485,14 +1201,6 @@ __kernel void block_sort_8(__global const hs_stored *source, __global hs_stored 
         tile[i5 * 16 + lane] = r5;
         tile[i6 * 16 + lane] = r6;
         tile[i7 * 16 + lane] = r7;
-        tile[i8 * 16 + lane] = r8;
-        tile[i9 * 16 + lane] = r9;
-        tile[i10 * 16 + lane] = r10;
-        tile[i11 * 16 + lane] = r11;
-        tile[i12 * 16 + lane] = r12;
-        tile[i13 * 16 + lane] = r13;
-        tile[i14 * 16 + lane] = r14;
-        tile[i15 * 16 + lane] = r15;
     }
     hs_barrier();
     // merge 2 + 2 lanes: flip, lane exchanges, column stages
@@ -1500,21 +1208,21 @@ __kernel void block_sort_8(__global const hs_stored *source, __global hs_stored 
         int q = hs_subgroup();
         int base = q;
         int i0 = base;
-        int i1 = base + 16;
-        int i2 = base + 32;
-        int i3 = base + 48;
-        int i4 = base + 64;
-        int i5 = base + 80;
-        int i6 = base + 96;
-        int i7 = base + 112;
-        int i8 = - base + 127;
-        int i9 = - base + 111;
-        int i10 = - base + 95;
-        int i11 = - base + 79;
-        int i12 = - base + 63;
-        int i13 = - base + 47;
-        int i14 = - base + 31;
-        int i15 = - base + 15;
+        int i1 = base + 8;
+        int i2 = base + 16;
+        int i3 = base + 24;
+        int i4 = base + 32;
+        int i5 = base + 40;
+        int i6 = base + 48;
+        int i7 = base + 56;
+        int i8 = - base + 63;
+        int i9 = - base + 55;
+        int i10 = - base + 47;
+        int i11 = - base + 39;
+        int i12 = - base + 31;
+        int i13 = - base + 23;
+        int i14 = - base + 15;
+        int i15 = - base + 7;
         hs_entry r0 = tile[i0 * 16 + lane];
         hs_entry r1 = tile[i1 * 16 + lane];
         hs_entry r2 = tile[i2 * 16 + lane];
@@ -1597,10 +1305,9 @@ __kernel void block_sort_8(__global const hs_stored *source, __global hs_stored 
         tile[i15 * 16 + lane] = r15;
     }
     hs_barrier();
-    // half stages, rows 8 to 1 apart
-    {
-        int q = hs_subgroup();
-        int base = q * 16;
+    // half stages, rows 4 to 1 apart
+    for (int q = hs_subgroup(); q < 8; q += 4) {
+        int base = q * 8;
         int i0 = base;
         int i1 = base + 1;
         int i2 = base + 2;
@@ -1609,14 +1316,6 @@ __kernel void block_sort_8(__global const hs_stored *source, __global hs_stored 
         int i5 = base + 5;
         int i6 = base + 6;
         int i7 = base + 7;
-        int i8 = base + 8;
-        int i9 = base + 9;
-        int i10 = base + 10;
-        int i11 = base + 11;
-        int i12 = base + 12;
-        int i13 = base + 13;
-        int i14 = base + 14;
-        int i15 = base + 15;
         hs_entry r0 = tile[i0 * 16 + lane];
         hs_entry r1 = tile[i1 * 16 + lane];
         hs_entry r2 = tile[i2 * 16 + lane];
@@ -1625,46 +1324,18 @@ __kernel void block_sort_8(__global const hs_stored *source, __global hs_stored 
         hs_entry r5 = tile[i5 * 16 + lane];
         hs_entry r6 = tile[i6 * 16 + lane];
         hs_entry r7 = tile[i7 * 16 + lane];
-        hs_entry r8 = tile[i8 * 16 + lane];
-        hs_entry r9 = tile[i9 * 16 + lane];
-        hs_entry r10 = tile[i10 * 16 + lane];
-        hs_entry r11 = tile[i11 * 16 + lane];
-        hs_entry r12 = tile[i12 * 16 + lane];
-        hs_entry r13 = tile[i13 * 16 + lane];
-        hs_entry r14 = tile[i14 * 16 + lane];
-        hs_entry r15 = tile[i15 * 16 + lane];
-        hs_swap(r0, r8);
-        hs_swap(r1, r9);
-        hs_swap(r2, r10);
-        hs_swap(r3, r11);
-        hs_swap(r4, r12);
-        hs_swap(r5, r13);
-        hs_swap(r6, r14);
-        hs_swap(r7, r15);
         hs_swap(r0, r4);
         hs_swap(r1, r5);
         hs_swap(r2, r6);
         hs_swap(r3, r7);
-        hs_swap(r8, r12);
-        hs_swap(r9, r13);
-        hs_swap(r10, r14);
-        hs_swap(r11, r15);
         hs_swap(r0, r2);
         hs_swap(r1, r3);
         hs_swap(r4, r6);
         hs_swap(r5, r7);
-        hs_swap(r8, r10);
-        hs_swap(r9, r11);
-        hs_swap(r12, r14);
-        hs_swap(r13, r15);
         hs_swap(r0, r1);
         hs_swap(r2, r3);
         hs_swap(r4, r5);
         hs_swap(r6, r7);
-        hs_swap(r8, r9);
-        hs_swap(r10, r11);
-        hs_swap(r12, r13);
-        hs_swap(r14, r15);
         tile[i0 * 16 + lane] = r0;
         tile[i1 * 16 + lane] = r1;
         tile[i2 * 16 + lane] = r2;
@@ -1673,14 +1344,6 @@ __kernel void block_sort_8(__global const hs_stored *source, __global hs_stored 
         tile[i5 * 16 + lane] = r5;
         tile[i6 * 16 + lane] = r6;
         tile[i7 * 16 + lane] = r7;
-        tile[i8 * 16 + lane] = r8;
-        tile[i9 * 16 + lane] = r9;
-        tile[i10 * 16 + lane] = r10;
-        tile[i11 * 16 + lane] = r11;
-        tile[i12 * 16 + lane] = r12;
-        tile[i13 * 16 + lane] = r13;
-        tile[i14 * 16 + lane] = r14;
-        tile[i15 * 16 + lane] = r15;
     }
     hs_barrier();
     // merge 4 + 4 lanes: flip, lane exchanges, column stages
@@ -1688,21 +1351,21 @@ __kernel void block_sort_8(__global const hs_stored *source, __global hs_stored 
         int q = hs_subgroup();
         int base = q;
         int i0 = base;
-        int i1 = base + 16;
-        int i2 = base + 32;
-        int i3 = base + 48;
-        int i4 = base + 64;
-        int i5 = base + 80;
-        int i6 = base + 96;
-        int i7 = base + 112;
-        int i8 = - base + 127;
-        int i9 = - base + 111;
-        int i10 = - base + 95;
-        int i11 = - base + 79;
-        int i12 = - base + 63;
-        int i13 = - base + 47;
-        int i14 = - base + 31;
-        int i15 = - base + 15;
+        int i1 = base + 8;
+        int i2 = base + 16;
+        int i3 = base + 24;
+        int i4 = base + 32;
+        int i5 = base + 40;
+        int i6 = base + 48;
+        int i7 = base + 56;
+        int i8 = - base + 63;
+        int i9 = - base + 55;
+        int i10 = - base + 47;
+        int i11 = - base + 39;
+        int i12 = - base + 31;
+        int i13 = - base + 23;
+        int i14 = - base + 15;
+        int i15 = - base + 7;
         hs_entry r0 = tile[i0 * 16 + lane];
         hs_entry r1 = tile[i1 * 16 + lane];
         hs_entry r2 = tile[i2 * 16 + lane];
@@ -1801,10 +1464,9 @@ __kernel void block_sort_8(__global const hs_stored *source, __global hs_stored 
         tile[i15 * 16 + lane] = r15;
     }
     hs_barrier();
-    // half stages, rows 8 to 1 apart
-    {
-        int q = hs_subgroup();
-        int base = q * 16;
+    // half stages, rows 4 to 1 apart
+    for (int q = hs_subgroup(); q < 8; q += 4) {
+        int base = q * 8;
         int i0 = base;
         int i1 = base + 1;
         int i2 = base + 2;
@@ -1813,14 +1475,6 @@ __kernel void block_sort_8(__global const hs_stored *source, __global hs_stored 
         int i5 = base + 5;
         int i6 = base + 6;
         int i7 = base + 7;
-        int i8 = base + 8;
-        int i9 = base + 9;
-        int i10 = base + 10;
-        int i11 = base + 11;
-        int i12 = base + 12;
-        int i13 = base + 13;
-        int i14 = base + 14;
-        int i15 = base + 15;
         hs_entry r0 = tile[i0 * 16 + lane];
         hs_entry r1 = tile[i1 * 16 + lane];
         hs_entry r2 = tile[i2 * 16 + lane];
@@ -1829,46 +1483,18 @@ __kernel void block_sort_8(__global const hs_stored *source, __global hs_stored 
         hs_entry r5 = tile[i5 * 16 + lane];
         hs_entry r6 = tile[i6 * 16 + lane];
         hs_entry r7 = tile[i7 * 16 + lane];
-        hs_entry r8 = tile[i8 * 16 + lane];
-        hs_entry r9 = tile[i9 * 16 + lane];
-        hs_entry r10 = tile[i10 * 16 + lane];
-        hs_entry r11 = tile[i11 * 16 + lane];
-        hs_entry r12 = tile[i12 * 16 + lane];
-        hs_entry r13 = tile[i13 * 16 + lane];
-        hs_entry r14 = tile[i14 * 16 + lane];
-        hs_entry r15 = tile[i15 * 16 + lane];
-        hs_swap(r0, r8);
-        hs_swap(r1, r9);
-        hs_swap(r2, r10);
-        hs_swap(r3, r11);
-        hs_swap(r4, r12);
-        hs_swap(r5, r13);
-        hs_swap(r6, r14);
-        hs_swap(r7, r15);
         hs_swap(r0, r4);
         hs_swap(r1, r5);
         hs_swap(r2, r6);
         hs_swap(r3, r7);
-        hs_swap(r8, r12);
-        hs_swap(r9, r13);
-        hs_swap(r10, r14);
-        hs_swap(r11, r15);
         hs_swap(r0, r2);
         hs_swap(r1, r3);
         hs_swap(r4, r6);
         hs_swap(r5, r7);
-        hs_swap(r8, r10);
-        hs_swap(r9, r11);
-        hs_swap(r12, r14);
-        hs_swap(r13, r15);
         hs_swap(r0, r1);
         hs_swap(r2, r3);
         hs_swap(r4, r5);
         hs_swap(r6, r7);
-        hs_swap(r8, r9);
-        hs_swap(r10, r11);
-        hs_swap(r12, r13);
-        hs_swap(r14, r15);
         tile[i0 * 16 + lane] = r0;
         tile[i1 * 16 + lane] = r1;
         tile[i2 * 16 + lane] = r2;
@@ -1877,14 +1503,6 @@ __kernel void block_sort_8(__global const hs_stored *source, __global hs_stored 
         tile[i5 * 16 + lane] = r5;
         tile[i6 * 16 + lane] = r6;
         tile[i7 * 16 + lane] = r7;
-        tile[i8 * 16 + lane] = r8;
-        tile[i9 * 16 + lane] = r9;
-        tile[i10 * 16 + lane] = r10;
-        tile[i11 * 16 + lane] = r11;
-        tile[i12 * 16 + lane] = r12;
-        tile[i13 * 16 + lane] = r13;
-        tile[i14 * 16 + lane] = r14;
-        tile[i15 * 16 + lane] = r15;
     }
     hs_barrier();
     // merge 8 + 8 lanes: flip, lane exchanges, column stages
@@ -1892,21 +1510,21 @@ __kernel void block_sort_8(__global const hs_stored *source, __global hs_stored 
         int q = hs_subgroup();
         int base = q;
         int i0 = base;
-        int i1 = base + 16;
-        int i2 = base + 32;
-        int i3 = base + 48;
-        int i4 = base + 64;
-        int i5 = base + 80;
-        int i6 = base + 96;
-        int i7 = base + 112;
-        int i8 = - base + 127;
-        int i9 = - base + 111;
-        int i10 = - base + 95;
-        int i11 = - base + 79;
-        int i12 = - base + 63;
-        int i13 = - base + 47;
-        int i14 = - base + 31;
-        int i15 = - base + 15;
+        int i1 = base + 8;
+        int i2 = base + 16;
+        int i3 = base + 24;
+        int i4 = base + 32;
+        int i5 = base + 40;
+        int i6 = base + 48;
+        int i7 = base + 56;
+        int i8 = - base + 63;
+        int i9 = - base + 55;
+        int i10 = - base + 47;
+        int i11 = - base + 39;
+        int i12 = - base + 31;
+        int i13 = - base + 23;
+        int i14 = - base + 15;
+        int i15 = - base + 7;
         hs_entry r0 = tile[i0 * 16 + lane];
         hs_entry r1 = tile[i1 * 16 + lane];
         hs_entry r2 = tile[i2 * 16 + lane];
@@ -2021,10 +1639,9 @@ __kernel void block_sort_8(__global const hs_stored *source, __global hs_stored 
         tile[i15 * 16 + lane] = r15;
     }
     hs_barrier();
-    // half stages, rows 8 to 1 apart
-    {
-        int q = hs_subgroup();
-        int base = q * 16;
+    // half stages, rows 4 to 1 apart
+    for (int q = hs_subgroup(); q < 8; q += 4) {
+        int base = q * 8;
         int i0 = base;
         int i1 = base + 1;
         int i2 = base + 2;
@@ -2033,14 +1650,6 @@ __kernel void block_sort_8(__global const hs_stored *source, __global hs_stored 
         int i5 = base + 5;
         int i6 = base + 6;
         int i7 = base + 7;
-        int i8 = base + 8;
-        int i9 = base + 9;
-        int i10 = base + 10;
-        int i11 = base + 11;
-        int i12 = base + 12;
-        int i13 = base + 13;
-        int i14 = base + 14;
-        int i15 = base + 15;
         hs_entry r0 = tile[i0 * 16 + lane];
         hs_entry r1 = tile[i1 * 16 + lane];
         hs_entry r2 = tile[i2 * 16 + lane];
@@ -2049,46 +1658,18 @@ __kernel void block_sort_8(__global const hs_stored *source, __global hs_stored 
         hs_entry r5 = tile[i5 * 16 + lane];
         hs_entry r6 = tile[i6 * 16 + lane];
         hs_entry r7 = tile[i7 * 16 + lane];
-        hs_entry r8 = tile[i8 * 16 + lane];
-        hs_entry r9 = tile[i9 * 16 + lane];
-        hs_entry r10 = tile[i10 * 16 + lane];
-        hs_entry r11 = tile[i11 * 16 + lane];
-        hs_entry r12 = tile[i12 * 16 + lane];
-        hs_entry r13 = tile[i13 * 16 + lane];
-        hs_entry r14 = tile[i14 * 16 + lane];
-        hs_entry r15 = tile[i15 * 16 + lane];
-        hs_swap(r0, r8);
-        hs_swap(r1, r9);
-        hs_swap(r2, r10);
-        hs_swap(r3, r11);
-        hs_swap(r4, r12);
-        hs_swap(r5, r13);
-        hs_swap(r6, r14);
-        hs_swap(r7, r15);
         hs_swap(r0, r4);
         hs_swap(r1, r5);
         hs_swap(r2, r6);
         hs_swap(r3, r7);
-        hs_swap(r8, r12);
-        hs_swap(r9, r13);
-        hs_swap(r10, r14);
-        hs_swap(r11, r15);
         hs_swap(r0, r2);
         hs_swap(r1, r3);
         hs_swap(r4, r6);
         hs_swap(r5, r7);
-        hs_swap(r8, r10);
-        hs_swap(r9, r11);
-        hs_swap(r12, r14);
-        hs_swap(r13, r15);
         hs_swap(r0, r1);
         hs_swap(r2, r3);
         hs_swap(r4, r5);
         hs_swap(r6, r7);
-        hs_swap(r8, r9);
-        hs_swap(r10, r11);
-        hs_swap(r12, r13);
-        hs_swap(r14, r15);
         tile[i0 * 16 + lane] = r0;
         tile[i1 * 16 + lane] = r1;
         tile[i2 * 16 + lane] = r2;
@@ -2097,17 +1678,9 @@ __kernel void block_sort_8(__global const hs_stored *source, __global hs_stored 
         tile[i5 * 16 + lane] = r5;
         tile[i6 * 16 + lane] = r6;
         tile[i7 * 16 + lane] = r7;
-        tile[i8 * 16 + lane] = r8;
-        tile[i9 * 16 + lane] = r9;
-        tile[i10 * 16 + lane] = r10;
-        tile[i11 * 16 + lane] = r11;
-        tile[i12 * 16 + lane] = r12;
-        tile[i13 * 16 + lane] = r13;
-        tile[i14 * 16 + lane] = r14;
-        tile[i15 * 16 + lane] = r15;
     }
     hs_barrier();
-    // transpose: rank = lane * 128 + row becomes linear; columns are 145 keys apart
+    // transpose: rank = lane * 64 + row becomes linear; columns are 81 keys apart
     {
         hs_entry r0, r1, r2, r3, r4, r5, r6, r7, r8, r9, r10, r11, r12, r13, r14, r15;
         r0 = tile[first + 0];
@@ -2128,7 +1701,7 @@ __kernel void block_sort_8(__global const hs_stored *source, __global hs_stored 
         r15 = tile[first + 240];
         hs_barrier();
         int row = hs_subgroup() * 16;
-        int to = lane * 145 + row;
+        int to = lane * 81 + row;
         tile[to + 0] = r0;
         tile[to + 1] = r1;
         tile[to + 2] = r2;
@@ -2148,53 +1721,53 @@ __kernel void block_sort_8(__global const hs_stored *source, __global hs_stored 
         hs_barrier();
     }
     // store in linear order, nothing at or beyond n
-    if (count >= 2048) {
-        destination[start + first + 0] = hs_left(tile[first + 0 + (first + 0) / 128 * 17]);
-        destination[start + first + 16] = hs_left(tile[first + 16 + (first + 16) / 128 * 17]);
-        destination[start + first + 32] = hs_left(tile[first + 32 + (first + 32) / 128 * 17]);
-        destination[start + first + 48] = hs_left(tile[first + 48 + (first + 48) / 128 * 17]);
-        destination[start + first + 64] = hs_left(tile[first + 64 + (first + 64) / 128 * 17]);
-        destination[start + first + 80] = hs_left(tile[first + 80 + (first + 80) / 128 * 17]);
-        destination[start + first + 96] = hs_left(tile[first + 96 + (first + 96) / 128 * 17]);
-        destination[start + first + 112] = hs_left(tile[first + 112 + (first + 112) / 128 * 17]);
-        destination[start + first + 128] = hs_left(tile[first + 128 + (first + 128) / 128 * 17]);
-        destination[start + first + 144] = hs_left(tile[first + 144 + (first + 144) / 128 * 17]);
-        destination[start + first + 160] = hs_left(tile[first + 160 + (first + 160) / 128 * 17]);
-        destination[start + first + 176] = hs_left(tile[first + 176 + (first + 176) / 128 * 17]);
-        destination[start + first + 192] = hs_left(tile[first + 192 + (first + 192) / 128 * 17]);
-        destination[start + first + 208] = hs_left(tile[first + 208 + (first + 208) / 128 * 17]);
-        destination[start + first + 224] = hs_left(tile[first + 224 + (first + 224) / 128 * 17]);
-        destination[start + first + 240] = hs_left(tile[first + 240 + (first + 240) / 128 * 17]);
+    if (count >= 1024) {
+        destination[start + first + 0] = hs_left(tile[first + 0 + (first + 0) / 64 * 17]);
+        destination[start + first + 16] = hs_left(tile[first + 16 + (first + 16) / 64 * 17]);
+        destination[start + first + 32] = hs_left(tile[first + 32 + (first + 32) / 64 * 17]);
+        destination[start + first + 48] = hs_left(tile[first + 48 + (first + 48) / 64 * 17]);
+        destination[start + first + 64] = hs_left(tile[first + 64 + (first + 64) / 64 * 17]);
+        destination[start + first + 80] = hs_left(tile[first + 80 + (first + 80) / 64 * 17]);
+        destination[start + first + 96] = hs_left(tile[first + 96 + (first + 96) / 64 * 17]);
+        destination[start + first + 112] = hs_left(tile[first + 112 + (first + 112) / 64 * 17]);
+        destination[start + first + 128] = hs_left(tile[first + 128 + (first + 128) / 64 * 17]);
+        destination[start + first + 144] = hs_left(tile[first + 144 + (first + 144) / 64 * 17]);
+        destination[start + first + 160] = hs_left(tile[first + 160 + (first + 160) / 64 * 17]);
+        destination[start + first + 176] = hs_left(tile[first + 176 + (first + 176) / 64 * 17]);
+        destination[start + first + 192] = hs_left(tile[first + 192 + (first + 192) / 64 * 17]);
+        destination[start + first + 208] = hs_left(tile[first + 208 + (first + 208) / 64 * 17]);
+        destination[start + first + 224] = hs_left(tile[first + 224 + (first + 224) / 64 * 17]);
+        destination[start + first + 240] = hs_left(tile[first + 240 + (first + 240) / 64 * 17]);
     } else {
-        if (first + 0 < count) destination[start + first + 0] = hs_left(tile[first + 0 + (first + 0) / 128 * 17]);
-        if (first + 16 < count) destination[start + first + 16] = hs_left(tile[first + 16 + (first + 16) / 128 * 17]);
-        if (first + 32 < count) destination[start + first + 32] = hs_left(tile[first + 32 + (first + 32) / 128 * 17]);
-        if (first + 48 < count) destination[start + first + 48] = hs_left(tile[first + 48 + (first + 48) / 128 * 17]);
-        if (first + 64 < count) destination[start + first + 64] = hs_left(tile[first + 64 + (first + 64) / 128 * 17]);
-        if (first + 80 < count) destination[start + first + 80] = hs_left(tile[first + 80 + (first + 80) / 128 * 17]);
-        if (first + 96 < count) destination[start + first + 96] = hs_left(tile[first + 96 + (first + 96) / 128 * 17]);
-        if (first + 112 < count) destination[start + first + 112] = hs_left(tile[first + 112 + (first + 112) / 128 * 17]);
-        if (first + 128 < count) destination[start + first + 128] = hs_left(tile[first + 128 + (first + 128) / 128 * 17]);
-        if (first + 144 < count) destination[start + first + 144] = hs_left(tile[first + 144 + (first + 144) / 128 * 17]);
-        if (first + 160 < count) destination[start + first + 160] = hs_left(tile[first + 160 + (first + 160) / 128 * 17]);
-        if (first + 176 < count) destination[start + first + 176] = hs_left(tile[first + 176 + (first + 176) / 128 * 17]);
-        if (first + 192 < count) destination[start + first + 192] = hs_left(tile[first + 192 + (first + 192) / 128 * 17]);
-        if (first + 208 < count) destination[start + first + 208] = hs_left(tile[first + 208 + (first + 208) / 128 * 17]);
-        if (first + 224 < count) destination[start + first + 224] = hs_left(tile[first + 224 + (first + 224) / 128 * 17]);
-        if (first + 240 < count) destination[start + first + 240] = hs_left(tile[first + 240 + (first + 240) / 128 * 17]);
+        if (first + 0 < count) destination[start + first + 0] = hs_left(tile[first + 0 + (first + 0) / 64 * 17]);
+        if (first + 16 < count) destination[start + first + 16] = hs_left(tile[first + 16 + (first + 16) / 64 * 17]);
+        if (first + 32 < count) destination[start + first + 32] = hs_left(tile[first + 32 + (first + 32) / 64 * 17]);
+        if (first + 48 < count) destination[start + first + 48] = hs_left(tile[first + 48 + (first + 48) / 64 * 17]);
+        if (first + 64 < count) destination[start + first + 64] = hs_left(tile[first + 64 + (first + 64) / 64 * 17]);
+        if (first + 80 < count) destination[start + first + 80] = hs_left(tile[first + 80 + (first + 80) / 64 * 17]);
+        if (first + 96 < count) destination[start + first + 96] = hs_left(tile[first + 96 + (first + 96) / 64 * 17]);
+        if (first + 112 < count) destination[start + first + 112] = hs_left(tile[first + 112 + (first + 112) / 64 * 17]);
+        if (first + 128 < count) destination[start + first + 128] = hs_left(tile[first + 128 + (first + 128) / 64 * 17]);
+        if (first + 144 < count) destination[start + first + 144] = hs_left(tile[first + 144 + (first + 144) / 64 * 17]);
+        if (first + 160 < count) destination[start + first + 160] = hs_left(tile[first + 160 + (first + 160) / 64 * 17]);
+        if (first + 176 < count) destination[start + first + 176] = hs_left(tile[first + 176 + (first + 176) / 64 * 17]);
+        if (first + 192 < count) destination[start + first + 192] = hs_left(tile[first + 192 + (first + 192) / 64 * 17]);
+        if (first + 208 < count) destination[start + first + 208] = hs_left(tile[first + 208 + (first + 208) / 64 * 17]);
+        if (first + 224 < count) destination[start + first + 224] = hs_left(tile[first + 224 + (first + 224) / 64 * 17]);
+        if (first + 240 < count) destination[start + first + 240] = hs_left(tile[first + 240 + (first + 240) / 64 * 17]);
     }
 }
 
-// sort blocks of 8192 keys
+// sort blocks of 4096 keys
 #if defined(cl_intel_required_subgroup_size)
 __attribute__((intel_reqd_sub_group_size(16)))
 #endif
-__attribute__((reqd_work_group_size(512, 1, 1)))
-__kernel void block_sort_32(__global const hs_stored *source, __global hs_stored *destination, int n, int argument)
+__attribute__((reqd_work_group_size(256, 1, 1)))
+__kernel void block_sort_16(__global const hs_stored *source, __global hs_stored *destination, int n, int argument)
 {
-    __local hs_key tile[8464];
+    __local hs_key tile[4368];
 
-    int start = hs_group() * 8192;
+    int start = hs_group() * 4096;
     if (start >= hs_n()) return;
     int count = hs_n() - start;
     int lane = hs_lane();
@@ -2204,7 +1777,7 @@ __kernel void block_sort_32(__global const hs_stored *source, __global hs_stored
     {
         int at = first;
         hs_entry r0, r1, r2, r3, r4, r5, r6, r7, r8, r9, r10, r11, r12, r13, r14, r15;
-        if (count >= 8192) {
+        if (count >= 4096) {
             r0 = hs_entered(source[start + at + 0], start + at + 0);
             r1 = hs_entered(source[start + at + 16], start + at + 16);
             r2 = hs_entered(source[start + at + 32], start + at + 32);
@@ -2323,7 +1896,7 @@ __kernel void block_sort_32(__global const hs_stored *source, __global hs_stored
     }
     hs_barrier();
     // merge runs of 16 rows: flip, then 2 half stages
-    for (int q = hs_subgroup(); q < 64; q += 32) {
+    for (int q = hs_subgroup(); q < 32; q += 16) {
         int span = q / 4 * 32;
         int base = q % 4;
         int i0 = span + base;
@@ -2365,7 +1938,7 @@ __kernel void block_sort_32(__global const hs_stored *source, __global hs_stored
     }
     hs_barrier();
     // merge runs of 16 rows: half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 128; q += 32) {
+    for (int q = hs_subgroup(); q < 64; q += 16) {
         int span = q / 8 * 32;
         int base = q % 8 * 4;
         int i0 = span + base;
@@ -2387,7 +1960,7 @@ __kernel void block_sort_32(__global const hs_stored *source, __global hs_stored
     }
     hs_barrier();
     // merge runs of 32 rows: flip, then 2 half stages
-    for (int q = hs_subgroup(); q < 64; q += 32) {
+    for (int q = hs_subgroup(); q < 32; q += 16) {
         int span = q / 8 * 64;
         int base = q % 8;
         int i0 = span + base;
@@ -2429,7 +2002,7 @@ __kernel void block_sort_32(__global const hs_stored *source, __global hs_stored
     }
     hs_barrier();
     // merge runs of 32 rows: half stages, rows 4 to 1 apart
-    for (int q = hs_subgroup(); q < 64; q += 32) {
+    for (int q = hs_subgroup(); q < 32; q += 16) {
         int span = q / 8 * 64;
         int base = q % 8 * 8;
         int i0 = span + base;
@@ -2558,7 +2131,7 @@ __kernel void block_sort_32(__global const hs_stored *source, __global hs_stored
     }
     hs_barrier();
     // merge runs of 64 rows: half stages, rows 4 to 1 apart
-    for (int q = hs_subgroup(); q < 64; q += 32) {
+    for (int q = hs_subgroup(); q < 32; q += 16) {
         int span = q / 16 * 128;
         int base = q % 16 * 8;
         int i0 = span + base;
@@ -2602,24 +2175,23 @@ __kernel void block_sort_32(__global const hs_stored *source, __global hs_stored
     // merge runs of 128 rows: flip, then 3 half stages
     {
         int q = hs_subgroup();
-        int span = q / 16 * 256;
-        int base = q % 16;
-        int i0 = span + base;
-        int i1 = span + base + 16;
-        int i2 = span + base + 32;
-        int i3 = span + base + 48;
-        int i4 = span + base + 64;
-        int i5 = span + base + 80;
-        int i6 = span + base + 96;
-        int i7 = span + base + 112;
-        int i8 = span - base + 255;
-        int i9 = span - base + 239;
-        int i10 = span - base + 223;
-        int i11 = span - base + 207;
-        int i12 = span - base + 191;
-        int i13 = span - base + 175;
-        int i14 = span - base + 159;
-        int i15 = span - base + 143;
+        int base = q;
+        int i0 = base;
+        int i1 = base + 16;
+        int i2 = base + 32;
+        int i3 = base + 48;
+        int i4 = base + 64;
+        int i5 = base + 80;
+        int i6 = base + 96;
+        int i7 = base + 112;
+        int i8 = - base + 255;
+        int i9 = - base + 239;
+        int i10 = - base + 223;
+        int i11 = - base + 207;
+        int i12 = - base + 191;
+        int i13 = - base + 175;
+        int i14 = - base + 159;
+        int i15 = - base + 143;
         hs_entry r0 = tile[i0 * 16 + lane];
         hs_entry r1 = tile[i1 * 16 + lane];
         hs_entry r2 = tile[i2 * 16 + lane];
@@ -2689,24 +2261,23 @@ __kernel void block_sort_32(__global const hs_stored *source, __global hs_stored
     // merge runs of 128 rows: half stages, rows 8 to 1 apart
     {
         int q = hs_subgroup();
-        int span = q / 16 * 256;
-        int base = q % 16 * 16;
-        int i0 = span + base;
-        int i1 = span + base + 1;
-        int i2 = span + base + 2;
-        int i3 = span + base + 3;
-        int i4 = span + base + 4;
-        int i5 = span + base + 5;
-        int i6 = span + base + 6;
-        int i7 = span + base + 7;
-        int i8 = span + base + 8;
-        int i9 = span + base + 9;
-        int i10 = span + base + 10;
-        int i11 = span + base + 11;
-        int i12 = span + base + 12;
-        int i13 = span + base + 13;
-        int i14 = span + base + 14;
-        int i15 = span + base + 15;
+        int base = q * 16;
+        int i0 = base;
+        int i1 = base + 1;
+        int i2 = base + 2;
+        int i3 = base + 3;
+        int i4 = base + 4;
+        int i5 = base + 5;
+        int i6 = base + 6;
+        int i7 = base + 7;
+        int i8 = base + 8;
+        int i9 = base + 9;
+        int i10 = base + 10;
+        int i11 = base + 11;
+        int i12 = base + 12;
+        int i13 = base + 13;
+        int i14 = base + 14;
+        int i15 = base + 15;
         hs_entry r0 = tile[i0 * 16 + lane];
         hs_entry r1 = tile[i1 * 16 + lane];
         hs_entry r2 = tile[i2 * 16 + lane];
@@ -2773,150 +2344,26 @@ __kernel void block_sort_32(__global const hs_stored *source, __global hs_stored
         tile[i15 * 16 + lane] = r15;
     }
     hs_barrier();
-    // merge runs of 256 rows: flip, then 2 half stages
-    for (int q = hs_subgroup(); q < 64; q += 32) {
-        int base = q;
-        int i0 = base;
-        int i1 = base + 64;
-        int i2 = base + 128;
-        int i3 = base + 192;
-        int i4 = - base + 511;
-        int i5 = - base + 447;
-        int i6 = - base + 383;
-        int i7 = - base + 319;
-        hs_entry r0 = tile[i0 * 16 + lane];
-        hs_entry r1 = tile[i1 * 16 + lane];
-        hs_entry r2 = tile[i2 * 16 + lane];
-        hs_entry r3 = tile[i3 * 16 + lane];
-        hs_entry r4 = tile[i4 * 16 + lane];
-        hs_entry r5 = tile[i5 * 16 + lane];
-        hs_entry r6 = tile[i6 * 16 + lane];
-        hs_entry r7 = tile[i7 * 16 + lane];
-        hs_swap(r0, r4);
-        hs_swap(r1, r5);
-        hs_swap(r2, r6);
-        hs_swap(r3, r7);
-        hs_swap(r0, r2);
-        hs_swap(r1, r3);
-        hs_swap(r0, r1);
-        hs_swap(r2, r3);
-        hs_swap(r7, r5);
-        hs_swap(r6, r4);
-        hs_swap(r7, r6);
-        hs_swap(r5, r4);
-        tile[i0 * 16 + lane] = r0;
-        tile[i1 * 16 + lane] = r1;
-        tile[i2 * 16 + lane] = r2;
-        tile[i3 * 16 + lane] = r3;
-        tile[i4 * 16 + lane] = r4;
-        tile[i5 * 16 + lane] = r5;
-        tile[i6 * 16 + lane] = r6;
-        tile[i7 * 16 + lane] = r7;
-    }
-    hs_barrier();
-    // merge runs of 256 rows: half stages, rows 32 to 8 apart
-    for (int q = hs_subgroup(); q < 64; q += 32) {
-        int x = q;
-        int base = x / 8 * 64 + x % 8;
-        int i0 = base;
-        int i1 = base + 8;
-        int i2 = base + 16;
-        int i3 = base + 24;
-        int i4 = base + 32;
-        int i5 = base + 40;
-        int i6 = base + 48;
-        int i7 = base + 56;
-        hs_entry r0 = tile[i0 * 16 + lane];
-        hs_entry r1 = tile[i1 * 16 + lane];
-        hs_entry r2 = tile[i2 * 16 + lane];
-        hs_entry r3 = tile[i3 * 16 + lane];
-        hs_entry r4 = tile[i4 * 16 + lane];
-        hs_entry r5 = tile[i5 * 16 + lane];
-        hs_entry r6 = tile[i6 * 16 + lane];
-        hs_entry r7 = tile[i7 * 16 + lane];
-        hs_swap(r0, r4);
-        hs_swap(r1, r5);
-        hs_swap(r2, r6);
-        hs_swap(r3, r7);
-        hs_swap(r0, r2);
-        hs_swap(r1, r3);
-        hs_swap(r4, r6);
-        hs_swap(r5, r7);
-        hs_swap(r0, r1);
-        hs_swap(r2, r3);
-        hs_swap(r4, r5);
-        hs_swap(r6, r7);
-        tile[i0 * 16 + lane] = r0;
-        tile[i1 * 16 + lane] = r1;
-        tile[i2 * 16 + lane] = r2;
-        tile[i3 * 16 + lane] = r3;
-        tile[i4 * 16 + lane] = r4;
-        tile[i5 * 16 + lane] = r5;
-        tile[i6 * 16 + lane] = r6;
-        tile[i7 * 16 + lane] = r7;
-    }
-    hs_barrier();
-    // merge runs of 256 rows: half stages, rows 4 to 1 apart
-    for (int q = hs_subgroup(); q < 64; q += 32) {
-        int base = q * 8;
-        int i0 = base;
-        int i1 = base + 1;
-        int i2 = base + 2;
-        int i3 = base + 3;
-        int i4 = base + 4;
-        int i5 = base + 5;
-        int i6 = base + 6;
-        int i7 = base + 7;
-        hs_entry r0 = tile[i0 * 16 + lane];
-        hs_entry r1 = tile[i1 * 16 + lane];
-        hs_entry r2 = tile[i2 * 16 + lane];
-        hs_entry r3 = tile[i3 * 16 + lane];
-        hs_entry r4 = tile[i4 * 16 + lane];
-        hs_entry r5 = tile[i5 * 16 + lane];
-        hs_entry r6 = tile[i6 * 16 + lane];
-        hs_entry r7 = tile[i7 * 16 + lane];
-        hs_swap(r0, r4);
-        hs_swap(r1, r5);
-        hs_swap(r2, r6);
-        hs_swap(r3, r7);
-        hs_swap(r0, r2);
-        hs_swap(r1, r3);
-        hs_swap(r4, r6);
-        hs_swap(r5, r7);
-        hs_swap(r0, r1);
-        hs_swap(r2, r3);
-        hs_swap(r4, r5);
-        hs_swap(r6, r7);
-        tile[i0 * 16 + lane] = r0;
-        tile[i1 * 16 + lane] = r1;
-        tile[i2 * 16 + lane] = r2;
-        tile[i3 * 16 + lane] = r3;
-        tile[i4 * 16 + lane] = r4;
-        tile[i5 * 16 + lane] = r5;
-        tile[i6 * 16 + lane] = r6;
-        tile[i7 * 16 + lane] = r7;
-    }
-    hs_barrier();
     // merge 1 + 1 lanes: flip, lane exchanges, column stages
     {
         int q = hs_subgroup();
         int base = q;
         int i0 = base;
-        int i1 = base + 64;
-        int i2 = base + 128;
-        int i3 = base + 192;
-        int i4 = base + 256;
-        int i5 = base + 320;
-        int i6 = base + 384;
-        int i7 = base + 448;
-        int i8 = - base + 511;
-        int i9 = - base + 447;
-        int i10 = - base + 383;
-        int i11 = - base + 319;
-        int i12 = - base + 255;
-        int i13 = - base + 191;
-        int i14 = - base + 127;
-        int i15 = - base + 63;
+        int i1 = base + 32;
+        int i2 = base + 64;
+        int i3 = base + 96;
+        int i4 = base + 128;
+        int i5 = base + 160;
+        int i6 = base + 192;
+        int i7 = base + 224;
+        int i8 = - base + 255;
+        int i9 = - base + 223;
+        int i10 = - base + 191;
+        int i11 = - base + 159;
+        int i12 = - base + 127;
+        int i13 = - base + 95;
+        int i14 = - base + 63;
+        int i15 = - base + 31;
         hs_entry r0 = tile[i0 * 16 + lane];
         hs_entry r1 = tile[i1 * 16 + lane];
         hs_entry r2 = tile[i2 * 16 + lane];
@@ -2983,18 +2430,18 @@ __kernel void block_sort_32(__global const hs_stored *source, __global hs_stored
         tile[i15 * 16 + lane] = r15;
     }
     hs_barrier();
-    // half stages, rows 32 to 8 apart
-    for (int q = hs_subgroup(); q < 64; q += 32) {
+    // half stages, rows 16 to 4 apart
+    for (int q = hs_subgroup(); q < 32; q += 16) {
         int x = q;
-        int base = x / 8 * 64 + x % 8;
+        int base = x / 4 * 32 + x % 4;
         int i0 = base;
-        int i1 = base + 8;
-        int i2 = base + 16;
-        int i3 = base + 24;
-        int i4 = base + 32;
-        int i5 = base + 40;
-        int i6 = base + 48;
-        int i7 = base + 56;
+        int i1 = base + 4;
+        int i2 = base + 8;
+        int i3 = base + 12;
+        int i4 = base + 16;
+        int i5 = base + 20;
+        int i6 = base + 24;
+        int i7 = base + 28;
         hs_entry r0 = tile[i0 * 16 + lane];
         hs_entry r1 = tile[i1 * 16 + lane];
         hs_entry r2 = tile[i2 * 16 + lane];
@@ -3025,45 +2472,25 @@ __kernel void block_sort_32(__global const hs_stored *source, __global hs_stored
         tile[i7 * 16 + lane] = r7;
     }
     hs_barrier();
-    // half stages, rows 4 to 1 apart
-    for (int q = hs_subgroup(); q < 64; q += 32) {
-        int base = q * 8;
+    // half stages, rows 2 to 1 apart
+    for (int q = hs_subgroup(); q < 64; q += 16) {
+        int base = q * 4;
         int i0 = base;
         int i1 = base + 1;
         int i2 = base + 2;
         int i3 = base + 3;
-        int i4 = base + 4;
-        int i5 = base + 5;
-        int i6 = base + 6;
-        int i7 = base + 7;
         hs_entry r0 = tile[i0 * 16 + lane];
         hs_entry r1 = tile[i1 * 16 + lane];
         hs_entry r2 = tile[i2 * 16 + lane];
         hs_entry r3 = tile[i3 * 16 + lane];
-        hs_entry r4 = tile[i4 * 16 + lane];
-        hs_entry r5 = tile[i5 * 16 + lane];
-        hs_entry r6 = tile[i6 * 16 + lane];
-        hs_entry r7 = tile[i7 * 16 + lane];
-        hs_swap(r0, r4);
-        hs_swap(r1, r5);
-        hs_swap(r2, r6);
-        hs_swap(r3, r7);
         hs_swap(r0, r2);
         hs_swap(r1, r3);
-        hs_swap(r4, r6);
-        hs_swap(r5, r7);
         hs_swap(r0, r1);
         hs_swap(r2, r3);
-        hs_swap(r4, r5);
-        hs_swap(r6, r7);
         tile[i0 * 16 + lane] = r0;
         tile[i1 * 16 + lane] = r1;
         tile[i2 * 16 + lane] = r2;
         tile[i3 * 16 + lane] = r3;
-        tile[i4 * 16 + lane] = r4;
-        tile[i5 * 16 + lane] = r5;
-        tile[i6 * 16 + lane] = r6;
-        tile[i7 * 16 + lane] = r7;
     }
     hs_barrier();
     // merge 2 + 2 lanes: flip, lane exchanges, column stages
@@ -3071,21 +2498,21 @@ __kernel void block_sort_32(__global const hs_stored *source, __global hs_stored
         int q = hs_subgroup();
         int base = q;
         int i0 = base;
-        int i1 = base + 64;
-        int i2 = base + 128;
-        int i3 = base + 192;
-        int i4 = base + 256;
-        int i5 = base + 320;
-        int i6 = base + 384;
-        int i7 = base + 448;
-        int i8 = - base + 511;
-        int i9 = - base + 447;
-        int i10 = - base + 383;
-        int i11 = - base + 319;
-        int i12 = - base + 255;
-        int i13 = - base + 191;
-        int i14 = - base + 127;
-        int i15 = - base + 63;
+        int i1 = base + 32;
+        int i2 = base + 64;
+        int i3 = base + 96;
+        int i4 = base + 128;
+        int i5 = base + 160;
+        int i6 = base + 192;
+        int i7 = base + 224;
+        int i8 = - base + 255;
+        int i9 = - base + 223;
+        int i10 = - base + 191;
+        int i11 = - base + 159;
+        int i12 = - base + 127;
+        int i13 = - base + 95;
+        int i14 = - base + 63;
+        int i15 = - base + 31;
         hs_entry r0 = tile[i0 * 16 + lane];
         hs_entry r1 = tile[i1 * 16 + lane];
         hs_entry r2 = tile[i2 * 16 + lane];
@@ -3168,18 +2595,18 @@ __kernel void block_sort_32(__global const hs_stored *source, __global hs_stored
         tile[i15 * 16 + lane] = r15;
     }
     hs_barrier();
-    // half stages, rows 32 to 8 apart
-    for (int q = hs_subgroup(); q < 64; q += 32) {
+    // half stages, rows 16 to 4 apart
+    for (int q = hs_subgroup(); q < 32; q += 16) {
         int x = q;
-        int base = x / 8 * 64 + x % 8;
+        int base = x / 4 * 32 + x % 4;
         int i0 = base;
-        int i1 = base + 8;
-        int i2 = base + 16;
-        int i3 = base + 24;
-        int i4 = base + 32;
-        int i5 = base + 40;
-        int i6 = base + 48;
-        int i7 = base + 56;
+        int i1 = base + 4;
+        int i2 = base + 8;
+        int i3 = base + 12;
+        int i4 = base + 16;
+        int i5 = base + 20;
+        int i6 = base + 24;
+        int i7 = base + 28;
         hs_entry r0 = tile[i0 * 16 + lane];
         hs_entry r1 = tile[i1 * 16 + lane];
         hs_entry r2 = tile[i2 * 16 + lane];
@@ -3210,45 +2637,25 @@ __kernel void block_sort_32(__global const hs_stored *source, __global hs_stored
         tile[i7 * 16 + lane] = r7;
     }
     hs_barrier();
-    // half stages, rows 4 to 1 apart
-    for (int q = hs_subgroup(); q < 64; q += 32) {
-        int base = q * 8;
+    // half stages, rows 2 to 1 apart
+    for (int q = hs_subgroup(); q < 64; q += 16) {
+        int base = q * 4;
         int i0 = base;
         int i1 = base + 1;
         int i2 = base + 2;
         int i3 = base + 3;
-        int i4 = base + 4;
-        int i5 = base + 5;
-        int i6 = base + 6;
-        int i7 = base + 7;
         hs_entry r0 = tile[i0 * 16 + lane];
         hs_entry r1 = tile[i1 * 16 + lane];
         hs_entry r2 = tile[i2 * 16 + lane];
         hs_entry r3 = tile[i3 * 16 + lane];
-        hs_entry r4 = tile[i4 * 16 + lane];
-        hs_entry r5 = tile[i5 * 16 + lane];
-        hs_entry r6 = tile[i6 * 16 + lane];
-        hs_entry r7 = tile[i7 * 16 + lane];
-        hs_swap(r0, r4);
-        hs_swap(r1, r5);
-        hs_swap(r2, r6);
-        hs_swap(r3, r7);
         hs_swap(r0, r2);
         hs_swap(r1, r3);
-        hs_swap(r4, r6);
-        hs_swap(r5, r7);
         hs_swap(r0, r1);
         hs_swap(r2, r3);
-        hs_swap(r4, r5);
-        hs_swap(r6, r7);
         tile[i0 * 16 + lane] = r0;
         tile[i1 * 16 + lane] = r1;
         tile[i2 * 16 + lane] = r2;
         tile[i3 * 16 + lane] = r3;
-        tile[i4 * 16 + lane] = r4;
-        tile[i5 * 16 + lane] = r5;
-        tile[i6 * 16 + lane] = r6;
-        tile[i7 * 16 + lane] = r7;
     }
     hs_barrier();
     // merge 4 + 4 lanes: flip, lane exchanges, column stages
@@ -3256,21 +2663,21 @@ __kernel void block_sort_32(__global const hs_stored *source, __global hs_stored
         int q = hs_subgroup();
         int base = q;
         int i0 = base;
-        int i1 = base + 64;
-        int i2 = base + 128;
-        int i3 = base + 192;
-        int i4 = base + 256;
-        int i5 = base + 320;
-        int i6 = base + 384;
-        int i7 = base + 448;
-        int i8 = - base + 511;
-        int i9 = - base + 447;
-        int i10 = - base + 383;
-        int i11 = - base + 319;
-        int i12 = - base + 255;
-        int i13 = - base + 191;
-        int i14 = - base + 127;
-        int i15 = - base + 63;
+        int i1 = base + 32;
+        int i2 = base + 64;
+        int i3 = base + 96;
+        int i4 = base + 128;
+        int i5 = base + 160;
+        int i6 = base + 192;
+        int i7 = base + 224;
+        int i8 = - base + 255;
+        int i9 = - base + 223;
+        int i10 = - base + 191;
+        int i11 = - base + 159;
+        int i12 = - base + 127;
+        int i13 = - base + 95;
+        int i14 = - base + 63;
+        int i15 = - base + 31;
         hs_entry r0 = tile[i0 * 16 + lane];
         hs_entry r1 = tile[i1 * 16 + lane];
         hs_entry r2 = tile[i2 * 16 + lane];
@@ -3369,18 +2776,18 @@ __kernel void block_sort_32(__global const hs_stored *source, __global hs_stored
         tile[i15 * 16 + lane] = r15;
     }
     hs_barrier();
-    // half stages, rows 32 to 8 apart
-    for (int q = hs_subgroup(); q < 64; q += 32) {
+    // half stages, rows 16 to 4 apart
+    for (int q = hs_subgroup(); q < 32; q += 16) {
         int x = q;
-        int base = x / 8 * 64 + x % 8;
+        int base = x / 4 * 32 + x % 4;
         int i0 = base;
-        int i1 = base + 8;
-        int i2 = base + 16;
-        int i3 = base + 24;
-        int i4 = base + 32;
-        int i5 = base + 40;
-        int i6 = base + 48;
-        int i7 = base + 56;
+        int i1 = base + 4;
+        int i2 = base + 8;
+        int i3 = base + 12;
+        int i4 = base + 16;
+        int i5 = base + 20;
+        int i6 = base + 24;
+        int i7 = base + 28;
         hs_entry r0 = tile[i0 * 16 + lane];
         hs_entry r1 = tile[i1 * 16 + lane];
         hs_entry r2 = tile[i2 * 16 + lane];
@@ -3411,45 +2818,25 @@ __kernel void block_sort_32(__global const hs_stored *source, __global hs_stored
         tile[i7 * 16 + lane] = r7;
     }
     hs_barrier();
-    // half stages, rows 4 to 1 apart
-    for (int q = hs_subgroup(); q < 64; q += 32) {
-        int base = q * 8;
+    // half stages, rows 2 to 1 apart
+    for (int q = hs_subgroup(); q < 64; q += 16) {
+        int base = q * 4;
         int i0 = base;
         int i1 = base + 1;
         int i2 = base + 2;
         int i3 = base + 3;
-        int i4 = base + 4;
-        int i5 = base + 5;
-        int i6 = base + 6;
-        int i7 = base + 7;
         hs_entry r0 = tile[i0 * 16 + lane];
         hs_entry r1 = tile[i1 * 16 + lane];
         hs_entry r2 = tile[i2 * 16 + lane];
         hs_entry r3 = tile[i3 * 16 + lane];
-        hs_entry r4 = tile[i4 * 16 + lane];
-        hs_entry r5 = tile[i5 * 16 + lane];
-        hs_entry r6 = tile[i6 * 16 + lane];
-        hs_entry r7 = tile[i7 * 16 + lane];
-        hs_swap(r0, r4);
-        hs_swap(r1, r5);
-        hs_swap(r2, r6);
-        hs_swap(r3, r7);
         hs_swap(r0, r2);
         hs_swap(r1, r3);
-        hs_swap(r4, r6);
-        hs_swap(r5, r7);
         hs_swap(r0, r1);
         hs_swap(r2, r3);
-        hs_swap(r4, r5);
-        hs_swap(r6, r7);
         tile[i0 * 16 + lane] = r0;
         tile[i1 * 16 + lane] = r1;
         tile[i2 * 16 + lane] = r2;
         tile[i3 * 16 + lane] = r3;
-        tile[i4 * 16 + lane] = r4;
-        tile[i5 * 16 + lane] = r5;
-        tile[i6 * 16 + lane] = r6;
-        tile[i7 * 16 + lane] = r7;
     }
     hs_barrier();
     // merge 8 + 8 lanes: flip, lane exchanges, column stages
@@ -3457,21 +2844,21 @@ __kernel void block_sort_32(__global const hs_stored *source, __global hs_stored
         int q = hs_subgroup();
         int base = q;
         int i0 = base;
-        int i1 = base + 64;
-        int i2 = base + 128;
-        int i3 = base + 192;
-        int i4 = base + 256;
-        int i5 = base + 320;
-        int i6 = base + 384;
-        int i7 = base + 448;
-        int i8 = - base + 511;
-        int i9 = - base + 447;
-        int i10 = - base + 383;
-        int i11 = - base + 319;
-        int i12 = - base + 255;
-        int i13 = - base + 191;
-        int i14 = - base + 127;
-        int i15 = - base + 63;
+        int i1 = base + 32;
+        int i2 = base + 64;
+        int i3 = base + 96;
+        int i4 = base + 128;
+        int i5 = base + 160;
+        int i6 = base + 192;
+        int i7 = base + 224;
+        int i8 = - base + 255;
+        int i9 = - base + 223;
+        int i10 = - base + 191;
+        int i11 = - base + 159;
+        int i12 = - base + 127;
+        int i13 = - base + 95;
+        int i14 = - base + 63;
+        int i15 = - base + 31;
         hs_entry r0 = tile[i0 * 16 + lane];
         hs_entry r1 = tile[i1 * 16 + lane];
         hs_entry r2 = tile[i2 * 16 + lane];
@@ -3586,18 +2973,18 @@ __kernel void block_sort_32(__global const hs_stored *source, __global hs_stored
         tile[i15 * 16 + lane] = r15;
     }
     hs_barrier();
-    // half stages, rows 32 to 8 apart
-    for (int q = hs_subgroup(); q < 64; q += 32) {
+    // half stages, rows 16 to 4 apart
+    for (int q = hs_subgroup(); q < 32; q += 16) {
         int x = q;
-        int base = x / 8 * 64 + x % 8;
+        int base = x / 4 * 32 + x % 4;
         int i0 = base;
-        int i1 = base + 8;
-        int i2 = base + 16;
-        int i3 = base + 24;
-        int i4 = base + 32;
-        int i5 = base + 40;
-        int i6 = base + 48;
-        int i7 = base + 56;
+        int i1 = base + 4;
+        int i2 = base + 8;
+        int i3 = base + 12;
+        int i4 = base + 16;
+        int i5 = base + 20;
+        int i6 = base + 24;
+        int i7 = base + 28;
         hs_entry r0 = tile[i0 * 16 + lane];
         hs_entry r1 = tile[i1 * 16 + lane];
         hs_entry r2 = tile[i2 * 16 + lane];
@@ -3628,48 +3015,28 @@ __kernel void block_sort_32(__global const hs_stored *source, __global hs_stored
         tile[i7 * 16 + lane] = r7;
     }
     hs_barrier();
-    // half stages, rows 4 to 1 apart
-    for (int q = hs_subgroup(); q < 64; q += 32) {
-        int base = q * 8;
+    // half stages, rows 2 to 1 apart
+    for (int q = hs_subgroup(); q < 64; q += 16) {
+        int base = q * 4;
         int i0 = base;
         int i1 = base + 1;
         int i2 = base + 2;
         int i3 = base + 3;
-        int i4 = base + 4;
-        int i5 = base + 5;
-        int i6 = base + 6;
-        int i7 = base + 7;
         hs_entry r0 = tile[i0 * 16 + lane];
         hs_entry r1 = tile[i1 * 16 + lane];
         hs_entry r2 = tile[i2 * 16 + lane];
         hs_entry r3 = tile[i3 * 16 + lane];
-        hs_entry r4 = tile[i4 * 16 + lane];
-        hs_entry r5 = tile[i5 * 16 + lane];
-        hs_entry r6 = tile[i6 * 16 + lane];
-        hs_entry r7 = tile[i7 * 16 + lane];
-        hs_swap(r0, r4);
-        hs_swap(r1, r5);
-        hs_swap(r2, r6);
-        hs_swap(r3, r7);
         hs_swap(r0, r2);
         hs_swap(r1, r3);
-        hs_swap(r4, r6);
-        hs_swap(r5, r7);
         hs_swap(r0, r1);
         hs_swap(r2, r3);
-        hs_swap(r4, r5);
-        hs_swap(r6, r7);
         tile[i0 * 16 + lane] = r0;
         tile[i1 * 16 + lane] = r1;
         tile[i2 * 16 + lane] = r2;
         tile[i3 * 16 + lane] = r3;
-        tile[i4 * 16 + lane] = r4;
-        tile[i5 * 16 + lane] = r5;
-        tile[i6 * 16 + lane] = r6;
-        tile[i7 * 16 + lane] = r7;
     }
     hs_barrier();
-    // transpose: rank = lane * 512 + row becomes linear; columns are 529 keys apart
+    // transpose: rank = lane * 256 + row becomes linear; columns are 273 keys apart
     {
         hs_entry r0, r1, r2, r3, r4, r5, r6, r7, r8, r9, r10, r11, r12, r13, r14, r15;
         r0 = tile[first + 0];
@@ -3690,7 +3057,7 @@ __kernel void block_sort_32(__global const hs_stored *source, __global hs_stored
         r15 = tile[first + 240];
         hs_barrier();
         int row = hs_subgroup() * 16;
-        int to = lane * 529 + row;
+        int to = lane * 273 + row;
         tile[to + 0] = r0;
         tile[to + 1] = r1;
         tile[to + 2] = r2;
@@ -3710,40 +3077,40 @@ __kernel void block_sort_32(__global const hs_stored *source, __global hs_stored
         hs_barrier();
     }
     // store in linear order, nothing at or beyond n
-    if (count >= 8192) {
-        destination[start + first + 0] = hs_left(tile[first + 0 + (first + 0) / 512 * 17]);
-        destination[start + first + 16] = hs_left(tile[first + 16 + (first + 16) / 512 * 17]);
-        destination[start + first + 32] = hs_left(tile[first + 32 + (first + 32) / 512 * 17]);
-        destination[start + first + 48] = hs_left(tile[first + 48 + (first + 48) / 512 * 17]);
-        destination[start + first + 64] = hs_left(tile[first + 64 + (first + 64) / 512 * 17]);
-        destination[start + first + 80] = hs_left(tile[first + 80 + (first + 80) / 512 * 17]);
-        destination[start + first + 96] = hs_left(tile[first + 96 + (first + 96) / 512 * 17]);
-        destination[start + first + 112] = hs_left(tile[first + 112 + (first + 112) / 512 * 17]);
-        destination[start + first + 128] = hs_left(tile[first + 128 + (first + 128) / 512 * 17]);
-        destination[start + first + 144] = hs_left(tile[first + 144 + (first + 144) / 512 * 17]);
-        destination[start + first + 160] = hs_left(tile[first + 160 + (first + 160) / 512 * 17]);
-        destination[start + first + 176] = hs_left(tile[first + 176 + (first + 176) / 512 * 17]);
-        destination[start + first + 192] = hs_left(tile[first + 192 + (first + 192) / 512 * 17]);
-        destination[start + first + 208] = hs_left(tile[first + 208 + (first + 208) / 512 * 17]);
-        destination[start + first + 224] = hs_left(tile[first + 224 + (first + 224) / 512 * 17]);
-        destination[start + first + 240] = hs_left(tile[first + 240 + (first + 240) / 512 * 17]);
+    if (count >= 4096) {
+        destination[start + first + 0] = hs_left(tile[first + 0 + (first + 0) / 256 * 17]);
+        destination[start + first + 16] = hs_left(tile[first + 16 + (first + 16) / 256 * 17]);
+        destination[start + first + 32] = hs_left(tile[first + 32 + (first + 32) / 256 * 17]);
+        destination[start + first + 48] = hs_left(tile[first + 48 + (first + 48) / 256 * 17]);
+        destination[start + first + 64] = hs_left(tile[first + 64 + (first + 64) / 256 * 17]);
+        destination[start + first + 80] = hs_left(tile[first + 80 + (first + 80) / 256 * 17]);
+        destination[start + first + 96] = hs_left(tile[first + 96 + (first + 96) / 256 * 17]);
+        destination[start + first + 112] = hs_left(tile[first + 112 + (first + 112) / 256 * 17]);
+        destination[start + first + 128] = hs_left(tile[first + 128 + (first + 128) / 256 * 17]);
+        destination[start + first + 144] = hs_left(tile[first + 144 + (first + 144) / 256 * 17]);
+        destination[start + first + 160] = hs_left(tile[first + 160 + (first + 160) / 256 * 17]);
+        destination[start + first + 176] = hs_left(tile[first + 176 + (first + 176) / 256 * 17]);
+        destination[start + first + 192] = hs_left(tile[first + 192 + (first + 192) / 256 * 17]);
+        destination[start + first + 208] = hs_left(tile[first + 208 + (first + 208) / 256 * 17]);
+        destination[start + first + 224] = hs_left(tile[first + 224 + (first + 224) / 256 * 17]);
+        destination[start + first + 240] = hs_left(tile[first + 240 + (first + 240) / 256 * 17]);
     } else {
-        if (first + 0 < count) destination[start + first + 0] = hs_left(tile[first + 0 + (first + 0) / 512 * 17]);
-        if (first + 16 < count) destination[start + first + 16] = hs_left(tile[first + 16 + (first + 16) / 512 * 17]);
-        if (first + 32 < count) destination[start + first + 32] = hs_left(tile[first + 32 + (first + 32) / 512 * 17]);
-        if (first + 48 < count) destination[start + first + 48] = hs_left(tile[first + 48 + (first + 48) / 512 * 17]);
-        if (first + 64 < count) destination[start + first + 64] = hs_left(tile[first + 64 + (first + 64) / 512 * 17]);
-        if (first + 80 < count) destination[start + first + 80] = hs_left(tile[first + 80 + (first + 80) / 512 * 17]);
-        if (first + 96 < count) destination[start + first + 96] = hs_left(tile[first + 96 + (first + 96) / 512 * 17]);
-        if (first + 112 < count) destination[start + first + 112] = hs_left(tile[first + 112 + (first + 112) / 512 * 17]);
-        if (first + 128 < count) destination[start + first + 128] = hs_left(tile[first + 128 + (first + 128) / 512 * 17]);
-        if (first + 144 < count) destination[start + first + 144] = hs_left(tile[first + 144 + (first + 144) / 512 * 17]);
-        if (first + 160 < count) destination[start + first + 160] = hs_left(tile[first + 160 + (first + 160) / 512 * 17]);
-        if (first + 176 < count) destination[start + first + 176] = hs_left(tile[first + 176 + (first + 176) / 512 * 17]);
-        if (first + 192 < count) destination[start + first + 192] = hs_left(tile[first + 192 + (first + 192) / 512 * 17]);
-        if (first + 208 < count) destination[start + first + 208] = hs_left(tile[first + 208 + (first + 208) / 512 * 17]);
-        if (first + 224 < count) destination[start + first + 224] = hs_left(tile[first + 224 + (first + 224) / 512 * 17]);
-        if (first + 240 < count) destination[start + first + 240] = hs_left(tile[first + 240 + (first + 240) / 512 * 17]);
+        if (first + 0 < count) destination[start + first + 0] = hs_left(tile[first + 0 + (first + 0) / 256 * 17]);
+        if (first + 16 < count) destination[start + first + 16] = hs_left(tile[first + 16 + (first + 16) / 256 * 17]);
+        if (first + 32 < count) destination[start + first + 32] = hs_left(tile[first + 32 + (first + 32) / 256 * 17]);
+        if (first + 48 < count) destination[start + first + 48] = hs_left(tile[first + 48 + (first + 48) / 256 * 17]);
+        if (first + 64 < count) destination[start + first + 64] = hs_left(tile[first + 64 + (first + 64) / 256 * 17]);
+        if (first + 80 < count) destination[start + first + 80] = hs_left(tile[first + 80 + (first + 80) / 256 * 17]);
+        if (first + 96 < count) destination[start + first + 96] = hs_left(tile[first + 96 + (first + 96) / 256 * 17]);
+        if (first + 112 < count) destination[start + first + 112] = hs_left(tile[first + 112 + (first + 112) / 256 * 17]);
+        if (first + 128 < count) destination[start + first + 128] = hs_left(tile[first + 128 + (first + 128) / 256 * 17]);
+        if (first + 144 < count) destination[start + first + 144] = hs_left(tile[first + 144 + (first + 144) / 256 * 17]);
+        if (first + 160 < count) destination[start + first + 160] = hs_left(tile[first + 160 + (first + 160) / 256 * 17]);
+        if (first + 176 < count) destination[start + first + 176] = hs_left(tile[first + 176 + (first + 176) / 256 * 17]);
+        if (first + 192 < count) destination[start + first + 192] = hs_left(tile[first + 192 + (first + 192) / 256 * 17]);
+        if (first + 208 < count) destination[start + first + 208] = hs_left(tile[first + 208 + (first + 208) / 256 * 17]);
+        if (first + 224 < count) destination[start + first + 224] = hs_left(tile[first + 224 + (first + 224) / 256 * 17]);
+        if (first + 240 < count) destination[start + first + 240] = hs_left(tile[first + 240 + (first + 240) / 256 * 17]);
     }
 }
 
@@ -3756,7 +3123,7 @@ __kernel void flip_1(__global hs_stored *destination, int n, int argument)
 {
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
-    int run = 8192 << level;
+    int run = 4096 << level;
     int lg_groups = lg_stride - 8; // groups a span
     int span = (hs_group() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
@@ -3798,7 +3165,7 @@ __kernel void flip_2(__global hs_stored *destination, int n, int argument)
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int stride = 1 << lg_stride;
-    int run = 8192 << level;
+    int run = 4096 << level;
     int lg_groups = lg_stride - 8; // groups a span
     int span = (hs_group() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
@@ -3855,7 +3222,7 @@ __kernel void flip_3(__global hs_stored *destination, int n, int argument)
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int stride = 1 << lg_stride;
-    int run = 8192 << level;
+    int run = 4096 << level;
     int lg_groups = lg_stride - 8; // groups a span
     int span = (hs_group() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
@@ -3944,7 +3311,7 @@ __kernel void flip_4(__global hs_stored *destination, int n, int argument)
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int stride = 1 << lg_stride;
-    int run = 8192 << level;
+    int run = 4096 << level;
     int lg_groups = lg_stride - 8; // groups a span
     int span = (hs_group() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
@@ -4091,39 +3458,88 @@ __kernel void flip_4(__global hs_stored *destination, int n, int argument)
     }
 }
 
-// finish bitonic chunks of 8192 keys
+// half merge, 1 stage
 #if defined(cl_intel_required_subgroup_size)
 __attribute__((intel_reqd_sub_group_size(16)))
 #endif
-__attribute__((reqd_work_group_size(512, 1, 1)))
+__attribute__((reqd_work_group_size(256, 1, 1)))
+__kernel void half_1(__global hs_stored *destination, int n, int argument)
+{
+
+    int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
+    int stride = 1 << lg_stride;
+    int run = 4096 << level;
+    int lg_groups = level + 4; // groups a span
+    int span = (hs_group() >> lg_groups) * (2 * run);
+    if (span + run >= hs_n()) return; // a run without a partner
+    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
+    int first = (hs_group() & ((1 << lg_groups) - 1)) * 256;
+    first = (first >> lg_stride << (lg_stride + 1)) + (first & (stride - 1));
+    bool whole = first + 256 + 1 * stride <= keys;
+    int lane = hs_lane();
+    int x = first + hs_subgroup() * 16;
+    int i0 = x + lane;
+    int i1 = x + stride + lane;
+    hs_entry r0, r1;
+    if (whole) {
+        r0 = hs_entered_again(destination[span + i0]);
+        r1 = hs_entered_again(destination[span + i1]);
+    } else {
+        r0 = i0 < keys ? hs_entered_again(destination[span + i0]) : HS_ENTRY_GREATEST;
+        r1 = i1 < keys ? hs_entered_again(destination[span + i1]) : HS_ENTRY_GREATEST;
+    }
+    hs_swap(r0, r1);
+    if (whole) {
+        destination[span + i0] = hs_left(r0);
+        destination[span + i1] = hs_left(r1);
+    } else {
+        if (i0 < keys) destination[span + i0] = hs_left(r0);
+        if (i1 < keys) destination[span + i1] = hs_left(r1);
+    }
+}
+
+// finish bitonic chunks of 4096 keys
+#if defined(cl_intel_required_subgroup_size)
+__attribute__((intel_reqd_sub_group_size(16)))
+#endif
+__attribute__((reqd_work_group_size(256, 1, 1)))
 __kernel void clean(__global hs_stored *destination, int n, int argument)
 {
-    __local hs_key tile[8192];
+    __local hs_key tile[4096];
 
-    // this chunk begins at `place` of a span of 16384 << level slots that holds two runs of 8192 << level keys
+    // this chunk begins at `place` of a span of 8192 << level slots that holds two runs of 4096 << level keys
     int level = hs_argument() & 255;
-    int run = 8192 << level;
+    int run = 4096 << level;
     int lg_chunks = level + 1;
     int span = (hs_group() >> lg_chunks) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int place = (hs_group() & ((1 << lg_chunks) - 1)) * 8192;
+    int place = (hs_group() & ((1 << lg_chunks) - 1)) * 4096;
     if (place >= keys) return;
     int start = span + place, end = keys - place; // slot i of the chunk is key start + i; no keys from `end` on
-    bool whole = end >= 8192;
+    bool whole = end >= 4096;
     int lane = hs_lane();
-    // half stages, rows 256 to 64 apart
-    for (int q = hs_subgroup(); q < 64; q += 32) {
+    // half stages, rows 128 to 16 apart
+    {
+        int q = hs_subgroup();
         int base = q;
         int i0 = base;
-        int i1 = base + 64;
-        int i2 = base + 128;
-        int i3 = base + 192;
-        int i4 = base + 256;
-        int i5 = base + 320;
-        int i6 = base + 384;
-        int i7 = base + 448;
-        hs_entry r0, r1, r2, r3, r4, r5, r6, r7;
+        int i1 = base + 16;
+        int i2 = base + 32;
+        int i3 = base + 48;
+        int i4 = base + 64;
+        int i5 = base + 80;
+        int i6 = base + 96;
+        int i7 = base + 112;
+        int i8 = base + 128;
+        int i9 = base + 144;
+        int i10 = base + 160;
+        int i11 = base + 176;
+        int i12 = base + 192;
+        int i13 = base + 208;
+        int i14 = base + 224;
+        int i15 = base + 240;
+        hs_entry r0, r1, r2, r3, r4, r5, r6, r7, r8, r9, r10, r11, r12, r13, r14, r15;
         if (whole) {
             r0 = hs_entered_again(destination[start + i0 * 16 + lane]);
             r1 = hs_entered_again(destination[start + i1 * 16 + lane]);
@@ -4133,6 +3549,14 @@ __kernel void clean(__global hs_stored *destination, int n, int argument)
             r5 = hs_entered_again(destination[start + i5 * 16 + lane]);
             r6 = hs_entered_again(destination[start + i6 * 16 + lane]);
             r7 = hs_entered_again(destination[start + i7 * 16 + lane]);
+            r8 = hs_entered_again(destination[start + i8 * 16 + lane]);
+            r9 = hs_entered_again(destination[start + i9 * 16 + lane]);
+            r10 = hs_entered_again(destination[start + i10 * 16 + lane]);
+            r11 = hs_entered_again(destination[start + i11 * 16 + lane]);
+            r12 = hs_entered_again(destination[start + i12 * 16 + lane]);
+            r13 = hs_entered_again(destination[start + i13 * 16 + lane]);
+            r14 = hs_entered_again(destination[start + i14 * 16 + lane]);
+            r15 = hs_entered_again(destination[start + i15 * 16 + lane]);
         } else {
             r0 = i0 * 16 + lane < end ? hs_entered_again(destination[start + i0 * 16 + lane]) : HS_ENTRY_GREATEST;
             r1 = i1 * 16 + lane < end ? hs_entered_again(destination[start + i1 * 16 + lane]) : HS_ENTRY_GREATEST;
@@ -4142,19 +3566,47 @@ __kernel void clean(__global hs_stored *destination, int n, int argument)
             r5 = i5 * 16 + lane < end ? hs_entered_again(destination[start + i5 * 16 + lane]) : HS_ENTRY_GREATEST;
             r6 = i6 * 16 + lane < end ? hs_entered_again(destination[start + i6 * 16 + lane]) : HS_ENTRY_GREATEST;
             r7 = i7 * 16 + lane < end ? hs_entered_again(destination[start + i7 * 16 + lane]) : HS_ENTRY_GREATEST;
+            r8 = i8 * 16 + lane < end ? hs_entered_again(destination[start + i8 * 16 + lane]) : HS_ENTRY_GREATEST;
+            r9 = i9 * 16 + lane < end ? hs_entered_again(destination[start + i9 * 16 + lane]) : HS_ENTRY_GREATEST;
+            r10 = i10 * 16 + lane < end ? hs_entered_again(destination[start + i10 * 16 + lane]) : HS_ENTRY_GREATEST;
+            r11 = i11 * 16 + lane < end ? hs_entered_again(destination[start + i11 * 16 + lane]) : HS_ENTRY_GREATEST;
+            r12 = i12 * 16 + lane < end ? hs_entered_again(destination[start + i12 * 16 + lane]) : HS_ENTRY_GREATEST;
+            r13 = i13 * 16 + lane < end ? hs_entered_again(destination[start + i13 * 16 + lane]) : HS_ENTRY_GREATEST;
+            r14 = i14 * 16 + lane < end ? hs_entered_again(destination[start + i14 * 16 + lane]) : HS_ENTRY_GREATEST;
+            r15 = i15 * 16 + lane < end ? hs_entered_again(destination[start + i15 * 16 + lane]) : HS_ENTRY_GREATEST;
         }
+        hs_swap(r0, r8);
+        hs_swap(r1, r9);
+        hs_swap(r2, r10);
+        hs_swap(r3, r11);
+        hs_swap(r4, r12);
+        hs_swap(r5, r13);
+        hs_swap(r6, r14);
+        hs_swap(r7, r15);
         hs_swap(r0, r4);
         hs_swap(r1, r5);
         hs_swap(r2, r6);
         hs_swap(r3, r7);
+        hs_swap(r8, r12);
+        hs_swap(r9, r13);
+        hs_swap(r10, r14);
+        hs_swap(r11, r15);
         hs_swap(r0, r2);
         hs_swap(r1, r3);
         hs_swap(r4, r6);
         hs_swap(r5, r7);
+        hs_swap(r8, r10);
+        hs_swap(r9, r11);
+        hs_swap(r12, r14);
+        hs_swap(r13, r15);
         hs_swap(r0, r1);
         hs_swap(r2, r3);
         hs_swap(r4, r5);
         hs_swap(r6, r7);
+        hs_swap(r8, r9);
+        hs_swap(r10, r11);
+        hs_swap(r12, r13);
+        hs_swap(r14, r15);
         tile[i0 * 16 + lane] = r0;
         tile[i1 * 16 + lane] = r1;
         tile[i2 * 16 + lane] = r2;
@@ -4163,53 +3615,20 @@ __kernel void clean(__global hs_stored *destination, int n, int argument)
         tile[i5 * 16 + lane] = r5;
         tile[i6 * 16 + lane] = r6;
         tile[i7 * 16 + lane] = r7;
+        tile[i8 * 16 + lane] = r8;
+        tile[i9 * 16 + lane] = r9;
+        tile[i10 * 16 + lane] = r10;
+        tile[i11 * 16 + lane] = r11;
+        tile[i12 * 16 + lane] = r12;
+        tile[i13 * 16 + lane] = r13;
+        tile[i14 * 16 + lane] = r14;
+        tile[i15 * 16 + lane] = r15;
     }
     hs_barrier();
-    // half stages, rows 32 to 8 apart
-    for (int q = hs_subgroup(); q < 64; q += 32) {
-        int x = q;
-        int base = x / 8 * 64 + x % 8;
-        int i0 = base;
-        int i1 = base + 8;
-        int i2 = base + 16;
-        int i3 = base + 24;
-        int i4 = base + 32;
-        int i5 = base + 40;
-        int i6 = base + 48;
-        int i7 = base + 56;
-        hs_entry r0 = tile[i0 * 16 + lane];
-        hs_entry r1 = tile[i1 * 16 + lane];
-        hs_entry r2 = tile[i2 * 16 + lane];
-        hs_entry r3 = tile[i3 * 16 + lane];
-        hs_entry r4 = tile[i4 * 16 + lane];
-        hs_entry r5 = tile[i5 * 16 + lane];
-        hs_entry r6 = tile[i6 * 16 + lane];
-        hs_entry r7 = tile[i7 * 16 + lane];
-        hs_swap(r0, r4);
-        hs_swap(r1, r5);
-        hs_swap(r2, r6);
-        hs_swap(r3, r7);
-        hs_swap(r0, r2);
-        hs_swap(r1, r3);
-        hs_swap(r4, r6);
-        hs_swap(r5, r7);
-        hs_swap(r0, r1);
-        hs_swap(r2, r3);
-        hs_swap(r4, r5);
-        hs_swap(r6, r7);
-        tile[i0 * 16 + lane] = r0;
-        tile[i1 * 16 + lane] = r1;
-        tile[i2 * 16 + lane] = r2;
-        tile[i3 * 16 + lane] = r3;
-        tile[i4 * 16 + lane] = r4;
-        tile[i5 * 16 + lane] = r5;
-        tile[i6 * 16 + lane] = r6;
-        tile[i7 * 16 + lane] = r7;
-    }
-    hs_barrier();
-    // half stages, rows 4 to 1 apart, then between lanes 8 to 1 apart
-    for (int q = hs_subgroup(); q < 64; q += 32) {
-        int base = q * 8;
+    // half stages, rows 8 to 1 apart, then between lanes 8 to 1 apart
+    {
+        int q = hs_subgroup();
+        int base = q * 16;
         int i0 = base;
         int i1 = base + 1;
         int i2 = base + 2;
@@ -4218,6 +3637,14 @@ __kernel void clean(__global hs_stored *destination, int n, int argument)
         int i5 = base + 5;
         int i6 = base + 6;
         int i7 = base + 7;
+        int i8 = base + 8;
+        int i9 = base + 9;
+        int i10 = base + 10;
+        int i11 = base + 11;
+        int i12 = base + 12;
+        int i13 = base + 13;
+        int i14 = base + 14;
+        int i15 = base + 15;
         hs_entry r0 = tile[i0 * 16 + lane];
         hs_entry r1 = tile[i1 * 16 + lane];
         hs_entry r2 = tile[i2 * 16 + lane];
@@ -4226,18 +3653,46 @@ __kernel void clean(__global hs_stored *destination, int n, int argument)
         hs_entry r5 = tile[i5 * 16 + lane];
         hs_entry r6 = tile[i6 * 16 + lane];
         hs_entry r7 = tile[i7 * 16 + lane];
+        hs_entry r8 = tile[i8 * 16 + lane];
+        hs_entry r9 = tile[i9 * 16 + lane];
+        hs_entry r10 = tile[i10 * 16 + lane];
+        hs_entry r11 = tile[i11 * 16 + lane];
+        hs_entry r12 = tile[i12 * 16 + lane];
+        hs_entry r13 = tile[i13 * 16 + lane];
+        hs_entry r14 = tile[i14 * 16 + lane];
+        hs_entry r15 = tile[i15 * 16 + lane];
+        hs_swap(r0, r8);
+        hs_swap(r1, r9);
+        hs_swap(r2, r10);
+        hs_swap(r3, r11);
+        hs_swap(r4, r12);
+        hs_swap(r5, r13);
+        hs_swap(r6, r14);
+        hs_swap(r7, r15);
         hs_swap(r0, r4);
         hs_swap(r1, r5);
         hs_swap(r2, r6);
         hs_swap(r3, r7);
+        hs_swap(r8, r12);
+        hs_swap(r9, r13);
+        hs_swap(r10, r14);
+        hs_swap(r11, r15);
         hs_swap(r0, r2);
         hs_swap(r1, r3);
         hs_swap(r4, r6);
         hs_swap(r5, r7);
+        hs_swap(r8, r10);
+        hs_swap(r9, r11);
+        hs_swap(r12, r14);
+        hs_swap(r13, r15);
         hs_swap(r0, r1);
         hs_swap(r2, r3);
         hs_swap(r4, r5);
         hs_swap(r6, r7);
+        hs_swap(r8, r9);
+        hs_swap(r10, r11);
+        hs_swap(r12, r13);
+        hs_swap(r14, r15);
         hs_half(r0, 8);
         hs_half(r1, 8);
         hs_half(r2, 8);
@@ -4246,6 +3701,14 @@ __kernel void clean(__global hs_stored *destination, int n, int argument)
         hs_half(r5, 8);
         hs_half(r6, 8);
         hs_half(r7, 8);
+        hs_half(r8, 8);
+        hs_half(r9, 8);
+        hs_half(r10, 8);
+        hs_half(r11, 8);
+        hs_half(r12, 8);
+        hs_half(r13, 8);
+        hs_half(r14, 8);
+        hs_half(r15, 8);
         hs_half(r0, 4);
         hs_half(r1, 4);
         hs_half(r2, 4);
@@ -4254,6 +3717,14 @@ __kernel void clean(__global hs_stored *destination, int n, int argument)
         hs_half(r5, 4);
         hs_half(r6, 4);
         hs_half(r7, 4);
+        hs_half(r8, 4);
+        hs_half(r9, 4);
+        hs_half(r10, 4);
+        hs_half(r11, 4);
+        hs_half(r12, 4);
+        hs_half(r13, 4);
+        hs_half(r14, 4);
+        hs_half(r15, 4);
         hs_half(r0, 2);
         hs_half(r1, 2);
         hs_half(r2, 2);
@@ -4262,6 +3733,14 @@ __kernel void clean(__global hs_stored *destination, int n, int argument)
         hs_half(r5, 2);
         hs_half(r6, 2);
         hs_half(r7, 2);
+        hs_half(r8, 2);
+        hs_half(r9, 2);
+        hs_half(r10, 2);
+        hs_half(r11, 2);
+        hs_half(r12, 2);
+        hs_half(r13, 2);
+        hs_half(r14, 2);
+        hs_half(r15, 2);
         hs_half(r0, 1);
         hs_half(r1, 1);
         hs_half(r2, 1);
@@ -4270,6 +3749,14 @@ __kernel void clean(__global hs_stored *destination, int n, int argument)
         hs_half(r5, 1);
         hs_half(r6, 1);
         hs_half(r7, 1);
+        hs_half(r8, 1);
+        hs_half(r9, 1);
+        hs_half(r10, 1);
+        hs_half(r11, 1);
+        hs_half(r12, 1);
+        hs_half(r13, 1);
+        hs_half(r14, 1);
+        hs_half(r15, 1);
         if (whole) {
             destination[start + i0 * 16 + lane] = hs_left(r0);
             destination[start + i1 * 16 + lane] = hs_left(r1);
@@ -4279,6 +3766,14 @@ __kernel void clean(__global hs_stored *destination, int n, int argument)
             destination[start + i5 * 16 + lane] = hs_left(r5);
             destination[start + i6 * 16 + lane] = hs_left(r6);
             destination[start + i7 * 16 + lane] = hs_left(r7);
+            destination[start + i8 * 16 + lane] = hs_left(r8);
+            destination[start + i9 * 16 + lane] = hs_left(r9);
+            destination[start + i10 * 16 + lane] = hs_left(r10);
+            destination[start + i11 * 16 + lane] = hs_left(r11);
+            destination[start + i12 * 16 + lane] = hs_left(r12);
+            destination[start + i13 * 16 + lane] = hs_left(r13);
+            destination[start + i14 * 16 + lane] = hs_left(r14);
+            destination[start + i15 * 16 + lane] = hs_left(r15);
         } else {
             if (i0 * 16 + lane < end) destination[start + i0 * 16 + lane] = hs_left(r0);
             if (i1 * 16 + lane < end) destination[start + i1 * 16 + lane] = hs_left(r1);
@@ -4288,6 +3783,14 @@ __kernel void clean(__global hs_stored *destination, int n, int argument)
             if (i5 * 16 + lane < end) destination[start + i5 * 16 + lane] = hs_left(r5);
             if (i6 * 16 + lane < end) destination[start + i6 * 16 + lane] = hs_left(r6);
             if (i7 * 16 + lane < end) destination[start + i7 * 16 + lane] = hs_left(r7);
+            if (i8 * 16 + lane < end) destination[start + i8 * 16 + lane] = hs_left(r8);
+            if (i9 * 16 + lane < end) destination[start + i9 * 16 + lane] = hs_left(r9);
+            if (i10 * 16 + lane < end) destination[start + i10 * 16 + lane] = hs_left(r10);
+            if (i11 * 16 + lane < end) destination[start + i11 * 16 + lane] = hs_left(r11);
+            if (i12 * 16 + lane < end) destination[start + i12 * 16 + lane] = hs_left(r12);
+            if (i13 * 16 + lane < end) destination[start + i13 * 16 + lane] = hs_left(r13);
+            if (i14 * 16 + lane < end) destination[start + i14 * 16 + lane] = hs_left(r14);
+            if (i15 * 16 + lane < end) destination[start + i15 * 16 + lane] = hs_left(r15);
         }
     }
 }
