@@ -154,7 +154,6 @@ class Tuning:
     ) -> final.Rounds:
         """Return the rounds of these entries, from the journal if they are there."""
         named = {x: name_of(table) for x, (_, table) in entries.items()}
-        known: final.Rounds = {}
         for record in self.journal.of("final", key=key, value=form.value):
             if record["entries"] == named and set(map(str, sizes)) <= set(record["sizes"]):
                 known = final.rounds_of(record)
