@@ -9,7 +9,7 @@ DEMO := .cache/demo
 HSGEN := $(PY) -m hsgen
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format lock wheel clean device-check device-bench
+.PHONY: help setup demo test check format lock readme wheel clean device-check device-bench
 
 help: ## list the goals
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' Makefile
@@ -34,6 +34,11 @@ check: $(READY) ## formatting, lint, types, tests, and whether generated/ is up 
 format: $(READY) ## format the Python code
 	$(PY) -m ruff format .
 	$(PY) -m ruff check --fix .
+
+readme: $(READY) ## write the table of targets into README.md
+	@mkdir -p .cache
+	$(HSGEN) targets --markdown > .cache/targets.md
+	sed -i -e '/^<!-- targets -->$$/,/^<!-- end of targets -->$$/{//!d}' -e '/^<!-- targets -->$$/r .cache/targets.md' README.md
 
 wheel: $(READY) ## build a wheel into dist/
 	$(PY) -m build --wheel --no-isolation

@@ -202,6 +202,9 @@ def target_files(target: Target, choice: Choice, words: Words, prefix: str) -> t
         files[f"targets/{target.name}/{target.name}.c"] = vendor.target_c(target, rows, prefix)
         if "cuda" in sources:
             files[f"targets/{target.name}/{target.name}.cu"] = vendor.target_cu(target, sources["cuda"], prefix)
+        if "metal" in sources:
+            made_of = vendor.target_metal(target, sources["metal"], prefix)
+            files[f"targets/{target.name}/{target.name}_metal.c"] = made_of
     return files, records
 
 

@@ -7,7 +7,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Device:
-    """Facts of a device family, as the table ``[device]`` of a target gives them; sizes in bytes."""
+    """Facts of a device family, as the table ``[device]`` of a target gives them; sizes in bytes.
+
+    Nothing is checked against the last five, which may be unknown; first shapes are suggested by them
+    (`hsgen.suggest`).  They are of a *core*, what a work-group runs on: an SM, a compute unit, a sub-slice.
+
+    threads: subgroups that a core holds at once.  units: SIMD units that share them.  registers: 32-bit registers of
+    a core, all lanes together.  cores: of the largest device.  local: "chip" if local memory is memory of its own,
+    "memory" if it lies in ordinary memory.
+    """
 
     subgroups: tuple[int, ...]
     shuffle: bool
@@ -20,3 +28,8 @@ class Device:
     binding_bytes: int
     progress: str
     vulkan: str = "1.1"
+    threads: int | None = None
+    units: int | None = None
+    registers: int | None = None
+    cores: int | None = None
+    local: str = "chip"

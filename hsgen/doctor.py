@@ -8,7 +8,7 @@ from typing import Any
 from hsgen import nvrtc, spirv, toolchain, worker
 from hsgen import target as targets
 from hsgen.backends import hosts as devices
-from hsgen.backends import native
+from hsgen.backends import native, shim
 from hsgen.errors import HsgenError, Unavailable
 
 
@@ -51,7 +51,17 @@ def findings() -> list[Finding]:
         out.append(Finding(what="OpenCL device", found=f"{host.label}: {lanes}; target {best}", costs=""))
     if not hosts:
         out.append(Finding(what="OpenCL device", found=None, costs=f"validate, bench; {_INSTALL}"))
-    return [*out, *_native(), *_tools()]
+    return [*out, *_native(), _metal(), *_tools()]
+
+
+def _metal() -> Finding:
+    """What runs Metal's kernels."""
+    what, costs = "Metal", f"validate --api metal; {shim.UNDRIVEN}"
+    try:
+        host = shim.takers()[0]
+    except Unavailable as e:
+        return Finding(what=what, found=None, costs=f"{costs}: {e}")
+    return Finding(what=what, found=f"no device is driven; kernels run as {shim.LANGUAGE} on {host.label}", costs="")
 
 
 def _native() -> list[Finding]:

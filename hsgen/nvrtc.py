@@ -2,23 +2,26 @@
 
 Two compilers can answer: NVRTC, installed from PyPI (11.8 for Kepler to Hopper, 12.9 for Maxwell to Blackwell; both
 may be there), and the toolkit's nvcc where it is on the path.  Nothing of them is imported: libraries are loaded only
-when they are asked for something.
+when they are asked for something.  Run as a module it compiles what stdin asks for, so that a compiler that crashes or
+hangs takes no other process with it.
 """
 
 from __future__ import annotations
 
 import ctypes
 import importlib.metadata
+import json
 import re
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import cast
 
-from hsgen import toolchain
+from hsgen import cubin, toolchain
 from hsgen.errors import Unavailable, Wrong
 
 PACKAGES = ("nvidia-cuda-nvrtc-cu11", "nvidia-cuda-nvrtc-cu12")
@@ -32,12 +35,16 @@ _SHARED = re.compile(r"(\d+) bytes smem")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Use:
-    """What one kernel takes of a multiprocessor; shared memory without what a launch adds to it."""
+    """What one kernel takes of a multiprocessor; shared memory without what a launch adds to it.
+
+    `instructions` are those of its code (`hsgen.cubin`), None where the code cannot be read.
+    """
 
     registers: int
     spill_stores: int
     spill_loads: int
     shared: int
+    instructions: int | None = None
 
     @property
     def spills(self) -> bool:
@@ -63,8 +70,12 @@ class Compiler:
         if arch not in self.archs:
             known = ", ".join(f"sm_{a}" for a in self.archs)
             raise Unavailable(f"{self.name}: does not know sm_{arch}, only {known}; install another: {INSTALL}")
-        log = _by_nvcc(self, text, arch) if self.path.name == "nvcc" else _by_nvrtc(self, text, arch)
-        return uses(log)
+        log, code = _by_nvcc(self, text, arch) if self.path.name == "nvcc" else _by_nvrtc(self, text, arch)
+        try:
+            counts = cubin.instructions(code, arch)
+        except ValueError:
+            counts = {}
+        return {name: replace(use, instructions=counts.get(name)) for name, use in uses(log).items()}
 
 
 def compilers() -> list[Compiler]:
@@ -156,7 +167,8 @@ def _thread_locale(new: int | None) -> int | None:
     return cast(int, function(new))
 
 
-def _by_nvrtc(compiler: Compiler, text: str, arch: int) -> str:
+def _by_nvrtc(compiler: Compiler, text: str, arch: int) -> tuple[str, bytes]:
+    """The log and the cubin."""
     library, program, size = _load(compiler.path), ctypes.c_void_p(), ctypes.c_size_t()
     options = [f"--gpu-architecture=sm_{arch}".encode(), b"--ptxas-options=-v"]
     _done(library, library.nvrtcCreateProgram(ctypes.byref(program), text.encode(), b"kernels.cu", 0, None, None))
@@ -166,13 +178,22 @@ def _by_nvrtc(compiler: Compiler, text: str, arch: int) -> str:
         _done(library, library.nvrtcGetProgramLogSize(program, ctypes.byref(size)))
         log = ctypes.create_string_buffer(size.value)
         _done(library, library.nvrtcGetProgramLog(program, log))
+        code = b"" if result else _cubin(library, program)
     finally:
         library.nvrtcDestroyProgram(ctypes.byref(program))
         _thread_locale(before)
     said = log.value.decode(errors="replace")
     if result:
         raise Wrong(*_errors(compiler, arch, said))
-    return said
+    return said, code
+
+
+def _cubin(library: ctypes.CDLL, program: ctypes.c_void_p) -> bytes:
+    size = ctypes.c_size_t()
+    _done(library, library.nvrtcGetCUBINSize(program, ctypes.byref(size)))
+    code = ctypes.create_string_buffer(size.value)
+    _done(library, library.nvrtcGetCUBIN(program, code))
+    return code.raw
 
 
 @cache
@@ -184,18 +205,19 @@ def _nvcc(path: str) -> Compiler:
     return Compiler(name=name, path=Path(path), archs=tuple(map(int, archs)))
 
 
-def _by_nvcc(compiler: Compiler, text: str, arch: int) -> str:
-    """Kernels that no host code names are left out if they are static, so here they are not."""
+def _by_nvcc(compiler: Compiler, text: str, arch: int) -> tuple[str, bytes]:
+    """The log and the cubin.  Kernels that no host code names are left out if they are static, so here they are not."""
     with tempfile.TemporaryDirectory(prefix="hsgen-") as folder:
         source = Path(folder) / "kernels.cu"
         source.write_text(text.replace("static __global__", 'extern "C" __global__'), encoding="utf-8")
-        cubin = source.with_suffix(".cubin")
-        command = [str(compiler.path), "-cubin", f"-arch=sm_{arch}", "-Xptxas", "-v", str(source), "-o", str(cubin)]
+        out = source.with_suffix(".cubin")
+        command = [str(compiler.path), "-cubin", f"-arch=sm_{arch}", "-Xptxas", "-v", str(source), "-o", str(out)]
         done = _run(command)
+        code = out.read_bytes() if out.is_file() else b""
         said = (done.stdout + done.stderr).replace(f"{folder}/", "")
     if done.returncode:
         raise Wrong(*_errors(compiler, arch, said))
-    return said
+    return said, code
 
 
 def _run(command: list[str]) -> subprocess.CompletedProcess[str]:
@@ -207,3 +229,22 @@ def _errors(compiler: Compiler, arch: int, log: str) -> list[str]:
     lines = [line.strip() for line in log.splitlines() if line.strip()]
     wrong = [line for line in lines if re.search(r"\berror\b\s*:|ptxas (error|fatal)", line)]
     return [f"{compiler.name} for sm_{arch}: {line}" for line in wrong or lines]
+
+
+def main() -> None:
+    """Compile what stdin asks for, as JSON: `text` for sm_`arch`, by the compiler called `name` at `path`.
+
+    Needs, or what is wrong, are written to the file `out`.
+    """
+    order = json.loads(sys.stdin.read())
+    compiler = Compiler(name=order["name"], path=Path(order["path"]), archs=(order["arch"],))
+    try:
+        uses = compiler.compile(order["text"], order["arch"])
+        answer: dict[str, object] = {"uses": {kernel: asdict(use) for kernel, use in uses.items()}}
+    except Wrong as e:
+        answer = {"wrong": e.lines}
+    Path(order["out"]).write_text(json.dumps(answer), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

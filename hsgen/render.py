@@ -24,12 +24,16 @@ WORDS = "{}/words.j2"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """The text of one sort in one dialect; `parts` maps each kernel to the text that it needs by itself."""
+    """The text of one sort in one dialect; `parts` maps each kernel to the text that it needs by itself.
+
+    `option` tells a compiler the language where it is not the one that is usual for the sort.
+    """
 
     path: str
     header: str
     prelude: str
     parts: dict[str, str]
+    option: str = ""
 
     @property
     def text(self) -> str:
@@ -57,17 +61,23 @@ def environment() -> jinja2.Environment:
     return env
 
 
+@cache
+def _imports(env: jinja2.Environment, name: str) -> tuple[str, ...]:
+    """The templates that one template names; each is parsed once, for it takes longer than to render it."""
+    assert env.loader is not None
+    text = env.loader.get_source(env, name)[0]
+    return tuple(n for n in meta.find_referenced_templates(env.parse(text, name)) if n)
+
+
 def sources_of(env: jinja2.Environment, names: list[str]) -> list[str]:
     """Return `names` and every template that they import, sorted."""
-    assert env.loader is not None
     seen: set[str] = set()
     todo = list(names)
     while todo:
         name = todo.pop()
         if name not in seen:
             seen.add(name)
-            text = env.loader.get_source(env, name)[0]
-            todo += [n for n in meta.find_referenced_templates(env.parse(text, name)) if n]
+            todo += _imports(env, name)
     return sorted(seen)
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from hsgen.keys import PLAIN, Form, KeyType
 
-APIS = {"opencl": "opencl", "vulkan": "glsl", "cuda": "cuda"}
+APIS = {"opencl": "opencl", "vulkan": "glsl", "cuda": "cuda", "metal": "metal"}
 """The dialect that each API's kernels are written in; an API is here only once its dialect exists."""
 
 BYTES = {"word": 4, "wide": 8}
@@ -163,7 +163,8 @@ class Kernel:
 
     `template` names a file under ``templates/`` (without suffix); `data` is the algorithm's own description
     of the body, `params` its parameters.  `subgroup` is the lanes that exchange values (1: none do), `ballot`
-    whether they vote.  `wide` kernels take n as a 64-bit number.  An `always` kernel runs
+    whether they vote.  `wide` kernels take n as a 64-bit number.  `resident` is how many work-groups
+    of it a core is to hold, 0 if that is left to compilers.  An `always` kernel runs
     whatever the count on the device is.
     """
 
@@ -175,6 +176,7 @@ class Kernel:
     ballot: bool = False
     wide: bool = False
     always: bool = False
+    resident: int = 0
     buffers: tuple[Buffer, ...]
     arrays: tuple[Array, ...] = ()
     algorithm: str

@@ -14,16 +14,18 @@ from typing import Any
 
 from hsgen import resources, sorts
 from hsgen.algorithms import ALGORITHMS
+from hsgen.arches import read_isa
 from hsgen.choices import ALL, Auto, algorithm, read_autos, read_choices
 from hsgen.device import Device
 from hsgen.errors import Usage
+from hsgen.evidence import LEVELS, shapes
 from hsgen.keys import KEYS, PLAIN, TYPES, Form, described
+from hsgen.matching import Match, read_match
 from hsgen.spec import APIS, Part, Sort
 from hsgen.tables import PLAIN_TEXT, Field, Reader, plain
 
 SCHEMA = 1
 VULKANS = ("1.1", "1.2", "1.3")  # whose SPIR-V is of version 1.3, 1.5 and 1.6
-LEVELS = ("compiled", "cpu", "device")  # evidence: for the ISA, run on a CPU runtime, run on the device
 
 _TOP = {
     "schema": Field("int", f"the number {SCHEMA}", least=SCHEMA, greatest=SCHEMA),
@@ -43,44 +45,23 @@ _DEVICE = {
     "binding_bytes": Field("int", "the largest buffer binding, in bytes", least=1),
     "progress": Field("str", '"none" or "started"', choices=("none", "started")),
     "vulkan": Field("str", 'the least version of Vulkan, "1.1" if not given', required=False, choices=VULKANS),
-}
-_MATCH = {
-    "types": Field("strs", 'OpenCL device types, for example ["gpu"]', required=False, choices=("cpu", "gpu", "other")),
-    "vendors": Field("ints", "vendor numbers, for example [0x8086]", required=False),
-    "names": Field("strs", "parts of device names, any of which suffices", required=False),
-    "platforms": Field("strs", "parts of the names of OpenCL platforms or Vulkan drivers", required=False),
-    "compute": Field("ints", "the least and the greatest compute capability, like [80, 129]", required=False),
+    "threads": Field("int", "the subgroups that a core holds at once", required=False, least=1, greatest=4096),
+    "units": Field("int", "the SIMD units of a core", required=False, least=1, greatest=256),
+    "registers": Field("int", "the 32-bit registers of a core", required=False, least=1, greatest=1 << 24),
+    "cores": Field("int", "the cores of the largest device", required=False, least=1, greatest=4096),
+    "local": Field("str", 'where local memory lies: "chip" or "memory"', required=False, choices=("chip", "memory")),
 }
 _EVIDENCE = {
-    "level": Field("str", f"one of {', '.join(LEVELS)}", choices=LEVELS),
+    "level": Field("str", f"one of {', '.join(LEVELS)}", choices=tuple(LEVELS)),
     "api": Field("str", "the API that was used", choices=tuple(APIS)),
     "device": Field("str", "the device or compiler"),
     "driver": Field("str", "its version"),
     "date": Field("str", "when, as YYYY-MM-DD"),
     "result": Field("str", "what was seen"),
+    "shapes": Field("str", "the hash of the choices that it is about, as --record writes it", required=False),
 }
-_TABLES = ("device", "match", "evidence", "sort", *ALGORITHMS)
+_TABLES = ("device", "match", "isa", "evidence", "sort", *ALGORITHMS)
 AUTO = "auto"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Match:
-    """How a host recognises a device of the target; an empty tuple says nothing about that property."""
-
-    types: tuple[str, ...] = ()
-    vendors: tuple[int, ...] = ()
-    names: tuple[str, ...] = ()
-    platforms: tuple[str, ...] = ()
-    compute: tuple[int, ...] = ()
-
-
-def rank(match: Match) -> int:
-    """How particular a match is: by the number of properties that it names, then by the least compute capability.
-
-    (An API that does not tell the capability then gets the newest of the targets that differ in nothing else.)
-    """
-    named = sum(bool(x) for x in (match.types, match.vendors, match.names, match.platforms, match.compute))
-    return 1000 * named + (match.compute[0] if match.compute else 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +71,8 @@ class Target:
     `choices` maps (label, key name) to an algorithm's parameters; a label is the algorithm's name, or with a
     variant behind it, as in radix-bits2.  `autos` maps a key name to the labels that its sort for any count
     consists of, each with the greatest count that it serves; `autos_valued` the same where values are sorted as well.
+    `isa` maps offline compilers to the devices that they compile the kernels for.
+    `shapes` is the hash of all choices (`hsgen.evidence.shapes`).
     """
 
     name: str
@@ -101,6 +84,8 @@ class Target:
     evidence: tuple[Mapping[str, str], ...]
     autos: Mapping[str, Auto] = field(default_factory=dict)
     autos_valued: Mapping[str, Auto] = field(default_factory=dict)
+    isa: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    shapes: str = ""
 
     def labels(self, key: str) -> list[str]:
         """Return what can be asked for with a key type: "auto" first where there is one, then the choices."""
@@ -220,14 +205,10 @@ def parse(text: str, stem: str, where: str) -> Target:
     facts = r.fields(device_table, "device", _DEVICE) if device_table is not None else {}
     whole = all(name in facts for name, field in _DEVICE.items() if field.required)
     device = Device(**_tuples(facts)) if whole else None
-    match = r.fields(r.table(data, "match", required=False) or {}, "match", _MATCH)
-    for part in (*match.get("names", []), *match.get("platforms", [])):
-        if not part or not plain(part):
-            r.error("match", f"{part!r} cannot be looked for", PLAIN_TEXT)
+    match = read_match(r, data)
+    isa = read_isa(r, data, top.get("apis", []))
     if not plain(top.get("summary", "")):
         r.error("summary", "cannot stand in a C file", PLAIN_TEXT)
-    if (span := match.get("compute")) is not None and (len(span) != 2 or not 0 < span[0] <= span[1]):
-        r.error("match.compute", f"{span} is no range", "give two numbers, for example [80, 129]")
     choices = read_choices(r, data, device)
     autos, autos_valued = read_autos(r, data, choices)
     for api in top.get("apis", []):
@@ -243,11 +224,13 @@ def parse(text: str, stem: str, where: str) -> Target:
         summary=top["summary"],
         apis=tuple(top["apis"]),
         device=device,
-        match=Match(**_tuples(match)),
+        match=match,
+        isa=isa,
         choices=choices,
         evidence=evidence,
         autos=autos,
         autos_valued=autos_valued,
+        shapes=shapes(data),
     )
 
 

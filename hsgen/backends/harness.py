@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -85,7 +86,9 @@ class Harness:
             self.call("hn_describe", ctypes.c_int(index), text, ctypes.c_size_t(len(text)))
             facts = json.loads(text.value.decode(errors="replace"))
             widths = tuple(facts.pop("subgroups"))
-            out.append(Host(api=api, version="", handle=index, widths=widths, **facts))
+            known = {f.name for f in fields(Host)}
+            more = {name: facts.pop(name) for name in list(facts) if name not in known}
+            out.append(Host(api=api, version="", handle=index, widths=widths, more=more, **facts))
         return out
 
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
 from hsgen import toolchain
 from hsgen.errors import Unavailable, Usage
+from hsgen.matching import Match, rank
 from hsgen.spec import Sort
-from hsgen.target import Match, Target, rank
+from hsgen.target import Target
 
-TITLES = {"opencl": "OpenCL", "vulkan": "Vulkan", "cuda": "CUDA"}
+TITLES = {"opencl": "OpenCL", "vulkan": "Vulkan", "cuda": "CUDA", "metal": "Metal"}
 """The APIs as people write them."""
 
 _TYPES = {"cpu": 2, "gpu": 4}
@@ -24,7 +25,8 @@ _TYPES = {"cpu": 2, "gpu": 4}
 class Host:
     """A device at hand.  `handle` is pyopencl's own object, or the device's number where hsgen's C runtime drives it.
 
-    `widths` are the subgroups that a kernel can ask for; None where that is found out by compiling.
+    `widths` are the subgroups that a kernel can ask for; None where that is found out by compiling.  `more` is what the
+    C runtime's harness tells besides (`query.asked`).
     """
 
     api: str = "opencl"
@@ -42,6 +44,7 @@ class Host:
     compute: int = 0
     int64: bool = True
     widths: tuple[int, ...] | None = None
+    more: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     @property
     def label(self) -> str:

@@ -55,6 +55,7 @@ def _attempt(device: str, sort: Sort, source: Source, kernels: Sequence[str], se
     """Say how the compiler failed to answer, or return None."""
     text = source.text if len(kernels) == len(sort.kernels) else source.only(*kernels)
     request = {"device": device, "text": text, "kernels": list(kernels), "lanes": sort.exchanges}
+    request["option"] = source.option
     folder = tempfile.mkdtemp(prefix="hsgen-")  # what the other process leaves behind goes with it
     try:
         done = subprocess.run(
@@ -85,7 +86,8 @@ def main() -> int:
     host = next(h for h in hosts() if h.label == request["device"])
     context = context_for(host)
     try:
-        build(context, request["text"], "stdin", request["kernels"], standard(context, lanes=request["lanes"]))
+        option = request["option"] or standard(context, lanes=request["lanes"])
+        build(context, request["text"], "stdin", request["kernels"], option)
     except Wrong:
         return REPORTED
     return 0

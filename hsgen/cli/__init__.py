@@ -8,7 +8,7 @@ import warnings
 import click
 
 from hsgen import __version__
-from hsgen.cli import benches, bundles, devices, reports, targets, tuning
+from hsgen.cli import benches, bundles, compiling, devices, reports, suggesting, targets, tuning
 from hsgen.errors import HsgenError
 
 _COMMANDS = (
@@ -17,8 +17,11 @@ _COMMANDS = (
     bundles.generate,
     bundles.check,
     bundles.verify,
+    compiling.compile_,
     devices.validate,
     benches.bench,
+    suggesting.suggest,
+    suggesting.probe,
     tuning.tune,
     reports.report,
     devices.doctor,

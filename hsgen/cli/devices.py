@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import datetime
 from pathlib import Path
 from typing import Any
 
 import click
 
 from hsgen import doctor as doctors
+from hsgen import evidence
+from hsgen import target as target_files
 from hsgen import validate as validation
+from hsgen.backends.hosts import matches
 from hsgen.cli import places
 from hsgen.cli.common import (
     Wanted,
@@ -22,7 +26,8 @@ from hsgen.cli.common import (
     seed_option,
     wanted_options,
 )
-from hsgen.errors import Wrong
+from hsgen.errors import Usage, Wrong
+from hsgen.matching import Match
 from hsgen.spec import Sort
 
 
@@ -37,6 +42,7 @@ from hsgen.spec import Sort
 @places.algorithm_option
 @click.option("--full", is_flag=True, help=f"At least {validation.FULL} cases a sort, not {validation.QUICK}.")
 @seed_option
+@click.option("--record", is_flag=True, help="Write what was shown into the target's file, as evidence.")
 @require_option
 @json_option
 def validate(
@@ -50,6 +56,7 @@ def validate(
     algorithm: str | None,
     full: bool,
     seed: int,
+    record: bool,
     require: bool,
     as_json: bool,
 ) -> None:
@@ -68,8 +75,11 @@ def validate(
             folder=bundle,
             algorithm=algorithm,
             wanted=wanted,
+            shim=True,
         )
         place = places.find(device, drive)
+        _tell(place)
+        file = _recording(place) if record else None
         for sort in place.sorts:
             rows.append(_validate(place, sort, full, seed))
     if as_json:
@@ -82,6 +92,58 @@ def validate(
     ]
     if wrong:
         raise Wrong(*wrong, f"repeat with --seed {seed}")
+    if file is not None:
+        text = evidence.recorded(file.read_text(encoding="utf-8"), str(file), _row(place, rows))
+        places.replace(file, text, "nothing was recorded")
+
+
+def _tell(place: places.Place) -> None:
+    """Say it where kernels do not run in their own language."""
+    if place.language:
+        said = f"the kernels run{place.language.replace(',', '')}, not as Apple's compiler makes them"
+        click.echo(f"{place.api}: {said}", err=True)
+
+
+def _recording(place: places.Place) -> Path:
+    """The file that evidence goes into.
+
+    Raises:
+        Usage: what runs here is none, or the file belongs to an installation.
+    """
+    _level(place)
+    return places.target_file(place.target, write=True)
+
+
+def _level(place: places.Place) -> str:
+    """The level of evidence that a run reaches."""
+    found, host = target_files.find(place.target), place.host
+    if matches(found, host) and not place.language:
+        return "device"
+    if host.type == "cpu":
+        return "cpu"
+    if found.match != Match():
+        raise Usage(f"{host.label}: is no device of target {found.name}; record on one that is, or on a CPU runtime")
+    return "device"
+
+
+def _row(place: places.Place, rows: list[dict[str, Any]]) -> dict[str, str]:
+    """What a validation without failures says in the target's file."""
+    sorts = {r["algorithm"]: "" for r in rows}
+    for name in sorts:
+        keys = {f"{r['key']} with {r['value']}" if r["value"] else r["key"]: "" for r in rows if r["algorithm"] == name}
+        sorts[name] = f"{name} of {' and '.join(keys)}"
+    what = "validate --full" if rows[0]["full"] else "validate"
+    features = {f: "" for r in rows for f in (["all types"] * r["typed"] + r["features"])}
+    lanes = " and ".join(map(str, sorted({s.lanes for s in place.sorts})))
+    cases = sum(r["cases"] for r in rows)
+    return {
+        "level": _level(place),
+        "api": place.api,
+        "device": f"{place.host.name} ({place.host.platform}{place.language})",
+        "driver": place.host.driver,
+        "date": datetime.date.today().isoformat(),
+        "result": f"{', '.join([what, *sorts.values(), *features])}: {cases} cases at {lanes} lanes, 0 failures",
+    }
 
 
 def _validate(place: places.Place, sort: Sort, full: bool, seed: int) -> dict[str, Any]:
@@ -91,11 +153,12 @@ def _validate(place: places.Place, sort: Sort, full: bool, seed: int) -> dict[st
         found = places.follow(request, sort.name, len(pairs))
         report = validation.Report(cases=found["cases"], failed=found["failed"], failures=found["failures"])
     else:
-        report = validation.run(places.direct(place.host, sort), pairs, seed, progress=progress(sort.name, len(pairs)))
+        engine = places.direct(place.host, sort, place.api)
+        report = validation.run(engine, pairs, seed, progress=progress(sort.name, len(pairs)))
     return {
         "target": sort.target,
         "api": place.api,
-        "device": place.host.label,
+        "device": place.host.label + place.language,
         "algorithm": sort.algorithm,
         "key": sort.label,
         "value": None if sort.form.value == "none" else sort.form.value,

@@ -11,9 +11,9 @@ from typing import Any
 
 import click
 
-from hsgen import bundle, toolchain, worker
+from hsgen import bundle, resources, toolchain, worker
 from hsgen import target as target_files
-from hsgen.backends import hosts, opencl, trial
+from hsgen.backends import hosts, opencl, shim, trial
 from hsgen.backends import native as backend
 from hsgen.cli.common import Wanted
 from hsgen.errors import Unavailable, Usage
@@ -30,6 +30,7 @@ WORDS = {
     "opencl": {"out_of_order": 1, "poison": 1},
     "vulkan": {"validation": 2, "binding_limit": 2**62, "size_control": 1, "poison": 1},
     "cuda": {"graph": 1, "poison": 1},
+    "metal": {},
 }
 """The words of --option for each API, with the greatest value of each."""
 runtime_option = click.option(
@@ -68,6 +69,7 @@ class Drive:
     folder: Path | None
     algorithm: str | None
     wanted: Wanted
+    shim: bool = False  # whether Metal's kernels may run in another language
 
     @cached_property
     def found(self) -> target_files.Target | None:
@@ -83,12 +85,14 @@ class Drive:
     @property
     def native(self) -> bool:
         """Whether through the C runtime."""
-        return self.api != "opencl" or self.runtime == "c"
+        return self.api not in ("opencl", "metal") or self.runtime == "c"
 
     def check(self) -> None:
         """Refuse what does not go together."""
         if self.found and self.api not in self.found.apis:
             raise Usage(f"target {self.found.name}: has no kernels for {self.api}; it has {', '.join(self.found.apis)}")
+        if self.api == "metal":
+            self._check_metal()
         if self.api != "opencl" and self.runtime == "python":
             raise Usage(f"runtime python: drives opencl only; leave --runtime away for {self.api}")
         for word in self.options:
@@ -100,6 +104,14 @@ class Drive:
                 raise Usage(f"option {word}: unknown for {self.api}; it knows {known}")
         if len({word.partition("=")[0] for word in self.options}) < len(self.options):
             raise Usage(f"options {' '.join(self.options)}: one of them is given twice; give each once")
+
+    def _check_metal(self) -> None:
+        if not self.shim:
+            raise Unavailable(f"metal: {shim.UNDRIVEN}; `hsgen validate --api metal` runs kernels as {shim.LANGUAGE}")
+        if self.found is None:
+            raise Usage(f"metal: {shim.UNDRIVEN}, so none can be matched; name a target with --target")
+        if self.runtime or self.options or self.folder:
+            raise Usage("metal: takes no --runtime, --option or --bundle; leave them away")
 
     @property
     def words(self) -> str:
@@ -137,6 +149,11 @@ class Place:
     library: dict[str, Path]  # by the sort's file; empty where pyopencl drives the device
     options: str
 
+    @property
+    def language(self) -> str:
+        """What stands behind a device's name where kernels run in another language than that of their API."""
+        return f", as {shim.LANGUAGE}" if self.api == "metal" else ""
+
     def request(self, sort: Sort, task: str, **more: Any) -> dict[str, Any]:
         """A request to the worker."""
         return {
@@ -158,7 +175,7 @@ def find(device: str | None, drive: Drive, peers: Sequence[str] = ()) -> Place:
     drive.check()
     api, native = drive.api, drive.native
     name, found = drive.target, drive.found
-    shown = devices(drive) if native else None
+    shown = devices(drive) if native else shim.takers() if api == "metal" else None
     if found is None:
         host = hosts.pick(device, (), shown)
         found = hosts.target_for(host, [target_files.find(n) for n in target_files.names()])
@@ -167,6 +184,35 @@ def find(device: str | None, drive: Drive, peers: Sequence[str] = ()) -> Place:
     libraries = {s.file: drive.library(found, s, peers) for s in sorts} if native else {}
     chosen = hosts.pick(device, sorts, shown, found)
     return Place(api=api, target=str(name), host=chosen, sorts=sorts, library=libraries, options=drive.words)
+
+
+def target_file(name: str, *, write: bool) -> Path:
+    """Return the file of a target.
+
+    Raises:
+        Usage: it is to be written, and belongs to an installation.
+    """
+    if name.endswith(".toml"):
+        return Path(name)
+    file = resources.targets() / f"{name}.toml"
+    if write and not (resources.targets().parent / "pyproject.toml").is_file():
+        raise Usage(f"target {name}: is part of the installed hsgen; copy {file}, name it anew, and take the copy")
+    return file
+
+
+def replace(file: Path, text: str, after: str) -> None:
+    """Write a file at once, or not at all; `after` ends the line that says that it cannot be.
+
+    Raises:
+        Usage: it cannot be written.
+    """
+    part = file.with_name(f".{file.name}.part")
+    try:
+        part.write_text(text, encoding="utf-8")
+        part.replace(file)
+    except OSError as e:
+        part.unlink(missing_ok=True)
+        raise Usage(f"{file}: cannot be written ({e.strerror}); {after}") from None
 
 
 def devices(drive: Drive) -> list[hosts.Host]:
@@ -184,9 +230,9 @@ def devices(drive: Drive) -> list[hosts.Host]:
     return sound
 
 
-def direct(host: hosts.Host, sort: Sort) -> opencl.Direct:
+def direct(host: hosts.Host, sort: Sort, api: str = "opencl") -> opencl.Direct:
     """Compile a sort for pyopencl, first in a process that may crash."""
-    source = render(sort, "opencl")
+    source = shim.source(sort) if api == "metal" else render(sort, api)
     trial.check(host.label, sort, source)
     context = opencl.context_for(host)
     return opencl.Direct(context, opencl.Compiled(context, sort, source))

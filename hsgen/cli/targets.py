@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import click
 
-from hsgen import sorts
+from hsgen import evidence, sorts
 from hsgen import target as target_files
 from hsgen.cli.common import Count, Wanted, emit_json, emit_table, json_option, wanted_options
 from hsgen.errors import Usage
@@ -19,42 +19,46 @@ from hsgen.spec import Sort
 
 
 @click.command()
+@click.option("--markdown", is_flag=True, help="Print the table of the README.")
 @json_option
-def targets(as_json: bool) -> None:
+def targets(markdown: bool, as_json: bool) -> None:
     """List the targets that come with hsgen, with the evidence that each has.
 
-    Evidence levels: compiled (for the device's instruction set), cpu (run on a CPU runtime), device (run on
-    the device itself).  Sorts of keys of a width also sort signed and float keys of it, in either order.
+    There are three levels: compiled for the device's instruction set, run on a CPU runtime, run on the device itself.
+    "(older shapes)" stands where only other shapes than the present ones were tried.  Sorts of keys of a width also
+    sort signed and float keys of it, in either order.
     """
     found = [target_files.find(n) for n in target_files.names()]
     if as_json:
-        emit_json(
-            [
-                {
-                    "name": t.name,
-                    "apis": list(t.apis),
-                    "evidence": [dict(e) for e in t.evidence],
-                    "summary": t.summary,
-                    "sorts": [{"algorithm": a, "key": k} for k, a in _offers(t)],
-                    "types": list(offered(t)),
-                }
-                for t in found
-            ]
-        )
+        emit_json([_listed(t) for t in found])
         return
-    rows = []
-    for t in found:
-        levels = {e["level"] for e in t.evidence}
-        rows.append(
-            [
-                t.name,
-                " ".join(t.apis),
-                " ".join(f"{a}/{','.join(keys)}" for a, keys in _by_label(t).items()),
-                *("yes" if level in levels else "-" for level in target_files.LEVELS),
-                t.summary,
-            ]
-        )
-    emit_table(["target", "apis", "sorts", *target_files.LEVELS, "summary"], rows)
+    levels = list(evidence.LEVELS)
+    shown = {t.name: [evidence.cell(t.evidence, t.shapes, level) for level in levels] for t in found}
+    if markdown:
+        rows = [[f"`{t.name}`", f"{t.summary}: {_apis(t)}", *shown[t.name]] for t in found]
+        head = ["target", "is for", *evidence.LEVELS.values()]
+        click.echo("\n".join(f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *rows)))
+        return
+    sorting = {t.name: " ".join(f"{a}/{','.join(keys)}" for a, keys in _by_label(t).items()) for t in found}
+    rows = [[t.name, " ".join(t.apis), sorting[t.name], *shown[t.name], t.summary] for t in found]
+    emit_table(["target", "apis", "sorts", *evidence.LEVELS.values(), "summary"], rows)
+
+
+def _apis(found: target_files.Target) -> str:
+    return ", ".join(evidence.TITLES[api] for api in found.apis)
+
+
+def _listed(t: target_files.Target) -> dict[str, Any]:
+    return {
+        "name": t.name,
+        "apis": list(t.apis),
+        "shapes": t.shapes,
+        "standing": {level: evidence.standing(t.evidence, t.shapes, level) for level in evidence.LEVELS},
+        "evidence": [dict(e) for e in t.evidence],
+        "summary": t.summary,
+        "sorts": [{"algorithm": a, "key": k} for k, a in _offers(t)],
+        "types": list(offered(t)),
+    }
 
 
 def _offers(found: target_files.Target) -> list[tuple[str, str]]:

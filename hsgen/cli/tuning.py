@@ -8,6 +8,7 @@ import math
 import re
 import sys
 import time
+import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import asdict, replace
@@ -16,7 +17,7 @@ from typing import Any
 
 import click
 
-from hsgen import resources
+from hsgen import evidence
 from hsgen import target as target_files
 from hsgen.backends import hosts
 from hsgen.cli import places
@@ -104,7 +105,7 @@ def tune(
     from which the same command goes on after an interruption.
     """
     target = target_files.find(name)
-    file = _file(name, write)
+    file = places.target_file(name, write=write)
     text = file.read_text(encoding="utf-8")
     wanted = wish.Wish(keys=keys, labels=labels, budget=budget, sizes=tuple(sorted(set(parse_sizes(sizes)))))
     wish.starts(text, target, wanted)
@@ -117,24 +118,12 @@ def tune(
             with _showing(book, budget) as tell:
                 runner = cluster.on(field) if cluster else spread.Here(field, lambda: tell(None))
                 result = Tuning(text, target, wanted, book, runner, tell).perform()
-    after = edit.applied(text, name, result.tables, result.autos, _evidence(field, book, result))
+    chosen = edit.applied(text, name, result.tables, result.autos, [])
+    rows = _evidence(field, book, result, evidence.shapes(tomllib.loads(chosen)))
+    after = edit.applied(text, name, result.tables, result.autos, rows)
     if write:
-        _replace(file, after)
+        places.replace(file, after, "the journal holds all, so run this again")
     _show(result, text, after, file, book, write=write, as_json=as_json)
-
-
-def _file(name: str, write: bool) -> Path:
-    """The target's file.
-
-    Raises:
-        Usage: it is to be written, and belongs to an installation.
-    """
-    if name.endswith(".toml"):
-        return Path(name)
-    file = resources.targets() / f"{name}.toml"
-    if write and not (resources.targets().parent / "pyproject.toml").is_file():
-        raise Usage(f"target {name}: is part of the installed hsgen; copy {file}, name it anew, and tune the copy")
-    return file
 
 
 def _field(
@@ -212,10 +201,11 @@ def _showing(book: journal.Journal, budget: float) -> Iterator[Callable[[str | N
         yield tell
 
 
-def _evidence(field: Field, book: journal.Journal, result: Result) -> list[dict[str, str]]:
+def _evidence(field: Field, book: journal.Journal, result: Result, shapes: str) -> list[dict[str, str]]:
     """What the tuning says for itself in the target's file, a row for each width of keys."""
     row = {"level": field.level, "api": field.api, "device": field.name, "driver": field.driver}
-    return [{**row, "date": book.head["date"], "result": f"{edit.TUNED}{told}"} for told in result.told.values()]
+    row |= {"date": book.head["date"], "shapes": shapes}
+    return [{**row, "result": f"{edit.TUNED}{told}"} for told in result.told.values()]
 
 
 def _show(
@@ -250,14 +240,3 @@ def _cells(row: Row) -> list[object]:
     between = "-" if row.low is None or row.high is None else f"{row.low:.2f} to {row.high:.2f}"
     ratio = "-" if row.ratio is None else f"{row.ratio:.2f} x"
     return [row.key, row.n, row.before or "-", _rate(row.rate_before), row.after, _rate(row.rate_after), ratio, between]
-
-
-def _replace(file: Path, text: str) -> None:
-    """Write a file at once, or not at all."""
-    part = file.with_name(f".{file.name}.part")
-    try:
-        part.write_text(text, encoding="utf-8")
-        part.replace(file)
-    except OSError as e:
-        part.unlink(missing_ok=True)
-        raise Usage(f"{file}: cannot be written ({e.strerror}); the journal holds all, so run this again") from None

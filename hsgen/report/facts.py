@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from hsgen.device import Device
+from hsgen.evidence import LEVELS, TITLES
 from hsgen.report.drawing import count
-from hsgen.target import LEVELS, Target
+from hsgen.target import Target
 
-APIS = {"opencl": "OpenCL", "vulkan": "Vulkan", "cuda": "CUDA"}
-LANGUAGES = {"opencl": "OpenCL C", "vulkan": "GLSL", "cuda": "CUDA C++"}
+LANGUAGES = {"opencl": "OpenCL C", "vulkan": "GLSL", "cuda": "CUDA C++", "metal": "Metal Shading Language"}
 _SAID = {
     "device": "run on the device itself",
     "cpu": "run on a CPU runtime, not on the device",
@@ -24,13 +25,22 @@ def facts(found: Target) -> list[tuple[str, str]]:
         ("lanes exchange values", _yes(d.shuffle)),
         ("greatest work-group", f"{count(d.work_group)} lanes"),
         ("greatest grid", f"{count(d.groups)} work-groups in one dimension"),
-        ("local memory", f"{count(d.local_bytes)} bytes a work-group"),
+        ("local memory", f"{count(d.local_bytes)} bytes a work-group" + ", in ordinary memory" * (d.local == "memory")),
         ("64-bit integers", _yes(d.int64)),
         ("buffers of 8 and 16 bits", f"{_yes(d.storage8)} and {_yes(d.storage16)}"),
         ("largest binding", f"{count(d.binding_bytes)} bytes"),
         ("progress of work-groups", "once started, they go on" if d.progress == "started" else "not promised"),
         *([("SPIR-V for", f"Vulkan {d.vulkan}")] if "vulkan" in found.apis else []),
+        *_core(d),
     ]
+
+
+def _core(d: Device) -> list[tuple[str, str]]:
+    """What is known of a core, on which a work-group runs."""
+    known = (("subgroups at once", d.threads), ("SIMD units", d.units), ("registers", d.registers))
+    said = ", ".join(f"{count(value)} {what}" for what, value in known if value)
+    cores = [("cores", f"up to {count(d.cores)}")] if d.cores else []
+    return [*([("a core", said)] if said else []), *cores]
 
 
 def matches(found: Target) -> list[tuple[str, str]]:
@@ -47,16 +57,19 @@ def matches(found: Target) -> list[tuple[str, str]]:
 
 
 def _reached(found: Target, api: str) -> str:
-    """The highest level of evidence of an API, "" for none."""
-    levels = [e["level"] for e in found.evidence if e["api"] == api]
-    return max(levels, key=LEVELS.index, default="")
+    """The highest level of evidence of an API in words, that of the present shapes if there is any."""
+    rows = [e for e in found.evidence if e["api"] == api]
+    now = [e["level"] for e in rows if e.get("shapes") == found.shapes]
+    levels = now or [e["level"] for e in rows]
+    said = _SAID[max(levels, key=list(LEVELS).index, default="")]
+    return said if now or not rows else f"with other shapes than the present ones, {said}"
 
 
 def standing(found: Target) -> str:
     """Return one sentence on how far the target has been shown to work, API by API."""
     said: dict[str, list[str]] = {}
     for api in found.apis:
-        said.setdefault(_SAID[_reached(found, api)], []).append(APIS[api])
+        said.setdefault(_reached(found, api), []).append(TITLES[api])
     parts = [f"{' and '.join(apis)}: {level}" for level, apis in said.items()]
     return "; ".join(parts) + "."
 

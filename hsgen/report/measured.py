@@ -12,8 +12,8 @@ from typing import Any
 
 from hsgen.bench.rows import SCHEMA
 from hsgen.errors import Unavailable, Usage
+from hsgen.evidence import TITLES
 from hsgen.keys import TYPES
-from hsgen.report.facts import APIS
 
 Record = Mapping[str, Any]
 
@@ -92,7 +92,7 @@ def _wrong(row: object) -> str | None:
     for name, kinds in _NEEDED.items():
         if name not in row or not isinstance(row[name], kinds):
             return name
-    if row["key"] not in TYPES or row["api"] not in APIS:
+    if row["key"] not in TYPES or row["api"] not in TITLES:
         return "key" if row["key"] not in TYPES else "api"
     return None if len(row["bits"]) == 2 and all(isinstance(b, int) for b in row["bits"]) else "bits"
 
@@ -133,7 +133,7 @@ def _title(row: Record) -> str:
     words += ["descending"] if row["order"] == "descending" else []
     words += [f"bits {row['bits'][0]} to {row['bits'][1]}"] if row["bits"] != [0, int(row["key"][1:])] else []
     words += ["count on the device"] if row["counted"] else []
-    return f"{', '.join([*words, row['kind']])}; {APIS[row['api']]} on {row['device']}"
+    return f"{', '.join([*words, row['kind']])}; {TITLES[row['api']]} on {row['device']}"
 
 
 def _picture(rows: list[Record]) -> tuple[str | None, str]:

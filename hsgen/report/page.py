@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 from hsgen import __version__, resources
 from hsgen.algorithms import ALGORITHMS
+from hsgen.evidence import TITLES
 from hsgen.keys import described
 from hsgen.render import template_errors
 from hsgen.report import counts, drawing, facts, merge, plans, radix, scan
@@ -137,7 +138,7 @@ def _environment() -> jinja2.Environment:
         "wbr": _breakable,
         "contestant": contestant,
     }
-    env.globals |= {"languages": facts.LANGUAGES, "apis": facts.APIS}
+    env.globals |= {"languages": facts.LANGUAGES, "apis": TITLES}
     return env
 
 

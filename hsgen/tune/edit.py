@@ -133,7 +133,7 @@ def _evidence(document: Any, row: Mapping[str, str]) -> bool:
     for have in document.get("evidence", []):
         if _same(have, row):
             for name, value in row.items():
-                if have[name] != value:
+                if have.get(name) != value:
                     have[name] = value
             return True
     return False

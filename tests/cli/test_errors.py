@@ -27,7 +27,7 @@ def said(capsys: pytest.CaptureFixture[str]) -> str:
     [
         (
             ["generate", "-t", "gen9"],
-            "hsgen: target gen9: unknown; known are amd-gcn, apple-m1, cpu, generic, intel-gen8",
+            "hsgen: target gen9: unknown; known are adreno-6xx, amd-cdna, amd-gcn, amd-rdna",
         ),
         (["show", "gen9"], "target gen9: unknown"),
         (["generate", "-t", "cpu", "--prefix", "cl"], "prefix 'cl': belongs to C, C++ or an API"),

@@ -17,7 +17,8 @@ from conftest import missing
 
 from hsgen import resources, toolchain
 from hsgen.backends.hosts import Host
-from hsgen.cli import main, tuning
+from hsgen.cli import main, places, tuning
+from hsgen.errors import Usage
 from hsgen.tune import spread
 
 Capture = pytest.CaptureFixture[str]
@@ -40,7 +41,7 @@ def refused(arguments: list[str], code: int, line: str, capsys: Capture) -> None
     ("arguments", "line"),
     [
         ([], "Missing option '-t' / '--target'"),
-        (["-t", "gen9"], "target gen9: unknown; known are amd-gcn"),
+        (["-t", "gen9"], "target gen9: unknown; known are adreno-6xx"),
         (["-t", "gen9.toml"], "target gen9.toml: cannot be read (No such file or directory)"),
         (["-t", "cpu", "--budget", "soon"], "'soon' is no time; write for example 90s, 10m or 2h"),
         (["-t", "cpu", "--budget", "0s"], "'0s' is no time; write for example 90s, 10m or 2h"),
@@ -70,7 +71,7 @@ def test_a_target_of_an_installation_is_not_written(
     before = (resources.targets() / "cpu.toml").read_bytes()
     shutil.copytree(resources.targets(), place)
     monkeypatch.setattr(resources, "targets", lambda: place)
-    line = f"target cpu: is part of the installed hsgen; copy {place}/cpu.toml, name it anew, and tune the copy"
+    line = f"target cpu: is part of the installed hsgen; copy {place}/cpu.toml, name it anew, and take the copy"
     refused(["-t", "cpu", "--write"], 2, line, capsys)
     assert (place / "cpu.toml").read_bytes() == before
 
@@ -172,6 +173,6 @@ def test_a_target_file_that_cannot_be_replaced(folder: Path, monkeypatch: pytest
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Path, "replace", full)
-    with pytest.raises(tuning.Usage, match=r"cannot be written \(No space left on device\); the journal holds all"):
-        tuning._replace(file, "new")
+    with pytest.raises(Usage, match=r"cannot be written \(No space left on device\); run it again"):
+        places.replace(file, "new", "run it again")
     assert file.read_text() == "old" and list(folder.iterdir()) == [file]

@@ -233,6 +233,7 @@ def fields(command: str) -> dict[str, str]:
         ("check", ""),
         ("verify", "generated"),
         ("doctor", ""),
+        ("suggest", "-t cpu --key u32"),
     ],
 )
 def test_json_is_as_documented(tree: Path, command: str, arguments: str) -> None:
@@ -303,10 +304,12 @@ def test_commands_and_options_that_documents_name_exist(path: Path) -> None:
         assert not unknown, f"{path.name}: hsgen {name} has no {unknown}"
 
 
-def test_every_target_has_a_row_in_the_readme() -> None:
+def test_the_readme_has_the_table_of_targets(tree: Path) -> None:
+    """Write it anew with `make readme`."""
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    for path in (ROOT / "targets").glob("*.toml"):
-        assert f"| `{path.stem}` |" in readme, f"README.md: no row for target {path.stem}"
+    shown = shell("hsgen targets --markdown", tree, subprocess.PIPE).stdout
+    assert shown.count("\n") == 2 + len(list((ROOT / "targets").glob("*.toml")))
+    assert f"<!-- targets -->\n{shown}<!-- end of targets -->\n" in readme, "README.md: run `make readme`"
 
 
 def test_no_file_names_a_place_on_a_machine() -> None:

@@ -17,15 +17,17 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 
 LAYERS = (
     ("errors", "keys", "networks", "resources", "tables", "device"),
+    ("arches", "cubin", "matching"),
     ("spec",),
     ("plan", "oracle", "algorithms"),
     ("sorts",),
-    ("choices",),
+    ("choices", "evidence"),
     ("target", "toolchain"),
     ("dialect",),
     ("render", "cases", "nvrtc"),
     ("spirv",),
-    ("vendor",),
+    ("isa",),
+    ("vendor", "c_values"),
     ("manifest",),
     ("bundle",),
     ("backends",),
@@ -33,7 +35,7 @@ LAYERS = (
     ("bench", "opencl_scan"),
     ("plot",),
     ("worker",),
-    ("report", "tune"),
+    ("report", "suggest", "tune"),
     ("doctor",),
     ("cli",),
     ("__main__",),
@@ -121,7 +123,7 @@ def test_every_template_is_used() -> None:
     from hsgen.spec import APIS, Form
 
     host = ("LICENSE", "README.md", "CMakeLists.txt", "meson.build", "target.c", "target.cu", "spirv.c")
-    roots = {f"host/{name}.j2" for name in (*host, "hs_targets.h", "hs_targets.c")}
+    roots = {f"host/{name}.j2" for name in (*host, "target_metal.c", "hs_targets.h", "hs_targets.c")}
     roots |= {f"dialects/{name}.j2" for name in APIS.values()} | {f"{name}/words.j2" for name in ALGORITHMS}
     roots |= {"report/page.j2"}  # of hsgen report
     roots |= {"grids.j2"}  # of sorts with a count on the device, whatever the algorithm

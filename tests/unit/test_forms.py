@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from shipped import sampled
 
 from hsgen import oracle, sorts, target
 from hsgen.algorithms import ALGORITHMS, merge, radix
@@ -231,7 +232,7 @@ def parts_of_scratch(sort: Sort, step: Step, n: int) -> Iterator[tuple[str, int,
         yield name, offset(binding, n), size
 
 
-@pytest.mark.parametrize("name", target.names())
+@pytest.mark.parametrize("name", sampled())
 def test_parts_of_scratch_never_overlap(name: str) -> None:
     """Two algorithms share places: with a count on the device both may be launched, one after the other."""
     for sort in shipped(name):
@@ -436,7 +437,7 @@ def test_shapes_of_targets_fit_their_device_in_every_form(name: str) -> None:
                 assert all(len(k.buffers) <= 10 for k in made.kernels(p))
 
 
-@pytest.mark.parametrize("name", target.names())
+@pytest.mark.parametrize("name", sampled())
 def test_what_auto_serves(name: str) -> None:
     """Every type in every form where the device has its elements; 64-bit words where values are packed."""
     t = target.find(name)

@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 from conftest import missing
 from html_tree import Element, parsed
+from shipped import sampled
 
 from hsgen import nvrtc, plot, resources, sorts, target
 from hsgen.cli import main
@@ -45,10 +46,10 @@ def region(root: Element, label: str) -> Element:
 
 @pytest.fixture(scope="module")
 def pages() -> dict[str, Element]:
-    return {name: parsed(page(contents(name))) for name in target.names()}
+    return {name: parsed(page(contents(name))) for name in sampled()}
 
 
-@pytest.mark.parametrize("name", target.names())
+@pytest.mark.parametrize("name", sampled())
 def test_the_page_is_sound_and_needs_nothing_else(pages: dict[str, Element], name: str) -> None:
     root = pages[name]
     ids = [e.attrs["id"] for e in root.every() if "id" in e.attrs]
@@ -61,7 +62,7 @@ def test_the_page_is_sound_and_needs_nothing_else(pages: dict[str, Element], nam
     assert next(root.every("html")).attrs["lang"] == "en"
 
 
-@pytest.mark.parametrize("name", target.names())
+@pytest.mark.parametrize("name", sampled())
 def test_the_page_can_be_read_aloud(pages: dict[str, Element], name: str) -> None:
     root = pages[name]
     assert all(th.attrs.get("scope") in ("row", "col", "colgroup") for th in root.every("th"))
@@ -81,7 +82,7 @@ def rows_of(table: Element) -> list[Element]:
     return [r for part in table.every("tbody", "tfoot") for r in part.every("tr")]
 
 
-@pytest.mark.parametrize("name", target.names())
+@pytest.mark.parametrize("name", sampled())
 def test_kernels_and_launches_are_those_of_the_sorts(pages: dict[str, Element], name: str) -> None:
     found = target.find(name)
     for sort in every_sort(found):
@@ -130,7 +131,7 @@ def svg_of(figure: Any) -> Element:
 def of(algorithm: str) -> list[Any]:
     return [
         pytest.param(params, id=f"{name}-{label}-{key}")
-        for name in target.names()
+        for name in sampled()
         for (label, key), params in target.find(name).choices.items()
         if label.split("-")[0] == algorithm
     ]
@@ -204,7 +205,7 @@ def test_digits_and_passes_are_drawn_as_they_are(p: Any) -> None:
         assert flow.count(sorter) == len(p.digits)
 
 
-@pytest.mark.parametrize("name", [n for n in target.names() if target.find(n).autos])
+@pytest.mark.parametrize("name", [n for n in sampled() if target.find(n).autos])
 def test_crossovers_are_those_of_the_target(pages: dict[str, Element], name: str) -> None:
     found = target.find(name)
     for key, auto in found.autos.items():
@@ -240,8 +241,10 @@ def test_evidence_is_stated_for_each_api(pages: dict[str, Element]) -> None:
     for name, root in pages.items():
         rows = region(root, "evidence").cells() if target.find(name).evidence else []
         assert [r[0] for r in rows] == [e["level"] for e in target.find(name).evidence]
+        now = target.find(name).shapes
         assert [r[2:] for r in rows] == [
-            [e["device"], e["driver"], e["date"], e["result"]] for e in target.find(name).evidence
+            [e["device"], e["driver"], e["date"], "present" if e.get("shapes") == now else "older", e["result"]]
+            for e in target.find(name).evidence
         ]
     bare = contents("cpu").subjects[0].target
     assert "OpenCL: nothing has been shown." in page(

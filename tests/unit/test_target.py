@@ -57,7 +57,7 @@ def test_generic_uses_no_subgroup_operation() -> None:
         ),
         (("clean_slabs = 16", "clean_slabs = 12"), "merge.u32.clean_slabs: 12 is not a power of two"),
         (("stream_group = 256", "stream_group = 100"), "merge.u32.stream_group: 100 is not a power of two"),
-        (("local_scale = 4", "local_scale = 9"), "merge.u32.local_scale: 9 is not between 1 and 6"),
+        (("local_scale = 3", "local_scale = 9"), "merge.u32.local_scale: 9 is not between 1 and 6"),
         (("[device]", "[devices]"), "devices: unknown key; did you mean device?"),
         (("shuffle = true", 'shuffle = "yes"'), 'device.shuffle: "yes" is not true or false'),
         (("int64 = true", "int64 = false"), "apis: opencl sorts no 64-bit keys on a device without"),
@@ -69,11 +69,11 @@ def test_generic_uses_no_subgroup_operation() -> None:
         (("schema = 1", "schema = = 1"), "the file must be TOML"),
         (
             ('["opencl", "vulkan"]', '["opengl"]'),
-            'apis: "opengl" is not one of opencl, vulkan, cuda; give at least one',
+            'apis: "opengl" is not one of opencl, vulkan, cuda',
         ),
         (('apis = ["opencl", "vulkan"]', "apis = []"), "apis: is empty; give at least one API"),
-        (('names = ["HD', 'names = ["", "HD'), "match: '' cannot be looked for; give plain ASCII text"),
-        (('names = ["HD', 'compute = [90, 35]\nnames = ["HD'), "match.compute: [90, 35] is no range; give two numbers"),
+        (("vendors = [0x8086]", 'names = [""]'), "match: '' cannot be looked for; give plain ASCII text"),
+        (("vendors = [0x8086]", "compute = [90, 35]"), "match.compute: [90, 35] is no range; give two numbers"),
         (("groups = 4294967295\n", ""), "device.groups: missing; give the greatest grid"),
     ],
 )
@@ -151,7 +151,7 @@ def _problems(text: str) -> list[str]:
 
 
 def test_unknown_names_and_unreadable_files(tmp_path: Path) -> None:
-    with pytest.raises(Usage, match="target intel-gen9: unknown; known are amd-gcn, apple-m1, cpu, generic"):
+    with pytest.raises(Usage, match="target intel-gen9: unknown; known are adreno-6xx, amd-cdna, amd-gcn"):
         target.find("intel-gen9")
     with pytest.raises(Usage, match="cannot be read"):
         target.find(str(tmp_path / "none.toml"))

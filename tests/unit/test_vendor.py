@@ -13,8 +13,9 @@ from conftest import missing
 
 from hsgen import target, vendor
 from hsgen.errors import Usage
+from hsgen.matching import Match, rank
 from hsgen.render import render
-from hsgen.target import Match, Target, rank
+from hsgen.target import Target
 from hsgen.vendor import Named, check_prefix, prefixed, symbol
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from building import CONSUMERS, WARNINGS, bundle, folder, need, program, run
+from shipped import sampled
 
 from hsgen import target, vendor
 from hsgen.errors import Usage
@@ -46,7 +47,7 @@ def interpreter(place: Path) -> Path:
 @cache
 def shipped() -> tuple[Path, list[Sort]]:
     """The program with all sorts that come with hsgen, and these in the order in which it has them."""
-    path = interpreter(bundle(*target.names(), apis=(), keys=()))
+    path = interpreter(bundle(*sampled(), apis=(), keys=()))
     rows = [line.split() for line in run(path).split("\n\n")[0].splitlines()]
     assert all(found == "found" for *_, found in rows)
     return path, [target.find(name).sort(algorithm, key) for name, algorithm, key, _, _ in rows]
@@ -194,7 +195,7 @@ def expected(sort: Sort, n: int, limit: int, in_place: bool, how: Options = PLAI
 
 
 def test_every_sort_is_there() -> None:
-    found = [target.find(name) for name in target.names()]
+    found = [target.find(name) for name in sampled()]
     every = {(t.name, t.default(k).algorithm, k) for t in found for k in {k for _, k in t.choices}}
     assert {(s.target, s.algorithm, s.key.name) for s in shipped()[1]} == every
 

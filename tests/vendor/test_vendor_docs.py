@@ -92,12 +92,12 @@ def test_the_opencl_blocks_sort(embedded: Host) -> None:
     assert run(program("c_api", "gcc", *WARNINGS, *options, "-lOpenCL"), env=embedded_only()) == "sorted\n"
 
 
-@pytest.mark.parametrize("section", ["Vulkan", "CUDA"])
+@pytest.mark.parametrize("section", ["Vulkan", "CUDA", "Metal"])
 def test_other_blocks_compile(section: str) -> None:
     need("cc")
     if section == "Vulkan" and not header("vulkan/vulkan_core.h"):
         missing("Vulkan's headers are not installed (apt-get install libvulkan-dev)")
-    place = bundle("generic", apis=(section.lower(),))
+    place = bundle("apple-m1" if section == "Metal" else "generic", apis=(section.lower(),))
     path = c_program(section, "", "return 0;\n")
     options = [f"-I{place / 'include'}", f"-I{CONSUMERS}", f"-I{CONSUMERS / 'stubs'}"]
     run("cc", *WARNINGS, *options, "-fsyntax-only", path)
@@ -124,7 +124,7 @@ def test_every_function_and_status_is_documented() -> None:
 
 @pytest.mark.parametrize("path", [VENDORING, C_API], ids=lambda p: p.name)
 def test_names_in_the_documents_exist(path: Path) -> None:
-    place = bundle("generic", apis=())
+    place = bundle("generic", "apple-m1", apis=())
     known = "".join(p.read_text(encoding="utf-8") for p in place.rglob("*") if p.suffix in (".h", ".txt", ".build"))
     words = set(re.findall(r"\b(?:hs|HS)_\w+|(?<=/)hs_\w+\.h", path.read_text(encoding="utf-8")))
     assert len(words) > 5
@@ -134,10 +134,12 @@ def test_names_in_the_documents_exist(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("prefix", "apis"), [("hs", ("opencl",)), ("hs", ("vulkan",)), ("hs", ("cuda",)), ("hs", ()), (PREFIX, ("opencl",))]
+    ("prefix", "apis"),
+    [(p, (a,)) for p, a in (("hs", "opencl"), ("hs", "vulkan"), ("hs", "cuda"), ("hs", "metal"), (PREFIX, "opencl"))]
+    + [("hs", ()), (PREFIX, ("metal",))],
 )
 def test_readme_of_a_bundle_names_what_it_has(prefix: str, apis: tuple[str, ...]) -> None:
-    place = bundle("generic", apis=apis, prefix=prefix)
+    place = bundle("apple-m1" if apis == ("metal",) else "generic", apis=apis, prefix=prefix)
     text = (place / "README.md").read_text(encoding="utf-8")
     for name in re.findall(r"`((?:include|src|examples|targets)/[\w./]*)`", text):
         assert "NAME" in name or (place / name).exists(), name

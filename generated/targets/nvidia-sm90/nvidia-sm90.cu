@@ -49,6 +49,7 @@ namespace hs_nvidia_sm90_auto_u32_code {
 #undef hs_local_add
 #undef hs_local_or
 #undef hs_look
+#undef hs_match_bit
 #undef hs_max
 #undef hs_min
 #undef hs_n
@@ -81,6 +82,10 @@ static const void *const hs_nvidia_sm90_auto_u32_launched[] = {
     (const void *)hs_nvidia_sm90_auto_u32_code::half_2,
     (const void *)hs_nvidia_sm90_auto_u32_code::half_3,
     (const void *)hs_nvidia_sm90_auto_u32_code::clean,
+    (const void *)hs_nvidia_sm90_auto_u32_code::begin,
+    (const void *)hs_nvidia_sm90_auto_u32_code::histogram,
+    (const void *)hs_nvidia_sm90_auto_u32_code::starts,
+    (const void *)hs_nvidia_sm90_auto_u32_code::onesweep,
     (const void *)hs_nvidia_sm90_auto_u32_code::count,
     (const void *)hs_nvidia_sm90_auto_u32_code::rows,
     (const void *)hs_nvidia_sm90_auto_u32_code::scatter,
@@ -139,6 +144,7 @@ namespace hs_nvidia_sm90_auto_u64_code {
 #undef hs_local_add
 #undef hs_local_or
 #undef hs_look
+#undef hs_match_bit
 #undef hs_max
 #undef hs_min
 #undef hs_n
@@ -171,6 +177,10 @@ static const void *const hs_nvidia_sm90_auto_u64_launched[] = {
     (const void *)hs_nvidia_sm90_auto_u64_code::half_3,
     (const void *)hs_nvidia_sm90_auto_u64_code::half_4,
     (const void *)hs_nvidia_sm90_auto_u64_code::clean,
+    (const void *)hs_nvidia_sm90_auto_u64_code::begin,
+    (const void *)hs_nvidia_sm90_auto_u64_code::histogram,
+    (const void *)hs_nvidia_sm90_auto_u64_code::starts,
+    (const void *)hs_nvidia_sm90_auto_u64_code::onesweep,
     (const void *)hs_nvidia_sm90_auto_u64_code::count,
     (const void *)hs_nvidia_sm90_auto_u64_code::rows,
     (const void *)hs_nvidia_sm90_auto_u64_code::scatter,

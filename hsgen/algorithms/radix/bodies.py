@@ -34,7 +34,7 @@ def rank_arrays(p: Params) -> tuple[Array, ...]:
 
 def _digits(p: Params) -> tuple[Array, ...]:
     """What a scan over digits takes."""
-    return _array("totals", p.radix), _array("firsts", p.radix), _array("sums", p.work_group), _array("mixed", 1)
+    return _array("totals", p.radix), _array("firsts", p.radix), _array("sums", p.work_group), _array("mixed", 2)
 
 
 def flag_words(p: Params) -> int:
@@ -69,7 +69,7 @@ def _kernel(p: Params, name: str, summary: str, buffers: tuple[Buffer, ...], arr
 def _ranking(p: Params, name: str, summary: str, buffers: tuple[Buffer, ...], more: tuple[Array, ...] = ()) -> Kernel:
     """A kernel that ranks tiles."""
     kernel = _kernel(p, name, summary, buffers, (*rank_arrays(p), *more))
-    return replace(kernel, subgroup=p.subgroup, ballot=p.ranker == "ballot")
+    return replace(kernel, subgroup=p.subgroup, ballot=p.ranker == "ballot", resident=p.resident)
 
 
 ALL = (SOURCE, DESTINATION, OTHER, WORDS)

@@ -34,6 +34,9 @@ FIELDS = {
         "int", "serial: the count from which keys are stored past the caches", required=False, least=1
     ),
     "spins": Field("int", "lookback: how often a lane looks for a tile before it gives up", required=False, least=1),
+    "resident": Field(
+        "int", "CUDA: the work-groups of a core that registers must suffice for", required=False, least=1, greatest=32
+    ),
     "large": Field("bool", "whether counts of 2^30 and more are sorted, with 64-bit indices", required=False),
 }
 
@@ -56,6 +59,8 @@ class Params:
     stream_from: serial only: from this count on keys of a digit are collected and stored by the line of 64 bytes,
     past the caches, which pays where both buffers exceed them; None means never.
     spins: look-backs of a lane before it takes the device for starving.
+    resident: work-groups that rank tiles which a core is to hold at once; CUDA's compiler then gives lanes no more
+    registers than that allows.  0 leaves it to the compiler.
     large: sort 2^30 keys and more, by kernels of their own that count in 64 bits.
 
     begin, end: the bits of a key that are sorted.  withhold, starve: for tests: every so many tiles publishes
@@ -76,6 +81,7 @@ class Params:
     single_bits: int | None = None
     stream_from: int | None = None
     spins: int = 1 << 20
+    resident: int = 0
     large: bool = False
     begin: int = 0
     end: int | None = None

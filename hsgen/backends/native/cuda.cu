@@ -96,9 +96,11 @@ extern "C" const char *hn_describe(int index, char *text, size_t size)
         text, size,
         "{\"name\": \"%s\", \"platform\": \"NVIDIA CUDA\", \"driver\": \"%sCUDA %d.%d, runtime %d.%d\", "
         "\"type\": \"gpu\", \"vendor\": %d, \"compute\": %d, \"work_group\": %d, \"local_bytes\": %zu, "
-        "\"subgroups\": [1, 2, 4, 8, 16, 32], \"shuffle\": true, \"ballot\": true, \"int64\": true}",
+        "\"subgroups\": [1, 2, 4, 8, 16, 32], \"shuffle\": true, \"ballot\": true, \"int64\": true, \"groups\": %d, "
+        "\"cores\": %d, \"threads\": %d, \"registers\": %d, \"shared_bytes\": %zu, \"memory_bytes\": %zu}",
         p.name, driver, can / 1000, can % 1000 / 10, made / 1000, made % 1000 / 10, 0x10de, 10 * p.major + p.minor,
-        p.maxThreadsPerBlock, p.sharedMemPerBlockOptin);
+        p.maxThreadsPerBlock, p.sharedMemPerBlockOptin, p.maxGridSize[0], p.multiProcessorCount,
+        p.maxThreadsPerMultiProcessor / p.warpSize, p.regsPerMultiprocessor, p.sharedMemPerBlock, p.totalGlobalMem);
     return length < 0 || static_cast<size_t>(length) >= size ? hn_wrong("the description does not fit") : NULL;
 }
 

@@ -19,7 +19,8 @@ const char *hn_count(int *count);
 
 /* A device as a JSON object: {"name", "platform" (of the platform or driver), "driver" (its version), "type" ("cpu",
  * "gpu", "other"), "vendor" (number), "compute" (10 * major + minor, CUDA only, else 0), "work_group", "local_bytes",
- * "subgroups" (list of widths that a kernel can ask for), "shuffle", "ballot" (of subgroups), "int64" (bools)}. */
+ * "subgroups" (list of widths that a kernel can ask for), "shuffle", "ballot" (of subgroups), "int64" (bools)}, and
+ * whatever of the members of `hsgen.backends.query` the API tells; 0 where a device does not. */
 const char *hn_describe(int index, char *text, size_t size);
 
 /* Open a device.  `options` is "" or words such as "binding_limit=4096 validation=1"; unknown words are an error.  All

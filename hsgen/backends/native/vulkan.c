@@ -84,6 +84,7 @@ typedef struct hn_facts {
     VkPhysicalDeviceBufferDeviceAddressFeatures address_feature;
     VkPhysicalDevice16BitStorageFeatures storage16_feature;
     VkPhysicalDevice8BitStorageFeatures storage8_feature;
+    uint32_t cores, units, threads, registers; /* of a core; 0 where the device does not tell */
     const char *extensions[3]; /* to be enabled for these features */
     uint32_t extension_count;
 } hn_facts;
@@ -258,6 +259,44 @@ static int hn_has(VkPhysicalDevice device, hn_facts *facts, uint32_t version, co
     return found;
 }
 
+/* What some vendors tell of their cores, by extensions of theirs that no version of Vulkan has taken up. */
+static void hn_ask_cores(VkPhysicalDevice device, hn_facts *facts)
+{
+    VkPhysicalDeviceProperties2 base;
+    VkPhysicalDeviceShaderSMBuiltinsPropertiesNV sm;
+    VkPhysicalDeviceShaderCorePropertiesAMD cu;
+    memset(&base, 0, sizeof base);
+    memset(&sm, 0, sizeof sm);
+    memset(&cu, 0, sizeof cu);
+    base.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
+    if (hn_has(device, facts, UINT32_MAX, VK_NV_SHADER_SM_BUILTINS_EXTENSION_NAME, 0)) {
+        sm.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SM_BUILTINS_PROPERTIES_NV;
+        base.pNext = &sm;
+        vk.GetPhysicalDeviceProperties2(device, &base);
+        facts->cores = sm.shaderSMCount;
+        facts->threads = sm.shaderWarpsPerSM;
+    } else if (hn_has(device, facts, UINT32_MAX, VK_AMD_SHADER_CORE_PROPERTIES_EXTENSION_NAME, 0)) {
+        cu.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_PROPERTIES_AMD;
+        base.pNext = &cu;
+        vk.GetPhysicalDeviceProperties2(device, &base);
+        facts->cores = cu.shaderEngineCount * cu.shaderArraysPerEngineCount * cu.computeUnitsPerShaderArray;
+        facts->units = cu.simdPerComputeUnit;
+        facts->threads = cu.simdPerComputeUnit * cu.wavefrontsPerSimd;
+        facts->registers = cu.simdPerComputeUnit * cu.vgprsPerSimd * cu.wavefrontSize;
+    }
+#ifdef VK_ARM_shader_core_builtins
+    else if (hn_has(device, facts, UINT32_MAX, VK_ARM_SHADER_CORE_BUILTINS_EXTENSION_NAME, 0)) {
+        VkPhysicalDeviceShaderCoreBuiltinsPropertiesARM core;
+        memset(&core, 0, sizeof core);
+        core.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_BUILTINS_PROPERTIES_ARM;
+        base.pNext = &core;
+        vk.GetPhysicalDeviceProperties2(device, &base);
+        facts->cores = core.shaderCoreCount;
+        facts->threads = core.shaderWarpsPerCore;
+    }
+#endif
+}
+
 static const char *hn_ask(int index, hn_facts *facts)
 {
     VkPhysicalDevice device;
@@ -297,6 +336,7 @@ static const char *hn_ask(int index, hn_facts *facts)
     }
     vk.GetPhysicalDeviceProperties2(device, &facts->base);
     vk.GetPhysicalDeviceFeatures2(device, &facts->features);
+    hn_ask_cores(device, facts);
     return NULL;
 }
 
@@ -344,7 +384,9 @@ const char *hn_describe(int index, char *text, size_t size)
     snprintf(text, size,
              "{\"name\": \"%s\", \"platform\": \"%s\", \"driver\": \"%s\", \"type\": \"%s\", \"vendor\": %u, "
              "\"compute\": 0, \"work_group\": %u, \"local_bytes\": %u, \"subgroups\": [%s], \"shuffle\": %s, "
-             "\"ballot\": %s, \"int64\": %s}",
+             "\"ballot\": %s, \"int64\": %s, \"storage8\": %s, \"storage16\": %s, \"groups\": %u, "
+             "\"group_subgroups\": %u, \"binding_bytes\": %u, \"vulkan\": \"%u.%u\", \"cores\": %u, \"units\": %u, "
+             "\"threads\": %u, \"registers\": %u}",
              hn_quote(p->deviceName, name, sizeof name), hn_quote(facts.driver.driverName, platform, sizeof platform),
              facts.driver.driverInfo[0] ? hn_quote(facts.driver.driverInfo, driver, sizeof driver) : driver, type,
              (unsigned)p->vendorID, (unsigned)p->limits.maxComputeWorkGroupInvocations,
@@ -354,7 +396,14 @@ const char *hn_describe(int index, char *text, size_t size)
                  ? "true"
                  : "false",
              facts.subgroup.supportedOperations & VK_SUBGROUP_FEATURE_BALLOT_BIT ? "true" : "false",
-             facts.features.features.shaderInt64 ? "true" : "false");
+             facts.features.features.shaderInt64 ? "true" : "false",
+             facts.storage8_feature.storageBuffer8BitAccess ? "true" : "false",
+             facts.storage16_feature.storageBuffer16BitAccess ? "true" : "false",
+             (unsigned)p->limits.maxComputeWorkGroupCount[0],
+             hn_controls(&facts) ? (unsigned)facts.control.maxComputeWorkgroupSubgroups : 0u,
+             (unsigned)p->limits.maxStorageBufferRange, (unsigned)VK_API_VERSION_MAJOR(p->apiVersion),
+             (unsigned)VK_API_VERSION_MINOR(p->apiVersion), (unsigned)facts.cores, (unsigned)facts.units,
+             (unsigned)facts.threads, (unsigned)facts.registers);
     return NULL;
 }
 

@@ -1,4 +1,4 @@
-/* Around the blocks of docs/c-api.md: what they take as given.  One of OPENCL, VULKAN, CUDA is defined. */
+/* Around the blocks of docs/c-api.md: what they take as given.  One of OPENCL, VULKAN, CUDA, METAL is defined. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -66,4 +66,13 @@ extern void *result, *scratch;
 extern cudaStream_t stream;
 extern uint64_t n;
 extern size_t scratch_bytes;
+#endif
+
+#ifdef METAL
+#include "hs/hs_targets_metal.h"
+
+extern hs_metal_device device;
+extern hs_metal_commands commands;
+extern hs_metal_memory keys, result, scratch;
+extern uint64_t n;
 #endif

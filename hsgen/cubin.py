@@ -1,0 +1,35 @@
+"""What a CUDA binary tells of its kernels: how many instructions each holds."""
+
+from __future__ import annotations
+
+import struct
+
+_PREFIX = ".text."
+
+
+def instructions(data: bytes, arch: int) -> dict[str, int]:
+    """Return the instructions of every kernel of a cubin, those that pad its end among them; `arch` is NN of sm_NN.
+
+    An ELF section ``.text.NAME`` holds a kernel's code.  An instruction has 16 bytes from Volta on; before, it has 8,
+    and one word in 4 (Maxwell, Pascal) or 8 (Kepler) schedules the others.
+
+    Source of the encoding: Jia et al., Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking (2018), 2.1.
+
+    Raises:
+        ValueError: the data is no ELF file of 64 bits.
+    """
+    if data[:5] != b"\x7fELF\x02" or len(data) < 64:
+        raise ValueError("no ELF file of 64 bits")
+    (at,) = struct.unpack_from("<Q", data, 0x28)
+    size, count, names = struct.unpack_from("<HHH", data, 0x3A)
+    headers = [struct.unpack_from("<IIQQQQ", data, at + i * size) for i in range(count)]
+    labels = headers[names][4]
+    found: dict[str, int] = {}
+    for name, _, _, _, _, length in headers:
+        begin = labels + name
+        label = data[begin : data.index(b"\0", begin)].decode()
+        if label.startswith(_PREFIX):
+            words = length // (16 if arch >= 70 else 8)
+            every = 0 if arch >= 70 else 4 if arch >= 50 else 8
+            found[label.removeprefix(_PREFIX)] = words - (words // every if every else 0)
+    return found

@@ -1,0 +1,96 @@
+/* Sort random numbers with Metal: all that a program does, from the device to the sorted array.
+ *
+ * README.md has the line that builds it.  The exit code is 0 if the numbers came back sorted. */
+#include "hs/hs_metal.h"
+#include "hs/hs_targets_metal.h"
+
+#import <Foundation/Foundation.h>
+#import <Metal/Metal.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { COUNT = 100003 }; /* any count will do */
+
+/* Random numbers; the same each time. */
+static void fill(uint32_t *keys, size_t count)
+{
+    uint32_t x = 2463534242u;
+    size_t i;
+    for (i = 0; i < count; i++) {
+        x ^= x << 13;
+        x ^= x >> 17;
+        x ^= x << 5;
+        keys[i] = x;
+    }
+}
+
+static int compare(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Sort `buffer` in place; the sorter and the command buffer do all, the caller waits. */
+static hs_status run(const hs_metal *sorter, id<MTLDevice> device, id<MTLCommandQueue> queue, id<MTLBuffer> buffer)
+{
+    id<MTLCommandBuffer> commands = [queue commandBuffer];
+    id<MTLBuffer> scratch = nil;
+    uint64_t bytes = 0;
+    hs_metal_args args;
+    /* Memory is yours to allocate: the keys, and as much scratch as the sort asks for, which may be none. */
+    hs_status status = hs_scratch(hs_metal_sort_of(sorter), COUNT, &bytes);
+    if (status != HS_OK) return status;
+    if (bytes) scratch = [device newBufferWithLength:(NSUInteger)bytes options:MTLResourceStorageModeShared];
+    if (!commands || (bytes && !scratch)) return HS_ERROR_DEVICE_MEMORY;
+
+    /* In place; set args.destination to sort into another buffer. */
+    memset(&args, 0, sizeof args);
+    args.n = COUNT;
+    args.source.memory = buffer;
+    args.scratch.memory = scratch;
+    status = hs_metal_sort(sorter, commands, &args);
+    if (status != HS_OK) return status;
+    [commands commit];
+    [commands waitUntilCompleted];
+    return [commands status] == MTLCommandBufferStatusCompleted ? HS_OK : HS_ERROR_API;
+}
+
+int main(void)
+{
+    static uint32_t expected[COUNT];
+    const hs_metal_kernels *sort = NULL;
+    hs_metal *sorter = NULL;
+    hs_metal_error error;
+    hs_status status = HS_ERROR_DEVICE;
+    int right = 0;
+    memset(&error, 0, sizeof error);
+    @autoreleasepool {
+        id<MTLDevice> device = MTLCreateSystemDefaultDevice();
+        if (device) status = hs_metal_match(hs_metal_targets, hs_metal_targets_count, "u32", NULL, device, &sort);
+        if (status == HS_OK && !sort) status = HS_ERROR_DEVICE; /* none that a target of this bundle sorts on */
+
+        /* Compile the kernels: once, then sort as often as you like. */
+        if (status == HS_OK) status = hs_metal_create(sort, device, &sorter, &error);
+        if (status == HS_OK) {
+            id<MTLCommandQueue> queue = [device newCommandQueue];
+            id<MTLBuffer> buffer;
+            fill(expected, COUNT);
+            buffer = [device newBufferWithBytes:expected length:sizeof expected options:MTLResourceStorageModeShared];
+            status = queue && buffer ? run(sorter, device, queue, buffer) : HS_ERROR_DEVICE_MEMORY;
+            if (status == HS_OK) {
+                qsort(expected, COUNT, sizeof *expected, compare);
+                right = memcmp([buffer contents], expected, sizeof expected) == 0;
+            }
+        }
+        if (right)
+            printf("sorted %d keys on %s with target %s\n", (int)COUNT, [[device name] UTF8String],
+                   sort->sort->target);
+        else
+            fprintf(stderr, "not sorted: %s (Metal's code %ld)\n%s\n",
+                    status ? hs_status_text(status) : "wrong order", error.code, error.log);
+        hs_metal_release(sorter);
+    }
+    return right ? 0 : 1;
+}

@@ -1,0 +1,88 @@
+/* Sorting with Metal: encodes into the caller's command buffer.  For Objective-C, and for C and C++, where Metal's
+ * objects are pointers: what [object retain] returns, or an object of metal-cpp. */
+#ifndef HS_METAL_H
+#define HS_METAL_H
+
+#include "hs/hs.h"
+
+#ifdef __OBJC__
+#import <Metal/Metal.h>
+typedef __unsafe_unretained id<MTLDevice> hs_metal_device;
+typedef __unsafe_unretained id<MTLCommandBuffer> hs_metal_commands;
+typedef __unsafe_unretained id<MTLBuffer> hs_metal_memory;
+#else
+typedef void *hs_metal_device;   /* an id<MTLDevice> */
+typedef void *hs_metal_commands; /* an id<MTLCommandBuffer> */
+typedef void *hs_metal_memory;   /* an id<MTLBuffer> */
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A sort with its text in Metal's language, line by line, defined by a target's C file. */
+typedef struct hs_metal_kernels {
+    const hs_sort *sort;
+    const char *const *lines;
+    size_t line_count;
+} hs_metal_kernels;
+
+typedef struct hs_metal_target {
+    const hs_target *target;
+    const hs_metal_kernels *const *sorts; /* in the order of the target's */
+} hs_metal_target;
+
+/* A sort or scan built for one device.  Encoding only reads it, so threads may share it. */
+typedef struct hs_metal hs_metal;
+
+/* What went wrong beyond the status: the code of Metal's NSError, and the first lines of what it says.  Optional. */
+typedef struct hs_metal_error {
+    long code;
+    char log[1024];
+} hs_metal_error;
+
+/* Compile the kernels of a sort and make their pipelines.  `error` may be null. */
+hs_status hs_metal_create(const hs_metal_kernels *sort, hs_metal_device device, hs_metal **sorter,
+                          hs_metal_error *error);
+
+/* Release a sorter; null does nothing.  Command buffers keep the pipelines that they use. */
+void hs_metal_release(hs_metal *sorter);
+
+/* The sort that a sorter was made of, for hs_describe, hs_pad and hs_scratch. */
+const hs_sort *hs_metal_sort_of(const hs_metal *sorter);
+
+/* A buffer from `offset` on, in bytes, a multiple of the size of an element; `memory` null: none. */
+typedef struct hs_metal_buffer {
+    hs_metal_memory memory;
+    uint64_t offset;
+} hs_metal_buffer;
+
+/* One sort, or one scan of a table.  Set what is not needed to 0.  The caller keeps the buffers. */
+typedef struct hs_metal_args {
+    uint64_t n;                  /* keys, or rows; with `count` the most that there can be, below 2^30 */
+    hs_options options;          /* type, order, bits; a scan has none */
+    hs_metal_buffer source;      /* never written unless it is the destination too */
+    hs_metal_buffer destination; /* null: sort in place, or the keys are discarded */
+    hs_metal_buffer scratch;     /* at least hs_scratch_with bytes; offset a multiple of 256; null where that is 0 */
+    hs_metal_buffer values;      /* the value of each key, for sorts that have such */
+    hs_metal_buffer values_destination; /* null: in place as the keys are; always given where indices are made */
+    hs_metal_buffer count;       /* the count as a 32-bit number, at most n counts; null: n keys */
+} hs_metal_args;
+
+/* Encode a sort into a command buffer that has no encoder open; it is one compute encoder, which has ended on return.
+ * Arguments are checked before anything is encoded.  Metal orders it after what the command buffer did before with
+ * these buffers; those of a heap or without hazard tracking are the caller's to order, with fences or events. */
+hs_status hs_metal_sort(const hs_metal *sorter, hs_metal_commands commands, const hs_metal_args *args);
+
+/* The same for a scan (HS_SCAN): the prefix sums of each column of a table of n rows. */
+hs_status hs_metal_scan(const hs_metal *sorter, hs_metal_commands commands, const hs_metal_args *args);
+
+/* The sort for `key` ("u32") and `value` (null: "none"), as in hs_serves, among these targets that suits the device
+ * best and that its general limits allow; null if none.  How wide SIMD groups are is found out by hs_metal_create. */
+hs_status hs_metal_match(const hs_metal_target *const *targets, size_t count, const char *key, const char *value,
+                         hs_metal_device device, const hs_metal_kernels **sort);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,37 @@
+"""Requests to offline compilers for texts of a test's own, and the compilers that are here."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from conftest import missing
+
+from hsgen import target
+from hsgen.isa.base import Compiler, Request
+from hsgen.render import Source, render
+
+
+def needed(compiler: Compiler, device: str) -> str:
+    """What compiles for a device; the test is skipped where nothing does."""
+    found = compiler.identity(device)
+    if found is None:
+        missing(f"{compiler.name} for {device} ({compiler.install})")
+    return found
+
+
+def real(compiler: Compiler, device: str, name: str, label: str, *kernels: str) -> Request:
+    """Kernels of u32 keys of a target that comes with hsgen."""
+    sort = target.find(name).sort(label, "u32")
+    some = tuple(sort.kernel(k) for k in kernels)
+    return Request(sort=sort, source=render(sort, compiler.api), kernels=some, device=device)
+
+
+def own(
+    compiler: Compiler, device: str, texts: dict[str, str], *, prelude: str = "", lanes: int = 1, group: int = 64
+) -> Request:
+    """Kernels of a test, by name: of a source and a destination of words, in work-groups of `group` lanes."""
+    sort = target.find("amd-gcn").sort("merge", "u32")
+    like = next(k for k in sort.kernels if len(k.buffers) == 2)
+    kernels = tuple(replace(like, name=name, work_group=group, subgroup=lanes, arrays=()) for name in texts)
+    source = Source(path="kernels", header="", prelude=prelude, parts=texts)
+    return Request(sort=replace(sort, kernels=kernels), source=source, kernels=kernels, device=device)

@@ -1,0 +1,126 @@
+"""Metal's kernels, run as C++ for OpenCL on the embedded CPU device: whole sorts against numpy, between guard words.
+
+This is a shim and not Apple's compiler: what it shows is that the text is whole and that the kernels sort, in SIMD
+groups of 32 lanes and without.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from conftest import missing
+
+from hsgen import target, toolchain, validate
+from hsgen.backends import shim
+from hsgen.backends.hosts import Host
+from hsgen.backends.opencl import Compiled, Direct, context_for
+from hsgen.cli import main
+from hsgen.errors import Unavailable
+from hsgen.keys import Form
+from hsgen.render import Source
+from hsgen.spec import Sort
+
+pytestmark = pytest.mark.device
+LANES = str(Path(__file__).with_name("lanes") / "simd32.toml")
+SIXTEEN = str(Path(__file__).with_name("lanes") / "lanes16.toml")  # whose pairs of keys and places build in a second
+NIGHTLY = os.environ.get("HSGEN_NIGHTLY") == "1"
+ALL = {"typed": True, "ranged": True, "counted": True}
+
+SORTS = [
+    ("apple-m1", "auto", "u32", Form()),
+    ("apple-m1", "auto", "u64", Form(value="v16", **ALL)),
+    ("apple-m1", "radix", "u8", Form(value="v4", typed=True)),
+    (SIXTEEN, "merge", "u64", Form(value="v8", typed=True, counted=True)),
+    (LANES, "radix", "u32", Form(value="index", **ALL)),
+    (LANES, "scan-look", "u32", Form()),
+]
+"""Without and with exchanges between lanes; votes, look-backs, pairs of keys and places, all that a call may say."""
+
+MORE = [
+    ("apple-m1", "auto", "u64", Form()),
+    ("apple-m1", "auto", "u32", Form(value="packed", typed=True, ranged=True)),
+    ("apple-m1", "radix-radix16", "u64", Form(ranged=True, counted=True)),
+    ("apple-m1", "radix", "u16", Form(value="v8", **ALL)),
+    *(("apple-m1", "merge", "u64", Form(value=v, typed=True, counted=True)) for v in ("v4", "index", "index64")),
+    (LANES, "auto", "u32", Form(value="v16", **ALL)),
+    (LANES, "auto", "u64", Form(value="v4", **ALL)),
+    (LANES, "merge", "u32", Form()),
+    (LANES, "merge", "u64", Form(value="v8", typed=True, counted=True)),
+    (LANES, "radix", "u64", Form()),
+    (LANES, "radix-broadcast", "u32", Form()),
+    (LANES, "radix-flags", "u16", Form(typed=True)),
+    (LANES, "radix-walk", "u8", Form(value="index", counted=True)),
+    (LANES, "scan-look", "u64", Form()),
+    (LANES, "scan-sums", "u64", Form()),
+    ("cpu", "auto", "u32", Form(**ALL)),
+    ("nvidia-sm35", "radix", "u64", Form(value="v4", **ALL)),
+    ("amd-gcn", "radix", "u32", Form()),  # votes of 64 lanes
+]
+
+
+def name(case: tuple[str, str, str, Form]) -> str:
+    """What a case is called."""
+    where, label, key, form = case
+    words = [Path(where).stem, label, key, form.value, "typed" * form.typed, "ranged" * form.ranged]
+    return "-".join(filter(None, [*words, "counted" * form.counted]))
+
+
+def report(host: Host, sort: Sort, source: Source, counts: int = 40) -> validate.Report:
+    """Run some of the cases of a quick validation, both ways each, from the least count to the greatest."""
+    context = context_for(host)
+    engine = Direct(context, Compiled(context, sort, source))
+    pairs = validate.plan_cases(sort, full=False, seed=1)
+    some = [*pairs[:: -(-len(pairs) // (counts - 1))], max(pairs)]
+    assert max(n for n, _ in some) >= validate.reach(sort.plan)
+    made = validate.run(engine, some, 1)
+    assert made.cases == 2 * len(some) > counts
+    return made
+
+
+@pytest.mark.parametrize("case", SORTS + (MORE if NIGHTLY else []), ids=name)
+def test_sorts(embedded: Host, case: tuple[str, str, str, Form]) -> None:
+    where, label, key, form = case
+    sort = target.find(where).sort(label, key, form)
+    assert not (found := report(embedded, sort, shim.source(sort))).failures, found.failures
+
+
+def test_a_wrong_kernel_is_found(embedded: Host) -> None:
+    """The check above can fail."""
+    sort = target.find("apple-m1").sort("radix", "u8")
+    source = shim.source(sort)
+    wrong = replace(source, prelude=source.prelude.replace("atomic_fetch_add_explicit(", "atomic_fetch_or_explicit("))
+    assert wrong.prelude != source.prelude
+    assert report(embedded, sort, wrong, 12).failed
+
+
+def test_the_language_is_told(
+    embedded: Host, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    plan_cases = validate.plan_cases
+    monkeypatch.setattr(validate, "plan_cases", lambda *a, **more: plan_cases(*a, **more)[::100])
+    assert main(["validate", "-t", "apple-m1", "--api", "metal", "--key", "u8", "--json"]) == 0
+    out, err = capfd.readouterr()
+    assert "metal: the kernels run as C++ for OpenCL, not as Apple's compiler makes them" in err
+    (row,) = json.loads(out)
+    assert row["api"] == "metal" and row["failures"] == 0 and row["cases"] > 40
+    assert row["device"].endswith(", as C++ for OpenCL")
+
+
+def test_where_nothing_takes_the_language(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(shim, "hosts", lambda: [])
+    with pytest.raises(Unavailable, match="no OpenCL device that takes C\\+\\+ for OpenCL 2021"):
+        shim.takers()
+    assert main(["validate", "-t", "apple-m1", "--api", "metal"]) == 3
+    assert "no OpenCL device that takes" in capfd.readouterr().err
+
+
+def test_a_device_without_the_language_is_passed_over(embedded: Host) -> None:
+    """PoCL, where it is, does not take it."""
+    shown = [h for h in shim.hosts() if "Portable" in h.platform]
+    if not shown:
+        missing("PoCL (apt-get install pocl-opencl-icd)")
+    assert toolchain.pyopencl() and embedded in shim.takers() and shown[0] not in shim.takers()

@@ -1,0 +1,123 @@
+"""A target, and an offline compiler that does what a test wants of it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from hsgen import target
+from hsgen.errors import Wrong
+from hsgen.isa import processes
+from hsgen.isa.base import Request, Use
+from hsgen.target import Target
+
+TEXT = """
+schema = 1
+name = "small"
+summary = "a target for tests"
+apis = ["opencl", "cuda"]
+
+[device]
+subgroups = [8, 32]
+shuffle = true
+work_group = 256
+groups = 65535
+local_bytes = 49152
+int64 = true
+storage8 = true
+storage16 = true
+binding_bytes = 1073741824
+progress = "none"
+
+[isa]
+cuda = ["sm_80", "sm_90"]
+
+[merge.u32]
+subgroup = 8
+height = 8
+slabs = 8
+clean_slabs = 8
+local_scale = 3
+flip_scale = 2
+half_scale = 2
+stream_group = 64
+
+[radix.u32]
+bits = 4
+items = 4
+work_group = 64
+subgroup = 8
+ranker = "broadcast"
+coordination = "scan"
+groups = 64
+
+[radix.u32.wide]
+bits = 8
+items = 4
+work_group = 64
+subgroup = 8
+ranker = "broadcast"
+coordination = "scan"
+groups = 64
+
+[sort.u32]
+algorithms = ["merge", "radix"]
+upto = [50000]
+"""
+
+
+def small(text: str = TEXT) -> Target:
+    """A target whose u32 sorts are auto, merge, radix and radix-wide."""
+    return target.parse(text, "small", "small.toml")
+
+
+USE = Use(registers=40, local_bytes=1024, instructions=100, occupancy=0.5)
+ABORT = "import os; os.abort()"
+SLEEP = "import time; time.sleep(60)"
+
+
+@dataclass
+class Fake:
+    """Answers with `uses`, by kernel, else `USE`; does what `faults` say of a kernel wherever that is in a request.
+
+    Faults are "refuse", "crash", "hang", "leave out", and "together", which is to refuse it beside others only.
+    """
+
+    name: str = "cuda"
+    api: str = "cuda"
+    install: str = "pip install fake"
+    version: str | None = "Fake 1"
+    options: str = "-O3"
+    uses: dict[str, Use] = field(default_factory=dict)
+    faults: dict[str, str] = field(default_factory=dict)
+    asked: list[tuple[str, ...]] = field(default_factory=list)
+    folders: list[Path] = field(default_factory=list)
+
+    def devices(self) -> Sequence[str]:
+        return ("sm_80", "sm_90")
+
+    def identity(self, device: str) -> str | None:
+        return self.version
+
+    def recipe(self, request: Request) -> str:
+        return self.options
+
+    def compile(self, request: Request, folder: Path, seconds: float) -> dict[str, Use]:
+        names = tuple(k.name for k in request.kernels)
+        assert folder.is_dir() and not list(folder.iterdir()) and all(n in request.text for n in names)
+        self.asked.append(names)
+        self.folders.append(folder)
+        (folder / "left").write_text("behind")
+        for name, fault in self.faults.items():
+            if name not in names:
+                continue
+            if fault == "refuse" or (fault == "together" and len(names) > 1):
+                raise Wrong(f"refuses {name}", f"line 7: {name} is not nice", "line 8")
+            if fault == "crash":
+                done = processes.run([sys.executable, "-c", ABORT], seconds, folder)
+                raise Wrong(processes.ending(done.returncode), "a core is dumped")
+            if fault == "hang":
+                processes.run([sys.executable, "-c", SLEEP], seconds, folder)
+        return {n: self.uses.get(n, USE) for n in names if self.faults.get(n) != "leave out"}

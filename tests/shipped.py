@@ -1,0 +1,27 @@
+"""Which of the targets that come with hsgen a test takes that costs long for each."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from hsgen import target
+
+NIGHTLY = os.environ.get("HSGEN_NIGHTLY") == "1"
+
+GENERATED = tuple(sorted(p.name for p in (Path(__file__).parents[1] / "generated/targets").iterdir()))
+"""The targets in generated/, whose text is committed."""
+
+APART = {
+    "apple-m1": "no subgroup operations in one of its APIs, and variants by splits",
+    "intel-apl18": "blocks of 18 slabs",
+    "mali-bifrost4": "no 64-bit integers",
+    "nvidia-sm35": "look-back in CUDA",
+    "swiftshader": "neither 64-bit integers nor buffers of 8-bit and 16-bit elements",
+}
+"""Others, each with what no target in generated/ has."""
+
+
+def sampled() -> list[str]:
+    """Return the targets in generated/ and those apart; nightly all.  (tests/unit/test_targets.py is about all.)"""
+    return [n for n in target.names() if NIGHTLY or n in GENERATED or n in APART]

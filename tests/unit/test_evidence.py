@@ -1,0 +1,124 @@
+"""Evidence: which choices it is about, what it adds up to, and how it gets into a target's file."""
+
+from __future__ import annotations
+
+import tomllib
+
+import pytest
+
+from hsgen import evidence, resources
+from hsgen import target as targets
+from hsgen.errors import Usage
+
+ROW = {
+    "level": "cpu",
+    "api": "opencl",
+    "device": "Some CPU (Some runtime)",
+    "driver": "1.2",
+    "date": "2026-01-01",
+    "result": "validate, auto of u32: 10 cases at 8 lanes, 0 failures",
+}
+FILE = """schema = 1
+name = "x"
+
+[merge.u32] # a choice
+height = 8
+
+# About the row below.
+[[evidence]]
+level = "device"
+api = "opencl"
+device = "A GPU"
+driver = "3"
+date = "2025-01-01"
+result = "tune: u32 merge"
+"""
+
+
+def rows(text: str) -> list[dict[str, str]]:
+    return list(tomllib.loads(text)["evidence"])
+
+
+def test_the_hash_is_of_choices_alone() -> None:
+    now = evidence.shapes(tomllib.loads(FILE))
+    assert len(now) == 12
+    assert evidence.shapes(tomllib.loads(FILE.replace("A GPU", "B").replace('"x"', '"y"').replace("# a", "# b"))) == now
+    assert evidence.shapes(tomllib.loads(FILE.replace("height = 8", "height = 16"))) != now
+    assert evidence.shapes(tomllib.loads(FILE + "\n[sort.u32]\nupto = []\n")) != now
+
+
+def test_a_new_row_goes_to_the_end_and_gets_the_hash() -> None:
+    after = evidence.recorded(FILE, "x.toml", ROW)
+    assert after.startswith(FILE)
+    assert rows(after) == [*rows(FILE), {**ROW, "shapes": evidence.shapes(tomllib.loads(FILE))}]
+    assert evidence.recorded(after, "x.toml", ROW) == after
+
+
+def test_into_a_file_without_rows() -> None:
+    text = FILE.split("# About")[0]
+    assert len(rows(evidence.recorded(text, "x.toml", ROW))) == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "count"),
+    [
+        ({}, 1),
+        ({"driver": "1.3", "date": "2026-02-02"}, 1),
+        ({"device": "Another CPU (Some runtime)"}, 1),  # the runtime is what counts
+        ({"device": "Some CPU (Another runtime)"}, 2),
+        ({"level": "device"}, 2),
+        ({"api": "vulkan"}, 2),
+        ({"result": "validate, auto of u64: 10 cases at 8 lanes, 0 failures"}, 2),
+        ({"result": "validate, auto of u32: 99 cases at 8 lanes, 0 failures"}, 1),
+        ({"result": "tune: u32 merge"}, 2),
+    ],
+)
+def test_the_same_tool_replaces_what_it_said_of_the_same(change: dict[str, str], count: int) -> None:
+    text = evidence.recorded(FILE.split("# About")[0], "x.toml", ROW)
+    after = rows(evidence.recorded(text, "x.toml", {**ROW, **change}))
+    assert len(after) == count
+    assert {k: v for k, v in after[-1].items() if k != "shapes"} == {**ROW, **change}
+
+
+def test_rows_of_older_shapes_go_with_the_first_new_one_of_their_tool() -> None:
+    other = {**ROW, "result": "validate, auto of u64: 10 cases at 8 lanes, 0 failures"}
+    text = evidence.recorded(evidence.recorded(FILE, "x.toml", ROW), "x.toml", other)
+    assert len(rows(text)) == 3
+    after = rows(evidence.recorded(text.replace("height = 8", "height = 16"), "x.toml", other))
+    assert [r["result"] for r in after] == ["tune: u32 merge", other["result"]]
+
+
+def test_compilers_replace_their_own_rows_whatever_they_compiled_for() -> None:
+    row = {**ROW, "level": "compiled", "device": "sm_80", "driver": "NVRTC 12.9", "result": "no kernel spills"}
+    text = evidence.recorded(FILE, "x.toml", row)
+    text = evidence.recorded(text, "x.toml", {**row, "device": "sm_80, sm_90", "driver": "NVRTC 13.0"})
+    assert [r["device"] for r in rows(text)] == ["A GPU", "sm_80, sm_90"]
+    assert len(rows(evidence.recorded(text, "x.toml", {**row, "driver": "nvcc 13.0"}))) == 3
+
+
+def test_a_layout_that_cannot_be_edited_is_refused() -> None:
+    text = FILE.split("# About")[0] + "[device]\na = 1\n"
+    inline = (
+        'evidence = [{level = "cpu", api = "opencl", device = "A", driver = "1", date = "1", result = "x"}]\n' + text
+    )
+    with pytest.raises(Usage, match=r"x.toml: evidence cannot be written; write each row as \[\[evidence\]\]"):
+        evidence.recorded(inline, "x.toml", ROW)
+
+
+def test_what_rows_add_up_to() -> None:
+    now = "a" * 12
+    old = {**ROW, "level": "device", "device": "GPU (Driver)", "api": "cuda", "shapes": "b" * 12}
+    have = [{**ROW, "shapes": now}, {**ROW, "api": "vulkan", "shapes": now}, old]
+    assert evidence.cell(have, now, "cpu") == "OpenCL, Vulkan: Some runtime"
+    assert evidence.cell(have, now, "device") == "CUDA: GPU (older shapes)"
+    assert evidence.cell(have, now, "compiled") == "-"
+    # older rows say nothing more once there is a present one
+    assert evidence.standing([*have, {**old, "device": "New", "shapes": now}], now, "device") == {"cuda": ["New"]}
+
+
+@pytest.mark.parametrize("name", targets.names())
+def test_rows_of_every_target_can_be_written(name: str) -> None:
+    text = (resources.targets() / f"{name}.toml").read_text(encoding="utf-8")
+    after = evidence.recorded(text, name, {**ROW, "device": "New (new)"})
+    assert rows(after)[-1]["device"] == "New (new)"
+    assert evidence.recorded(after, name, {**ROW, "device": "New (new)"}) == after

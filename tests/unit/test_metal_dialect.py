@@ -1,0 +1,86 @@
+"""Metal's text, and what becomes of it as C++ for OpenCL: signatures change, kernels do not."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from hsgen import target
+from hsgen.backends import shim
+from hsgen.keys import Form
+from hsgen.render import render
+from hsgen.spec import Sort
+
+LANES = str(Path(__file__).parents[1] / "device" / "lanes" / "simd32.toml")
+ALL = {"typed": True, "ranged": True, "counted": True}
+SORTS = [
+    ("apple-m1", "auto", "u32", Form()),
+    ("apple-m1", "auto", "u64", Form(value="v16", **ALL)),
+    ("apple-m1", "radix", "u8", Form(value="index")),
+    (LANES, "auto", "u64", Form(value="v8", **ALL)),
+    (LANES, "radix", "u32", Form()),
+    (LANES, "scan-look", "u64", Form()),
+]
+
+
+@pytest.fixture(params=SORTS, ids=lambda c: f"{Path(c[0]).stem}-{c[1]}-{c[2]}-{c[3].value}")
+def sort(request: pytest.FixtureRequest) -> Sort:
+    """A sort in a form."""
+    where, label, key, form = request.param
+    return target.find(where).sort(label, key, form)
+
+
+def signature(text: str) -> str:
+    """From the attribute of a kernel to its parameters' end."""
+    return text[text.index("[[max_total") : text.index(")\n{\n", text.index("kernel void"))]
+
+
+def test_kernels_take_what_their_buffers_are(sort: Sort) -> None:
+    source = render(sort, "metal")
+    assert source.path.endswith(f"kernels/metal/{sort.file}.metal")
+    for kernel in sort.kernels:
+        said = signature(source.parts[kernel.name])
+        assert said.startswith(
+            f"[[max_total_threads_per_threadgroup({kernel.work_group})]]\nkernel void {kernel.name}("
+        )
+        for number, buffer in enumerate(kernel.buffers):
+            words = "device " + "volatile " * buffer.coherent + "const " * buffer.read_only
+            assert re.search(rf"\n    {words}\w+ \*{buffer.name} \[\[buffer\({number}\)\]\],\n", said), (said, buffer)
+        assert said.count("[[buffer(") == len(kernel.buffers) + 1
+        assert ("thread_index_in_simdgroup" in said) == (sort.lanes > 1)
+
+
+def test_nothing_wider_than_a_word_is_exchanged(sort: Sort) -> None:
+    """There are no 64-bit shuffles and broadcasts: 64-bit values go as vectors of words."""
+    text = render(sort, "metal").text
+    assert ("simd_shuffle_xor" in text) == (sort.lanes > 1)
+    for line in text.splitlines():
+        if "ulong" in line and "simd_shuffle_xor" in line:
+            assert "simd_shuffle_xor(as_type<uint2>(" in line
+
+
+def test_the_shim_keeps_bodies(sort: Sort) -> None:
+    """But for how vectors are made, which languages write otherwise."""
+    source, other = render(sort, "metal"), shim.source(sort)
+    assert list(other.parts) == list(source.parts) and other.option == shim.OPTION and not source.option
+    for name, text in source.parts.items():
+        begin = text.index("\n{\n") + 3
+        body = re.sub(r"(?<!\w)uint([24])\(", r"(uint\1)(", text[begin:])
+        assert other.parts[name].endswith(body) and len(body) > 100
+    assert "[[" not in other.text and "metal_stdlib" not in other.text
+    text = re.sub(r"//.*|^#define .*$", "", other.text, flags=re.MULTILINE)
+    for word in ("kernel void", "uint2(", "uint4(", "as_type<uint2> ("):
+        assert not re.search(rf"(?<![\w(]){re.escape(word)}", text), word
+
+
+def test_a_kernel_has_the_parameters_of_opencl(sort: Sort) -> None:
+    """In the same order, so that one engine calls both."""
+    other, opencl = shim.source(sort), render(sort, "opencl")
+    for name, text in other.parts.items():
+        (mine,) = re.findall(rf"__kernel void {name}\((.*)\)\n", text)
+        (its,) = re.findall(rf"__kernel void {name}\((.*)\)\n", opencl.parts[name])
+        words = [re.sub(r"^device ", "__global ", p).removesuffix("_").replace(" *", " *") for p in mine.split(", ")]
+        assert [w.split()[-1] for w in words] == [w.split()[-1] for w in its.split(", ")]
+        assert [w.split()[0] for w in words] == [w.split()[0] for w in its.split(", ")]

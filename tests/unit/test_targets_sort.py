@@ -1,0 +1,85 @@
+"""Every target that comes with hsgen sorts: its plans, played by the models, and its text in every dialect of it.
+
+Targets whose text is committed, and those apart, are proven at more counts elsewhere (test_model.py).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import missing
+from numpy.typing import NDArray
+from shipped import sampled
+
+from hsgen import spirv, target
+from hsgen.algorithms import merge, radix
+from hsgen.algorithms.merge import model as merging
+from hsgen.algorithms.radix import model as sorting
+from hsgen.render import render
+from hsgen.spec import Sort
+from hsgen.spirv import Module
+
+OTHERS = sorted(set(target.names()) - set(sampled())) or ["mali-valhall"]
+"""Nightly all are sampled; one then stands here for all."""
+
+
+def keys_of(sort: Sort, n: int) -> NDArray[np.unsignedinteger]:
+    """Return `n` keys: half of them any, half of few values with the greatest among them."""
+    rng = np.random.default_rng(n)
+    keys = rng.integers(0, sort.key.greatest, n, np.dtype(f"u{sort.key.bytes}"), endpoint=True)
+    keys[::2] = np.where(keys[::2] % 3 == 0, sort.key.greatest, keys[::2] % 5)
+    return keys
+
+
+@pytest.mark.parametrize("key", ["u32", "u64"])
+@pytest.mark.parametrize("name", OTHERS)
+def test_merges_sort(name: str, key: str) -> None:
+    """Around a slab, at a block and one key, and where a flip has an odd rest."""
+    sort = target.find(name).sort("merge", key)
+    p = sort.parts[0].params
+    assert isinstance(p, merge.Params)
+    for n in (p.subgroup * p.height - 1, p.block + 1, 2 * p.block + p.block // 3):
+        keys = keys_of(sort, n)
+        out = merging.run(sort, keys[None].copy())[0]
+        assert np.array_equal(out, np.sort(keys)), n
+
+
+@pytest.mark.parametrize("key", ["u32", "u64"])
+@pytest.mark.parametrize("name", target.names())
+def test_radix_sorts_sort(name: str, key: str) -> None:
+    """One work-group alone, several tiles, and with look-back also where a pass fails."""
+    found = target.find(name)
+    p = found.choices["radix", key]
+    assert isinstance(p, radix.Params)
+    plan = radix.plan(p)
+    for n in (p.tile // 2 + 1, p.tile + 1, 3 * p.tile - 1):
+        keys = keys_of(found.sort("radix", key), n)
+        for failing in [(), (1,)] if p.coordination == "lookback" else [()]:
+            out = sorting.run(p, plan, keys, failing=failing)
+            assert np.array_equal(out.keys, np.sort(keys)), (n, failing)
+
+
+@pytest.mark.parametrize(("name", "api"), [(n, api) for n in target.names() for api in target.find(n).apis])
+def test_every_kernel_is_written_in_every_dialect(name: str, api: str) -> None:
+    found = target.find(name)
+    for key in ("u32", "u64"):
+        sort = found.default(key)
+        source = render(sort, api)
+        assert set(source.parts) == {k.name for k in sort.kernels if not (k.wide and api == "vulkan")}
+        for kernel, text in source.parts.items():
+            assert kernel in text and "{{" not in text and "{%" not in text
+
+
+@pytest.mark.parametrize("name", [n for n in OTHERS if "vulkan" in target.find(n).apis])
+def test_glsl_of_one_kernel_compiles(name: str, tmp_path: Path) -> None:
+    """Of a merge of 64-bit keys, which are pairs of words where a device has none; `hsgen compile` takes all."""
+    using = spirv.compiler()
+    if using is None:
+        missing("no GLSL compiler (apt-get install glslang-tools)")
+    sort = target.find(name).sort("merge", "u64")
+    kernel = min((k for k in sort.kernels if k.subgroup > 1), key=lambda k: k.work_group)
+    source = render(sort, "vulkan")
+    words = spirv.compile_one(source.text, "merge", Module(kernel.name, False), using)
+    assert words[:4] == (0x07230203).to_bytes(4, "little")

@@ -1,0 +1,25 @@
+/* A Metal that runs nothing: it prints what is encoded, or refuses one call.  See fake_metal.c. */
+#ifndef FAKE_METAL_H
+#define FAKE_METAL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct fake_metal {
+    const char *name;
+    uint64_t lanes, local_bytes;            /* of a threadgroup */
+    uint64_t pipeline_lanes, pipeline_width; /* of every pipeline */
+    unsigned long calls, fail;              /* calls that can fail, and the one that does; 0: none */
+    long alive;                             /* objects that are owned by somebody */
+    int shows;                              /* whether what is encoded is printed */
+    unsigned long encoders, ended, dispatches, barriers, wrong;
+} fake_metal;
+
+extern fake_metal fake;
+
+void *fake_device(void);
+void *fake_commands(void);
+void *fake_buffer(char tag, uint64_t length); /* one for each letter; it stays */
+void *fake_calloc(size_t count, size_t size); /* what the runtime allocates with */
+
+#endif

@@ -1,0 +1,251 @@
+/* Metal's runtime on a Metal that runs nothing, from C.
+ *
+ * metal play: reads lines of target, algorithm, key, value, n, whether in place, counted, type, descending, begin, end,
+ *   discard; prints what is encoded for each.
+ * metal fail: lets every call fail that can, one after the other.
+ * metal wrong: calls that are wrong, and their statuses. */
+#include "fake_metal.h"
+#include "hs/hs_metal.h"
+#include "hs/hs_targets_metal.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static const uint64_t ROOM = (uint64_t)1 << 50;
+
+static const hs_metal_kernels *find(const char *target, const char *algorithm, const char *key, const char *value)
+{
+    size_t t, s;
+    for (t = 0; t < hs_metal_targets_count; t++) {
+        const hs_target *of = hs_metal_targets[t]->target;
+        const hs_sort *found = strcmp(of->name, target) ? NULL : hs_find(of, algorithm, key, value);
+        for (s = 0; found && s < of->sort_count; s++)
+            if (of->sorts[s] == found) return hs_metal_targets[t]->sorts[s];
+    }
+    return NULL;
+}
+
+/* Buffers a to f by their role, none at its begin. */
+static void fill(const hs_sort *sort, hs_metal_args *args, int in_place)
+{
+    const int valued = sort->value_bytes && !sort->index;
+    args->source.memory = fake_buffer('a', ROOM);
+    args->source.offset = 3 * (uint64_t)sort->key_bytes;
+    args->scratch.memory = fake_buffer('c', ROOM);
+    args->scratch.offset = 512;
+    if (!in_place && !args->options.discard_keys) {
+        args->destination.memory = fake_buffer('b', ROOM);
+        args->destination.offset = 5 * (uint64_t)sort->key_bytes;
+    }
+    if (valued) {
+        args->values.memory = fake_buffer('d', ROOM);
+        args->values.offset = 7 * (uint64_t)sort->value_bytes;
+    }
+    if (sort->index || (valued && !in_place)) {
+        args->values_destination.memory = fake_buffer('e', ROOM);
+        args->values_destination.offset = 9 * (uint64_t)sort->value_bytes;
+    }
+}
+
+static int play(void)
+{
+    char target[64], algorithm[64], key[16], value[16];
+    int in_place, counted;
+    unsigned type;
+    hs_metal_args args;
+    memset(&args, 0, sizeof args);
+    fake.shows = 1;
+    while (scanf("%63s %63s %15s %15s %" SCNu64 " %d %d %u %" SCNu32 " %" SCNu32 " %" SCNu32 " %" SCNu32, target,
+                 algorithm, key, value, &args.n, &in_place, &counted, &type, &args.options.descending,
+                 &args.options.begin_bit, &args.options.end_bit, &args.options.discard_keys) == 12) {
+        const hs_metal_kernels *kernels = find(target, algorithm, key, value);
+        const uint64_t n = args.n;
+        const hs_options options = args.options;
+        hs_metal *sorter = NULL;
+        hs_status status;
+        memset(&args, 0, sizeof args);
+        args.n = n;
+        args.options = options;
+        args.options.type = (hs_type)type;
+        if (!kernels) return 1;
+        fill(kernels->sort, &args, in_place);
+        if (counted) {
+            args.count.memory = fake_buffer('f', ROOM);
+            args.count.offset = 44;
+        }
+        status = hs_metal_create(kernels, fake_device(), &sorter, NULL);
+        if (status == HS_OK && hs_metal_sort_of(sorter) != kernels->sort) return 1;
+        if (status == HS_OK) status = hs_metal_sort(sorter, fake_commands(), &args);
+        printf("status %d\n", (int)status);
+        hs_metal_release(sorter);
+    }
+    return fake.alive || fake.wrong || fake.encoders != fake.ended;
+}
+
+/* Match, create and sort; what the first of them says that does not succeed. */
+static hs_status once(hs_metal_error *error)
+{
+    const hs_metal_kernels *kernels = NULL;
+    hs_metal *sorter = NULL;
+    hs_metal_args args;
+    hs_status status = hs_metal_match(hs_metal_targets, hs_metal_targets_count, "u32", NULL, fake_device(), &kernels);
+    if (status == HS_OK && !kernels) return HS_ERROR_DEVICE;
+    memset(&args, 0, sizeof args);
+    args.n = 1000003;
+    if (status == HS_OK) status = hs_metal_create(kernels, fake_device(), &sorter, error);
+    if (status != HS_OK && sorter) fake.wrong++;
+    if (status == HS_OK) fill(kernels->sort, &args, 1);
+    if (status == HS_OK) status = hs_metal_sort(sorter, fake_commands(), &args);
+    hs_metal_release(sorter);
+    return status;
+}
+
+static int fail(void)
+{
+    unsigned long call, calls, seen[HS_ERROR_RANGE + 1] = {0};
+    int wrong = 0;
+    hs_metal_error error;
+    memset(&error, 0, sizeof error);
+    if (once(&error) != HS_OK) return 1;
+    calls = fake.calls;
+    for (call = 1; call <= calls + 1; call++) {
+        hs_status status;
+        fake.calls = 0;
+        fake.fail = call;
+        status = once(&error);
+        seen[status]++;
+        wrong += (status == HS_OK) != (call > calls) || fake.alive || fake.wrong || fake.encoders != fake.ended;
+        wrong += error.code != 0 && (error.code != 17 || strcmp(error.log, "refused, as asked for") != 0);
+        wrong += error.code != 0 && status != HS_ERROR_BUILD;
+    }
+    printf("%lu calls failed: %lu builds, %lu times no memory, %lu encoders, %d wrong\n", calls, seen[HS_ERROR_BUILD],
+           seen[HS_ERROR_HOST_MEMORY], seen[HS_ERROR_API], wrong);
+    return wrong != 0;
+}
+
+static int asked, failed;
+static void expect(const char *what, hs_status found, hs_status wanted)
+{
+    asked++;
+    if (found == wanted) return;
+    failed++;
+    printf("%s: %s, should be %s\n", what, hs_status_text(found), hs_status_text(wanted));
+}
+
+/* One call after another with one thing wrong; nothing of it may be encoded. */
+static void wrong_sorts(const hs_metal_kernels *kernels, const hs_metal *sorter)
+{
+    void *const commands = fake_commands();
+    const unsigned long before = fake.encoders;
+    hs_metal_args args, good;
+    memset(&good, 0, sizeof good);
+    good.n = 1000003;
+    fill(kernels->sort, &good, 0);
+    expect("no sorter", hs_metal_sort(NULL, commands, &good), HS_ERROR_ARGUMENT);
+    expect("no commands", hs_metal_sort(sorter, NULL, &good), HS_ERROR_ARGUMENT);
+    expect("no arguments", hs_metal_sort(sorter, commands, NULL), HS_ERROR_ARGUMENT);
+    expect("a scan", hs_metal_scan(sorter, commands, &good), HS_ERROR_KERNELS);
+    args = good, args.source.memory = NULL;
+    expect("no source", hs_metal_sort(sorter, commands, &args), HS_ERROR_ARGUMENT);
+    args = good, args.n = kernels->sort->max_n + 1;
+    expect("too many", hs_metal_sort(sorter, commands, &args), HS_ERROR_COUNT);
+    args = good, args.source.offset += 1;
+    expect("an odd offset", hs_metal_sort(sorter, commands, &args), HS_ERROR_ALIGNMENT);
+    args = good, args.scratch.offset += 16;
+    expect("an odd scratch", hs_metal_sort(sorter, commands, &args), HS_ERROR_ALIGNMENT);
+    args = good, args.scratch.memory = NULL;
+    expect("no scratch", hs_metal_sort(sorter, commands, &args), HS_ERROR_SCRATCH);
+    args = good, args.scratch.offset = ROOM - 256;
+    expect("little scratch", hs_metal_sort(sorter, commands, &args), HS_ERROR_SCRATCH);
+    args = good, args.destination.offset = ROOM - 4000;
+    expect("a short destination", hs_metal_sort(sorter, commands, &args), HS_ERROR_COUNT);
+    args = good, args.destination.offset = ROOM + 4000;
+    expect("an offset beyond", hs_metal_sort(sorter, commands, &args), HS_ERROR_COUNT);
+    args = good, args.destination.memory = good.source.memory;
+    expect("an overlap", hs_metal_sort(sorter, commands, &args), HS_ERROR_OVERLAP);
+    args = good, args.values.memory = fake_buffer('d', ROOM);
+    expect("values", hs_metal_sort(sorter, commands, &args), HS_ERROR_OPTION);
+    args = good, args.count.memory = fake_buffer('f', ROOM);
+    expect("a count", hs_metal_sort(sorter, commands, &args), HS_ERROR_OPTION);
+    args = good, args.options.descending = 1;
+    expect("an order", hs_metal_sort(sorter, commands, &args), HS_ERROR_OPTION);
+    args = good, args.n = 0;
+    expect("no keys", hs_metal_sort(sorter, commands, &args), HS_OK);
+    asked++, failed += fake.encoders != before;
+    args = good, args.destination = args.source;
+    expect("in place by name", hs_metal_sort(sorter, commands, &args), HS_OK);
+    asked++, failed += fake.encoders != before + 1;
+}
+
+/* SIMD groups of another width are refused by sorts whose lanes exchange values, and by no others. */
+static void other_widths(const hs_metal_kernels *alone)
+{
+    const hs_metal_kernels *kernels = find("simd32", "auto", "u32", "none");
+    hs_metal *sorter = NULL;
+    expect("its width", kernels ? hs_metal_create(kernels, fake_device(), &sorter, NULL) : HS_ERROR_KERNELS, HS_OK);
+    hs_metal_release(sorter);
+    fake.pipeline_width = 16;
+    expect("another width", kernels ? hs_metal_create(kernels, fake_device(), &sorter, NULL) : HS_OK, HS_ERROR_DEVICE);
+    expect("any width", hs_metal_create(alone, fake_device(), &sorter, NULL), HS_OK);
+    hs_metal_release(sorter);
+    fake.pipeline_width = 32;
+}
+
+static void wrong_devices(const hs_metal_kernels *kernels)
+{
+    const fake_metal good = fake;
+    const hs_metal_kernels bare = {kernels->sort, NULL, 0}, *found;
+    hs_metal *sorter = NULL;
+    void *const device = fake_device();
+    expect("no kernels", hs_metal_create(&bare, device, &sorter, NULL), HS_ERROR_KERNELS);
+    expect("no sort", hs_metal_create(NULL, device, &sorter, NULL), HS_ERROR_ARGUMENT);
+    expect("no device", hs_metal_create(kernels, NULL, &sorter, NULL), HS_ERROR_ARGUMENT);
+    expect("nowhere", hs_metal_create(kernels, device, NULL, NULL), HS_ERROR_ARGUMENT);
+    fake.lanes = 32;
+    expect("few lanes", hs_metal_create(kernels, device, &sorter, NULL), HS_ERROR_DEVICE);
+    expect("a match", hs_metal_match(hs_metal_targets, hs_metal_targets_count, "u32", NULL, device, &found), HS_OK);
+    asked++, failed += found != NULL;
+    fake.lanes = good.lanes, fake.local_bytes = 100;
+    expect("little memory", hs_metal_create(kernels, device, &sorter, NULL), HS_ERROR_DEVICE);
+    fake.local_bytes = good.local_bytes, fake.pipeline_lanes = 32;
+    expect("slim pipelines", hs_metal_create(kernels, device, &sorter, NULL), HS_ERROR_DEVICE);
+    fake.pipeline_lanes = good.pipeline_lanes, fake.name = "Another GPU";
+    expect("another", hs_metal_match(hs_metal_targets, hs_metal_targets_count, "u32", NULL, device, &found), HS_OK);
+    asked++, failed += !found || strcmp(found->sort->target, "simd32") != 0; /* which names no devices */
+    fake.name = good.name;
+    expect("a key", hs_metal_match(hs_metal_targets, hs_metal_targets_count, NULL, NULL, device, &found),
+           HS_ERROR_ARGUMENT);
+    asked++, failed += sorter != NULL;
+    hs_metal_release(NULL);
+    asked++, failed += hs_metal_sort_of(NULL) != NULL;
+}
+
+static int wrong(void)
+{
+    const hs_metal_kernels *kernels = NULL;
+    hs_metal *sorter = NULL;
+    expect("a match", hs_metal_match(hs_metal_targets, hs_metal_targets_count, "u32", NULL, fake_device(), &kernels),
+           HS_OK);
+    if (!kernels || strcmp(kernels->sort->target, "apple-m1") != 0) return 1;
+    expect("a sorter", hs_metal_create(kernels, fake_device(), &sorter, NULL), HS_OK);
+    if (sorter) wrong_sorts(kernels, sorter);
+    hs_metal_release(sorter);
+    wrong_devices(kernels);
+    other_widths(kernels);
+    asked++, failed += fake.alive != 0 || fake.wrong != 0 || fake.encoders != fake.ended;
+    printf("%d statuses and results asked for, %d wrong\n", asked, failed);
+    return failed != 0;
+}
+
+int main(int argc, char **argv)
+{
+    fake.name = "Apple M2 Max";
+    fake.lanes = fake.pipeline_lanes = 1024;
+    fake.local_bytes = 32768;
+    fake.pipeline_width = 32;
+    if (argc == 2 && strcmp(argv[1], "play") == 0) return play();
+    if (argc == 2 && strcmp(argv[1], "fail") == 0) return fail();
+    if (argc == 2 && strcmp(argv[1], "wrong") == 0) return wrong();
+    return 2;
+}
