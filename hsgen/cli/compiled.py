@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import click
 
-from hsgen import __version__
+from hsgen import __version__, evidence
+from hsgen.arches import KINDS
+from hsgen.cli import places as targets
 from hsgen.cli.common import emit_table
 from hsgen.isa.base import Use
 from hsgen.isa.jobs import Done
@@ -114,3 +118,29 @@ def _line(s: Summary) -> list[object]:
         _percent(s.occupancy),
         s.identity,
     ]
+
+
+def emit_evidence(file: Path, results: Sequence[Result]) -> None:
+    """Write into a target's file, for each compiler, that every kernel was compiled without a spill, if that is so.
+
+    The check of SPIR-V is none of an instruction set, and leaves nothing.
+
+    Raises:
+        Usage: the file cannot be edited or written.
+    """
+    for name in dict.fromkeys(r.place.compiler for r in results if r.place.compiler in KINDS):
+        some = [r for r in results if r.place.compiler == name]
+        if any(r.use is None or r.spills for r in some):
+            continue
+        most = max((r.use.registers or 0 for r in some if r.use), default=0)
+        row = {
+            "level": "compiled",
+            "api": KINDS[name].api,
+            "device": ", ".join(dict.fromkeys(r.place.device for r in some)),
+            "driver": ", ".join(dict.fromkeys(r.identity for r in some)),
+            "date": datetime.date.today().isoformat(),
+            "result": f"compile: {len({(r.sort, r.kernel) for r in some})} kernels, none spills"
+            + (f", at most {most} registers" if most else ""),
+        }
+        text = evidence.recorded(file.read_text(encoding="utf-8"), str(file), row)
+        targets.replace(file, text, "nothing was recorded")

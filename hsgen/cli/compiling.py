@@ -14,6 +14,7 @@ import click
 
 from hsgen import target as target_files
 from hsgen.arches import KINDS, SPIRV
+from hsgen.cli import places
 from hsgen.cli.common import (
     Wanted,
     json_option,
@@ -21,7 +22,7 @@ from hsgen.cli.common import (
     require_option,
     wanted_options,
 )
-from hsgen.cli.compiled import emit_record, record, show_results
+from hsgen.cli.compiled import emit_evidence, emit_record, record, show_results
 from hsgen.errors import Unavailable, Usage, Wrong
 from hsgen.isa import budgets, jobs, markdown
 from hsgen.isa.budget import Budget
@@ -105,6 +106,7 @@ class Run:
 @click.option(
     "--write-budget", "written", type=click.Path(path_type=Path), help="Write the numbers into this file, or folder."
 )
+@click.option("--record", "recorded", is_flag=True, help="Write what was shown into the targets' files, as evidence.")
 @require_option
 @json_option
 def compile_(
@@ -119,6 +121,7 @@ def compile_(
     as_page: bool,
     budget: Path | None,
     written: Path | None,
+    recorded: bool,
     require: bool,
     as_json: bool,
 ) -> None:
@@ -130,6 +133,7 @@ def compile_(
     """
     if as_page and as_json:
         raise Usage("--markdown and --json: only one of them can be printed; leave one out")
+    files = {t: places.target_file(t, write=True) for t in names or target_files.names()} if recorded else {}
     made = Run(targets=_targets(names))
     known = _budgets(made, wanted, algorithms, budget, written, narrowed=bool(only or devices))
     _plan(made, wanted, algorithms, Chosen(compilers=only, devices=devices), named=bool(names))
@@ -150,6 +154,8 @@ def compile_(
         lines += _worse(known, made.results, whole=not wanted.keys)
     if written:
         lines += budgets.write(written, made.targets, made.results, made.missing)
+    for found, file in zip(made.targets, files.values(), strict=False):
+        emit_evidence(file, [r for r in made.results if r.place.target == found.name])
     _end(lines, made, require)
 
 
