@@ -10,6 +10,7 @@ from hsgen import target as targets
 from hsgen.backends import hosts as devices
 from hsgen.backends import native, shim
 from hsgen.errors import HsgenError, Unavailable
+from hsgen.isa.kinds import COMPILERS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,10 +105,27 @@ def _tools() -> list[Finding]:
             costs="SPIR-V in new bundles, checking it, and --api vulkan; apt-get install glslang-tools",
         ),
         Finding(what="CUDA compiler", found=toolkit, costs="--api cuda; install NVIDIA's CUDA toolkit"),
-        Finding(what="NVRTC", found=nvrtcs, costs=f"the compile tests of CUDA kernels; {nvrtc.INSTALL}"),
+        Finding(what="NVRTC", found=nvrtcs, costs=f"CUDA kernels in `hsgen compile`; {nvrtc.INSTALL}"),
+        *_offline(),
         Finding(
             what="oclgrind",
             found=toolchain.tool("oclgrind"),
             costs="the race check of the tests; apt-get install oclgrind",
         ),
     ]
+
+
+def _offline() -> list[Finding]:
+    """What `hsgen compile` asks besides NVIDIA's compilers."""
+    titles = {
+        "ocloc": ("Intel's offline compiler", "kernels for Intel GPUs"),
+        "amdgcn": ("clang for AMD GPUs", "OpenCL kernels for AMD GPUs"),
+        "radv": ("Mesa's RADV, for no device", "Vulkan kernels for AMD GPUs"),
+        "spirv": ("SPIR-V validator", "SPIR-V"),
+    }
+    out = []
+    for name, (title, what) in titles.items():
+        compiler = COMPILERS[name]
+        found = next((i for d in compiler.devices() if (i := compiler.identity(d))), None)
+        out.append(Finding(what=title, found=found, costs=f"{what} in `hsgen compile`; {compiler.install}"))
+    return out

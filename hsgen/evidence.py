@@ -60,8 +60,8 @@ def cell(rows: Sequence[Mapping[str, str]], now: str, level: str) -> str:
 
 def _short(row: Mapping[str, str]) -> str:
     """A device's name without its driver; of a CPU that stands in for a device the runtime alone."""
-    name, _, platform = row["device"].rstrip(")").partition(" (")
-    return platform if platform and row["level"] == "cpu" else name
+    found = re.fullmatch(r"(.+) \(((?:[^()]|\([^()]*\))+)\)", row["device"])
+    return row["device"] if found is None else found[2] if row["level"] == "cpu" else found[1]
 
 
 def recorded(text: str, where: str, row: Mapping[str, str]) -> str:
@@ -73,16 +73,15 @@ def recorded(text: str, where: str, row: Mapping[str, str]) -> str:
     Raises:
         Usage: the file's rows are written in a way that cannot be edited.
     """
-    now = shapes(tomllib.loads(text))
-    new = {**row, "shapes": now}
-    blocks = _blocks(text)
-    kept = [(block, have) for block, have in blocks if have is None or not _replaced(have, new)]
-    out = "".join(block for block, _ in kept).rstrip("\n") + "\n\n" + _written(new)
-    before = tomllib.loads(text).get("evidence", [])
+    data = tomllib.loads(text)
+    new = {**row, "shapes": shapes(data)}
+    before = data.get("evidence", [])
     wanted = [have for have in before if not _replaced(have, new)] + [new]
     try:
-        right = tomllib.loads(out) == {**tomllib.loads(text), "evidence": wanted}
-    except tomllib.TOMLDecodeError:
+        kept = [block for block, have in _blocks(text, before) if have is None or not _replaced(have, new)]
+        out = "".join(kept).rstrip("\n") + "\n\n" + _written(new)
+        right = tomllib.loads(out) == {**data, "evidence": wanted}
+    except ValueError:  # rows that are not found one by one, or no TOML any more
         right = False
     if not right:
         raise Usage(f"{where}: evidence cannot be written; write each row as {_HEAD} with a line a key, at the end")
@@ -107,22 +106,24 @@ def _written(row: Mapping[str, str]) -> str:
     return "".join([f"{_HEAD}\n", *(f"{k} = {json.dumps(row[k], ensure_ascii=False)}\n" for k in _KEYS if k in row)])
 
 
-def _blocks(text: str) -> list[tuple[str, dict[str, str] | None]]:
-    """The file cut before and behind every row of evidence; None stands beside what is none.
+def _blocks(text: str, rows: Sequence[Mapping[str, str]]) -> list[tuple[str, Mapping[str, str] | None]]:
+    """The file cut before and behind every row of evidence, with the row; None stands beside what is none.
 
     Comments right above a row belong to it.
+
+    Raises:
+        ValueError: a row does not begin as rows do.
     """
     lines = text.splitlines(True)
-    heads = [i for i, line in enumerate(lines) if line.strip() == _HEAD]
-    out: list[tuple[str, dict[str, str] | None]] = []
+    heads = [i for i, line in enumerate(lines) if re.match(r"\s*\[\[\s*evidence\s*\]\]", line)]
+    out: list[tuple[str, Mapping[str, str] | None]] = []
     at = 0
-    for head in heads:
+    for head, row in zip(heads, rows, strict=True):
         begin = head
         while begin > at and lines[begin - 1].startswith("#"):
             begin -= 1
         end = next((i for i in range(head + 1, len(lines)) if lines[i].lstrip().startswith(("[", "#"))), len(lines))
         out += [("".join(lines[at:begin]), None)] if begin > at else []
-        block = "".join(lines[begin:end])
-        out.append((block, tomllib.loads(block)["evidence"][0]))
+        out.append(("".join(lines[begin:end]), row))
         at = end
     return [*out, ("".join(lines[at:]), None)] if at < len(lines) else out

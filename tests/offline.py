@@ -119,5 +119,6 @@ class Fake:
                 done = processes.run([sys.executable, "-c", ABORT], seconds, folder)
                 raise Wrong(processes.ending(done.returncode), "a core is dumped")
             if fault == "hang":
-                processes.run([sys.executable, "-c", SLEEP], seconds, folder)
+                done = processes.run([sys.executable, "-c", SLEEP], seconds, folder)
+                raise Wrong(processes.ending(done.returncode))
         return {n: self.uses.get(n, USE) for n in names if self.faults.get(n) != "leave out"}

@@ -12,12 +12,15 @@ from typing import Any
 import click
 
 from hsgen import __version__, evidence
+from hsgen import target as target_files
 from hsgen.arches import KINDS
 from hsgen.cli import places as targets
 from hsgen.cli.common import emit_table
+from hsgen.errors import Usage
 from hsgen.isa.base import Use
 from hsgen.isa.jobs import Done
 from hsgen.isa.results import Missing, Result, Summary, places, summaries
+from hsgen.target import Target
 
 SCHEMA = 1
 _USE = ("registers", "spill_bytes", "local_bytes", "occupancy", "instructions")
@@ -120,17 +123,31 @@ def _line(s: Summary) -> list[object]:
     ]
 
 
-def emit_evidence(file: Path, results: Sequence[Result]) -> None:
+def evidence_files(names: Sequence[str], *, narrowed: bool) -> list[Path]:
+    """Return the files that evidence of targets goes into; none named: of all that come with hsgen.
+
+    Raises:
+        Usage: what is to be compiled is no more than a part, or a file belongs to an installation.
+    """
+    if narrowed:
+        raise Usage("--record: is about all plain sorts on all devices; leave --record out, or what narrows them")
+    return [targets.target_file(name, write=True) for name in names or target_files.names()]
+
+
+def emit_evidence(file: Path, found: Target, results: Sequence[Result], missing: Sequence[Missing]) -> None:
     """Write into a target's file, for each compiler, that every kernel was compiled without a spill, if that is so.
 
-    The check of SPIR-V is none of an instruction set, and leaves nothing.
+    Compilers that lack for some of the target's devices leave nothing, nor does the check of SPIR-V, which is about no
+    instruction set.
 
     Raises:
         Usage: the file cannot be edited or written.
     """
-    for name in dict.fromkeys(r.place.compiler for r in results if r.place.compiler in KINDS):
-        some = [r for r in results if r.place.compiler == name]
-        if any(r.use is None or r.spills for r in some):
+    own = [r for r in results if r.place.target == found.name and r.place.compiler in KINDS]
+    lacking = {m.compiler for m in missing if m.target == found.name}
+    for name in dict.fromkeys(r.place.compiler for r in own):
+        some = [r for r in own if r.place.compiler == name]
+        if name in lacking or any(r.use is None or r.spills for r in some):
             continue
         most = max((r.use.registers or 0 for r in some if r.use), default=0)
         row = {

@@ -14,7 +14,6 @@ import click
 
 from hsgen import target as target_files
 from hsgen.arches import KINDS, SPIRV
-from hsgen.cli import places
 from hsgen.cli.common import (
     Wanted,
     json_option,
@@ -22,7 +21,7 @@ from hsgen.cli.common import (
     require_option,
     wanted_options,
 )
-from hsgen.cli.compiled import emit_evidence, emit_record, record, show_results
+from hsgen.cli.compiled import emit_evidence, emit_record, evidence_files, record, show_results
 from hsgen.errors import Unavailable, Usage, Wrong
 from hsgen.isa import budgets, jobs, markdown
 from hsgen.isa.budget import Budget
@@ -133,7 +132,7 @@ def compile_(
     """
     if as_page and as_json:
         raise Usage("--markdown and --json: only one of them can be printed; leave one out")
-    files = {t: places.target_file(t, write=True) for t in names or target_files.names()} if recorded else {}
+    files = evidence_files(names, narrowed=bool(wanted or algorithms or devices)) if recorded else []
     made = Run(targets=_targets(names))
     known = _budgets(made, wanted, algorithms, budget, written, narrowed=bool(only or devices))
     _plan(made, wanted, algorithms, Chosen(compilers=only, devices=devices), named=bool(names))
@@ -154,8 +153,8 @@ def compile_(
         lines += _worse(known, made.results, whole=not wanted.keys)
     if written:
         lines += budgets.write(written, made.targets, made.results, made.missing)
-    for found, file in zip(made.targets, files.values(), strict=False):
-        emit_evidence(file, [r for r in made.results if r.place.target == found.name])
+    for found, file in zip(made.targets, files, strict=False):
+        emit_evidence(file, found, made.results, made.missing)
     _end(lines, made, require)
 
 

@@ -121,7 +121,7 @@ def _level(place: places.Place) -> str:
         return "device"
     if host.type == "cpu":
         return "cpu"
-    if found.match != Match():
+    if found.match != Match() or place.language:
         raise Usage(f"{host.label}: is no device of target {found.name}; record on one that is, or on a CPU runtime")
     return "device"
 

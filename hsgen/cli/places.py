@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -211,7 +212,8 @@ def replace(file: Path, text: str, after: str) -> None:
         part.write_text(text, encoding="utf-8")
         part.replace(file)
     except OSError as e:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
         raise Usage(f"{file}: cannot be written ({e.strerror}); {after}") from None
 
 

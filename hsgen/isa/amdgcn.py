@@ -63,7 +63,7 @@ class Amdgcn:
 
     name = "amdgcn"
     api = "opencl"
-    install = "pip install ziglang==0.17.0"
+    install = "pip install 'hsgen[isa-amd]'"
 
     def devices(self) -> Sequence[str]:
         """Return LLVM's names of devices that hsgen knows, oldest first."""

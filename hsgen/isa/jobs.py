@@ -150,11 +150,12 @@ def run(jobs: Sequence[Job], workers: int, seconds: float = SECONDS) -> Iterator
     Raises:
         HsgenError: a template is damaged, or a compiler is no longer here.
     """
-    pool = ThreadPoolExecutor(max(1, workers))
+    pool, ended = ThreadPoolExecutor(max(1, workers)), threading.Event()
     try:
-        for future in as_completed([pool.submit(_perform, job, seconds) for job in jobs]):
+        for future in as_completed([pool.submit(_perform, job, seconds, ended) for job in jobs]):
             yield future.result()
     finally:
+        ended.set()
         pool.shutdown(wait=False, cancel_futures=True)
         processes.stop()
 
@@ -165,19 +166,19 @@ def ordered(done: Iterable[Done], jobs: Sequence[Job]) -> list[Done]:
     return sorted(done, key=lambda d: at[id(d.job)])
 
 
-def _perform(job: Job, seconds: float) -> Done:
+def _perform(job: Job, seconds: float, ended: threading.Event) -> Done:
     begin, source = time.monotonic(), job.text.take()
-    attempt = _Attempt(job, source, seconds)
+    attempt = _Attempt(job, source, seconds, ended)
     done = Done(job, attempt.results())
     done.seconds, done.kept = round(time.monotonic() - begin, 3), attempt.kept
     return done
 
 
 class _Attempt:
-    """One job under way."""
+    """One job under way; no compiler is started once nobody waits any more (`ended`)."""
 
-    def __init__(self, job: Job, source: Source, seconds: float) -> None:
-        self.job, self.source, self.seconds = job, source, seconds
+    def __init__(self, job: Job, source: Source, seconds: float, ended: threading.Event) -> None:
+        self.job, self.source, self.seconds, self.ended = job, source, seconds, ended
         self.kept = True
 
     def results(self) -> list[Result]:
@@ -218,6 +219,8 @@ class _Attempt:
         if (known := _known(place, kernels)) is not None:
             return known, "", None
         self.kept = False
+        if self.ended.is_set():
+            return {}, "is not compiled any more", None
         with tempfile.TemporaryDirectory(prefix="hsgen-", ignore_cleanup_errors=True) as folder:
             try:
                 found = job.compiler.compile(request, Path(folder), self.seconds)

@@ -36,6 +36,7 @@ _ALONE = {  # nothing of the user's may change what comes out
     "ACO_DEBUG": "",
 }
 _OLD = KINDS["radv"].devices.index("navi10")  # devices before have wavefronts of 64 lanes only
+_NEEDED = ("Subgroup size", "VGPRs", "Scratch size", "LDS size", "Instructions", "Subgroups per SIMD")
 _POLARIS = ("polaris10", "polaris11", "polaris12", "vegam")
 
 
@@ -100,12 +101,19 @@ def _most(device: str, lanes: int) -> int:
 def _checked(
     who: str, orders: list[dict[str, Any]], done: subprocess.CompletedProcess[str], answers: list[dict[str, Any]]
 ) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-    """Each order with its answer."""
+    """Each order with its answer.
+
+    Raises:
+        Wrong: one has none, tells less than is needed, or is about other subgroups.
+    """
     good = [a for a in answers if "failed" not in a]
     if len(good) < len(orders):
         why = next((a["failed"] for a in answers if "failed" in a), processes.ending(done.returncode))
         raise Wrong(f"{who}: kernel {orders[len(good)]['kernel']}: {why}", *done.stderr.splitlines())
     for order, answer in zip(orders, answers, strict=True):
+        if lacking := [name for name in _NEEDED if name not in answer]:
+            told = f"the driver does not tell {', '.join(lacking)}, as that of Mesa 25.0 does"
+            raise Wrong(f"{who}: kernel {order['kernel']}: {told}")
         if order["subgroup"] > 1 and answer["Subgroup size"] != order["subgroup"]:
             got = f"compiled for subgroups of {answer['Subgroup size']} lanes, not {order['subgroup']}"
             raise Wrong(f"{who}: kernel {order['kernel']}: {got}")

@@ -51,12 +51,6 @@ class Missing:
     devices: tuple[str, ...]
     install: str
 
-    @property
-    def line(self) -> str:
-        """What is missing, and how to get it."""
-        name = f"target {self.target}: {self.compiler}: "
-        return f"{name}nothing here compiles for {', '.join(self.devices)}; {self.install}"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:

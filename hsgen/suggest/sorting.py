@@ -9,9 +9,8 @@ from __future__ import annotations
 from hsgen.networks import pow2_ceil, pow2_floor
 from hsgen.suggest.facts import Choice, Facts, Table
 
-_ITEMS = {8: (8, 6), 16: (6, 6), 32: (15, 10), 64: (17, 14)}
-"""Keys of a lane, of 32 and of 64 bits, for subgroups of at most so many lanes (wider ones are as 64); for 16 lanes two
-keys less than Fuchsia's, which Intel's compiler spills."""
+_ITEMS = {16: (8, 6), 32: (15, 10), 64: (17, 14)}
+"""Keys of a lane, of 32 and of 64 bits, for subgroups of at most so many lanes (wider ones are as 64); Fuchsia's."""
 _MEMORY = {1: (8, 6), 4: (10, 7), 64: (11, 9)}
 """The same where local memory lies in ordinary memory: Fuchsia's for Arm's Bifrost."""
 _GROUPS = 512  # where nobody knows how many a device holds
@@ -38,8 +37,6 @@ def radix(f: Facts, size: int, width: int) -> Table:
         lanes, why_lanes = 128, "128 lanes, as Fuchsia's sort has for narrow subgroups"
     lanes = max(width, pow2_floor(min(lanes, most)))
     why_items = "as in Fuchsia's sort for such subgroups"
-    if width == 16 and not memory and not wide:
-        why_items = "two fewer than in Fuchsia's sort, whose 8 spill"
     looks = f.device.progress == "started" and ranker == "ballot"
     return {
         "bits": Choice(8, "4 passes of 8 bits for 32-bit keys, 8 for 64-bit ones"),

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from offline import TEXT, USE, Fake, small
 
-from hsgen import __version__
+from hsgen import __version__, target
 from hsgen.cli import compiling, main
 
 Capture = pytest.CaptureFixture[str]
@@ -216,3 +216,32 @@ def test_markdown_is_the_same_whenever_it_is_made(capsys: Capture, fake: Fake) -
 def test_types_and_values_are_other_sorts(capsys: Capture, fake: Fake) -> None:
     out, _ = compiled(capsys, "--value", "v4", "--key", "f32", "--algorithm", "radix", "--json")
     assert {k["sort"] for k in json.loads(out)["kernels"]} == {"radix_u32_v4"}
+
+
+def rows(folder: Path) -> list[dict[str, str]]:
+    return list(target.find(str(folder / "small.toml")).evidence)
+
+
+def test_what_compiled_without_spills_is_recorded(fake: Fake, folder: Path, capsys: Capture) -> None:
+    compiled(capsys, "--record")
+    (row,) = rows(folder)
+    assert row["level"] == "compiled" and row["api"] == "cuda" and row["device"] == "sm_80, sm_90"
+    assert re.fullmatch(r"compile: \d+ kernels, none spills, at most 40 registers", row["result"])
+    assert row["shapes"] == small().shapes and row["driver"] == fake.identity("sm_80")
+    compiled(capsys, "--record")
+    assert rows(folder) == [row]
+
+
+@pytest.mark.parametrize("more", [["--device", "sm_80"], ["--key", "u32"], ["--algorithm", "merge"]])
+def test_a_part_is_not_recorded(fake: Fake, folder: Path, capsys: Capture, more: list[str]) -> None:
+    _, lines = compiled(capsys, "--record", *more, code=2)
+    assert lines == [
+        "hsgen: --record: is about all plain sorts on all devices; leave --record out, or what narrows them"
+    ]
+    assert rows(folder) == []
+
+
+def test_spills_are_not_recorded(fake: Fake, folder: Path, capsys: Capture) -> None:
+    fake.uses["clean"] = replace(USE, spill_bytes=8)
+    compiled(capsys, "--record", code=1)
+    assert rows(folder) == []

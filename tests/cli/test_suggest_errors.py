@@ -76,6 +76,8 @@ def test_a_folder_that_is_not_there(folder: Path, capsys: pytest.CaptureFixture[
     assert main(["probe", "--query", "small.json", "-o", "no/x.toml"]) == 2
     assert "no/x.toml: cannot be written (No such file or directory); name another with -o" in capsys.readouterr().err
     assert not Path("no").exists()
+    assert main(["probe", "--query", "small.json", "-o", "kept.toml/x.toml"]) == 2
+    assert "x.toml: cannot be written (Not a directory); name another with -o" in capsys.readouterr().err
 
 
 def test_queries_and_facts_have_the_same_words() -> None:

@@ -10,6 +10,7 @@ from isa_requests import needed, own, real
 
 from hsgen import spirv
 from hsgen.errors import Unavailable, Wrong
+from hsgen.isa import radv
 from hsgen.isa.base import Use
 from hsgen.isa.radv import Radv
 
@@ -92,6 +93,15 @@ def test_a_driver_that_crashes_is_an_error_of_its_kernel(tmp_path: Path, monkeyp
     monkeypatch.setattr(spirv, "compile_one", lambda *_: (0x07230203).to_bytes(4, "little") + bytes(60))
     with pytest.raises(Wrong, match=r"^radv for vega10: kernel modest: (crashes with|ends with|vkCreate)"):
         compiled("vega10", tmp_path, {"modest": MODEST})
+
+
+def test_a_driver_that_tells_less_is_no_surprise() -> None:
+    order, done = {"kernel": "modest", "subgroup": 1}, subprocess.CompletedProcess([], 0, "", "")
+    told = dict.fromkeys(radv._NEEDED, 64)
+    assert radv._checked("radv for vega10", [order], done, [told]) == [(order, told)]
+    told.pop("VGPRs")
+    with pytest.raises(Wrong, match=r"^radv for vega10: kernel modest: the driver does not tell VGPRs, as"):
+        radv._checked("radv for vega10", [order], done, [told])
 
 
 def test_an_unknown_device_no_driver_and_too_little_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

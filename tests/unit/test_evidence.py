@@ -8,7 +8,9 @@ import pytest
 
 from hsgen import evidence, resources
 from hsgen import target as targets
+from hsgen.arches import KINDS
 from hsgen.errors import Usage
+from hsgen.isa.budget import read
 
 ROW = {
     "level": "cpu",
@@ -105,6 +107,26 @@ def test_a_layout_that_cannot_be_edited_is_refused() -> None:
         evidence.recorded(inline, "x.toml", ROW)
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "whole"),
+    [
+        ('driver = "3"', '# a word on it\ndriver = "3"', False),
+        ("[[evidence]]", "[[ evidence ]] # the first", True),
+        ('result = "tune: u32 merge"', 'result = """\n# tuned\n[by hand]"""', False),
+    ],
+)
+def test_rows_of_any_layout_are_kept_and_never_torn(old: str, new: str, whole: bool) -> None:
+    text = FILE.replace(old, new)
+    after = evidence.recorded(text, "x.toml", ROW)
+    assert after.startswith(text) and rows(after)[:1] == rows(text) and len(rows(after)) == 2
+    again = {**rows(text)[0], "date": "2026-03-03"}
+    if whole:
+        assert [r["date"] for r in rows(evidence.recorded(text, "x.toml", again))] == ["2026-03-03"]
+    else:
+        with pytest.raises(Usage, match="evidence cannot be written"):
+            evidence.recorded(text, "x.toml", again)
+
+
 def test_what_rows_add_up_to() -> None:
     now = "a" * 12
     old = {**ROW, "level": "device", "device": "GPU (Driver)", "api": "cuda", "shapes": "b" * 12}
@@ -122,3 +144,22 @@ def test_rows_of_every_target_can_be_written(name: str) -> None:
     after = evidence.recorded(text, name, {**ROW, "device": "New (new)"})
     assert rows(after)[-1]["device"] == "New (new)"
     assert evidence.recorded(after, name, {**ROW, "device": "New (new)"}) == after
+
+
+@pytest.mark.parametrize("name", targets.names())
+def test_what_can_be_shown_here_is_about_the_present_shapes(name: str) -> None:
+    """Compilers and CPU runtimes are at hand everywhere: `hsgen compile --record`, `hsgen validate --record`."""
+    found = targets.find(name)
+    old = [r for r in found.evidence if r["level"] != "device" and r.get("shapes") != found.shapes]
+    assert not old, f"{name}: older shapes: {old}"
+
+
+@pytest.mark.parametrize("name", [n for n in targets.names() if targets.find(n).isa])
+def test_what_compiled_is_what_the_budget_records(name: str) -> None:
+    found = targets.find(name)
+    budget = read(resources.targets() / "budgets" / f"{name}.toml")
+    rows = {(d, r["api"]) for r in found.evidence if r["level"] == "compiled" for d in r["device"].split(", ")}
+    assert rows == {(d, KINDS[c].api) for c, devices in found.isa.items() for d in devices}
+    assert set(budget.columns) == {(c, d) for c, devices in found.isa.items() for d in devices}
+    spilling = [k for column in budget.columns.values() for k, use in column.kernels.items() if use["spills"]]
+    assert not spilling, f"{name}: {spilling} spill"

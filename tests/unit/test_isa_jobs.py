@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -98,6 +99,24 @@ def test_a_compiler_that_hangs_is_ended() -> None:
     assert {r.kernel: r.problem for r in found if r.problem} == {"flip_1": "takes longer than 0.5 seconds"}
 
 
+def test_nothing_is_compiled_for_those_who_wait_no_more() -> None:
+    fake, found = Fake(faults={"flip_1": "hang"}), small()
+    planned, _ = Planner({"cuda": fake}).jobs(
+        found, [found.sort("merge", "u32")], [("cuda", "sm_80"), ("cuda", "sm_90")]
+    )
+    quick, _ = Planner({"cuda": Fake()}).jobs(found, [found.sort("radix", "u32")], [("cuda", "sm_80")])
+    before = set(threading.enumerate())
+    under_way = jobs.run([*planned, *quick], 3, 60)
+    next(under_way)
+    time.sleep(0.5)  # both others hang by now
+    assert len(fake.asked) == 2
+    under_way.close()  # as an interrupt does
+    for thread in set(threading.enumerate()) - before:
+        thread.join(10)
+        assert not thread.is_alive()
+    assert len(fake.asked) == 2
+
+
 def test_kernels_that_compile_only_one_by_one() -> None:
     found = results(compiled(Fake(faults={"flip_1": "together"})))
     assert all(r.use == USE for r in found if r.kernel != TOGETHER)
@@ -160,7 +179,7 @@ def test_a_compiler_that_is_not_here_is_told_once_a_target() -> None:
     planner = Planner({"cuda": Fake(version=None)})
     planned, missing = planner.jobs(found, [found.sort("merge", "u32")], jobs.devices_of(found))
     assert planned == [] and [m.devices for m in missing] == [("sm_80", "sm_90")]
-    assert missing[0].line == "target small: cuda: nothing here compiles for sm_80, sm_90; pip install fake"
+    assert missing[0].install == "pip install fake"
 
 
 def test_a_target_for_vulkan_gets_its_modules_checked() -> None:

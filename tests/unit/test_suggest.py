@@ -119,19 +119,15 @@ DIFFERENT = {
     "intel-apl18": {"radix.*.work_group": "multiples of 6 subgroups, like its merges"},
     "intel-dg2": {
         "merge.u64.*": "64-bit integers are emulated there: fewer rows, and fewer slabs fit",
-        "radix.u32.items": "Fuchsia's 8, which compile without spills there",
     },
     "intel-gen11": {
         "merge.u64.*": "64-bit integers are emulated there: fewer rows",
         "merge.u32.local_scale": "a scale more, which compiles without spills there",
-        "radix.u32.items": "Fuchsia's 8, which compile without spills there",
     },
     "intel-gen12": {
         "merge.*slabs": "28 slabs: two work-groups are 56 of a half's threads",
         "merge.u64.*": "64-bit integers are emulated there: fewer rows",
-        "radix.u32.items": "Fuchsia's 8, which compile without spills there",
     },
-    "intel-gen8": {"radix.u32.items": "Fuchsia's 8, which compile without spills there"},
     "lavapipe": {
         "merge.u32.*": "subgroups of 8, which most CPUs have; the facts list all that a variable can make",
     },

@@ -1,0 +1,86 @@
+"""`hsgen validate --record`: what ran gets into the target's file, and nothing else does."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from offline import TEXT
+
+from hsgen import target
+from hsgen import validate as validation
+from hsgen.backends.hosts import Host
+from hsgen.cli import devices, main, places
+from hsgen.errors import Usage
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(validation, "QUICK", 40)
+    path = tmp_path / "small.toml"
+    path.write_text(f"# mine\n{TEXT}", encoding="utf-8")
+    return path
+
+
+def run(file: Path, embedded: Host, *more: str) -> int:
+    given = ["validate", "-t", str(file), "--api", "opencl", "--device", embedded.platform, "--algorithm", "merge"]
+    return main([*given, *more])
+
+
+def test_what_ran_is_recorded(file: Path, embedded: Host) -> None:
+    before = file.read_text(encoding="utf-8")
+    assert run(file, embedded) == 0 and file.read_text(encoding="utf-8") == before
+    assert run(file, embedded, "--record") == 0
+    found = target.find(str(file))
+    (row,) = found.evidence
+    assert row["result"].startswith("validate, merge of u32: ") and row["result"].endswith(" at 8 lanes, 0 failures")
+    assert (row["api"], row["level"], row["shapes"]) == ("opencl", "cpu", found.shapes)
+    assert embedded.name in row["device"] and row["driver"] == embedded.driver
+    assert file.read_text(encoding="utf-8").startswith(before)
+    assert run(file, embedded, "--record") == 0 and target.find(str(file)).evidence == (row,)
+
+
+def test_what_was_wrong_is_not(file: Path, embedded: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    def wrong(*_: Any, **__: Any) -> validation.Report:
+        return validation.Report(cases=2, failures=["1 keys, random: is not sorted"], failed=1)
+
+    monkeypatch.setattr(validation, "run", wrong)
+    before = file.read_text(encoding="utf-8")
+    assert run(file, embedded, "--record") == 1
+    assert file.read_text(encoding="utf-8") == before
+
+
+@pytest.mark.parametrize(
+    ("match", "kind", "name", "level"),
+    [
+        ("", "gpu", "Some GPU", "device"),
+        ('types = ["gpu"]', "gpu", "Some GPU", "device"),
+        ('types = ["gpu"]', "cpu", "Some CPU", "cpu"),
+        ('types = ["cpu"]', "cpu", "Some CPU", "device"),
+        ('names = ["Other"]', "cpu", "Some CPU", "cpu"),
+        ('names = ["Other"]', "gpu", "Some GPU", ""),
+    ],
+)
+def test_the_level_is_that_of_the_device(
+    file: Path, embedded: Host, match: str, kind: str, name: str, level: str
+) -> None:
+    if match:
+        file.write_text(TEXT.replace("[isa]", f"[match]\n{match}\n\n[isa]"), encoding="utf-8")
+    host = replace(embedded, type=kind, name=name)
+    place = places.Place(api="opencl", target=str(file), host=host, sorts=[], library={}, options="")
+    if level:
+        assert devices._level(place) == level
+    else:
+        with pytest.raises(Usage, match="is no device of target small; record on one that is, or on a CPU runtime"):
+            devices._level(place)
+
+
+@pytest.mark.parametrize("match", ["", '[match]\ntypes = ["gpu"]\n'])
+def test_a_gpu_that_runs_kernels_in_another_language_shows_nothing(file: Path, embedded: Host, match: str) -> None:
+    file.write_text(TEXT.replace("[isa]", f"{match}\n[isa]"), encoding="utf-8")
+    host = replace(embedded, type="gpu", name="Some GPU")
+    place = places.Place(api="metal", target=str(file), host=host, sorts=[], library={}, options="")
+    with pytest.raises(Usage, match="is no device of target small"):
+        devices._level(place)
