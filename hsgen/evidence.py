@@ -67,8 +67,7 @@ def _short(row: Mapping[str, str]) -> str:
 def recorded(text: str, where: str, row: Mapping[str, str]) -> str:
     """Return the text of a target file with a row of evidence, which gets the hash of the file's choices.
 
-    What the same tool has said of the same sorts on the same device is replaced, and so is what it said of other
-    choices there.
+    What the same tool has said of the same sorts on the same device is replaced.
 
     Raises:
         Usage: the file's rows are written in a way that cannot be edited.
@@ -89,17 +88,14 @@ def recorded(text: str, where: str, row: Mapping[str, str]) -> str:
 
 
 def _replaced(have: Mapping[str, str], new: Mapping[str, str]) -> bool:
-    """Whether a row is superseded: the same tool on the same device, about the same sorts or about older shapes."""
+    """Whether a row is superseded: the same tool on the same device, about the same sorts; of compilers about all."""
     if any(have.get(k) != new[k] for k in ("level", "api")):
         return False
     if new["level"] == "compiled":
         return have["driver"].split()[:1] == new["driver"].split()[:1]
     if _short(have) != _short(new):
         return False
-    if have["result"].split(":")[0] == new["result"].split(":")[0]:
-        return True
-    tool = [re.split(r"\W", x["result"])[0] for x in (have, new)]
-    return have.get("shapes") != new["shapes"] and tool[0] == tool[1]
+    return have["result"].split(":")[0] == new["result"].split(":")[0]
 
 
 def _written(row: Mapping[str, str]) -> str:

@@ -148,6 +148,9 @@ def emit_evidence(file: Path, found: Target, results: Sequence[Result], missing:
     for name in dict.fromkeys(r.place.compiler for r in own):
         some = [r for r in own if r.place.compiler == name]
         if name in lacking or any(r.use is None or r.spills for r in some):
+            click.echo(
+                f"hsgen: target {found.name}: {name}: not recorded, for not all is compiled without spills", err=True
+            )
             continue
         most = max((r.use.registers or 0 for r in some if r.use), default=0)
         row = {

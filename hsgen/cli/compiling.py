@@ -192,6 +192,8 @@ def _budgets(
         only = f"only --key {', '.join(KEYS)} may narrow them"
         raise Usage(f"--budget and --write-budget are about plain sorts of all algorithms; {only}")
     if written:
+        if read and read.resolve() == written.resolve():
+            raise Usage(f"--budget and --write-budget: both are {read}; compare first, then write")
         if wanted.keys or narrowed:
             raise Usage("--write-budget: records all kernels of a target; leave out --key, --compiler and --device")
         budgets.place(written, made.targets)

@@ -69,7 +69,9 @@ def write(path: Path, targets: Sequence[Target], results: Sequence[Result], miss
         elif budget.columns:
             try:
                 file.parent.mkdir(parents=True, exist_ok=True)
-                file.write_text(text(budget), encoding="utf-8")
+                part = file.with_name(f".{file.name}.part")  # an interrupt leaves the old one
+                part.write_text(text(budget), encoding="utf-8")
+                part.replace(file)
             except OSError as e:
                 raise Usage(f"budget {file}: cannot be written ({e.strerror}); name another place") from None
     return lines

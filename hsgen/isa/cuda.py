@@ -39,8 +39,8 @@ class Cuda:
             return None
 
     def recipe(self, request: Request) -> str:
-        """Return the version of the way in which needs are read."""
-        return "1"
+        """Return the version of the way in which needs are read, and what a multiprocessor holds."""
+        return f"1 {nvidia.LIMITS.get(_arch(request.device))}"
 
     def compile(self, request: Request, folder: Path, seconds: float) -> dict[str, Use]:
         """Compile in another process; see `hsgen.isa.base.Compiler`."""

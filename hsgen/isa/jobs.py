@@ -92,7 +92,10 @@ class Planner:
         """Return what would compile for a device, or None."""
         at = name, device
         if at not in self._identities:
-            self._identities[at] = self.compilers[name].identity(device)
+            try:
+                self._identities[at] = self.compilers[name].identity(device)
+            except subprocess.TimeoutExpired:  # what does not even tell its version compiles nothing
+                self._identities[at] = None
         return self._identities[at]
 
     def jobs(

@@ -245,3 +245,12 @@ def test_spills_are_not_recorded(fake: Fake, folder: Path, capsys: Capture) -> N
     fake.uses["clean"] = replace(USE, spill_bytes=8)
     compiled(capsys, "--record", code=1)
     assert rows(folder) == []
+
+
+def test_a_budget_is_not_overwritten_by_what_it_is_compared_with(fake: Fake, folder: Path, capsys: Capture) -> None:
+    compiled(capsys, "--write-budget", "b.toml")
+    before = (folder / "b.toml").read_text(encoding="utf-8")
+    fake.uses["clean"] = replace(USE, registers=99)
+    _, lines = compiled(capsys, "--budget", "b.toml", "--write-budget", "b.toml", code=2)
+    assert lines == ["hsgen: --budget and --write-budget: both are b.toml; compare first, then write"]
+    assert (folder / "b.toml").read_text(encoding="utf-8") == before

@@ -82,12 +82,13 @@ def test_the_same_tool_replaces_what_it_said_of_the_same(change: dict[str, str],
     assert {k: v for k, v in after[-1].items() if k != "shapes"} == {**ROW, **change}
 
 
-def test_rows_of_older_shapes_go_with_the_first_new_one_of_their_tool() -> None:
+def test_a_narrow_run_leaves_what_was_said_of_other_sorts() -> None:
     other = {**ROW, "result": "validate, auto of u64: 10 cases at 8 lanes, 0 failures"}
     text = evidence.recorded(evidence.recorded(FILE, "x.toml", ROW), "x.toml", other)
     assert len(rows(text)) == 3
     after = rows(evidence.recorded(text.replace("height = 8", "height = 16"), "x.toml", other))
-    assert [r["result"] for r in after] == ["tune: u32 merge", other["result"]]
+    assert [r["result"] for r in after] == ["tune: u32 merge", ROW["result"], other["result"]]
+    assert after[1]["shapes"] != after[2]["shapes"]
 
 
 def test_compilers_replace_their_own_rows_whatever_they_compiled_for() -> None:
