@@ -507,7 +507,7 @@ PLAIN = replace(ROOMY, shuffle=False, subgroups=(1,))
             {"items": 16, "work_group": 64},
             replace(ROOMY, local_bytes=9475),
             "items",
-            "scatter needs 9476 bytes of local memory, the device has 9475",
+            "scatter needs 9480 bytes of local memory, the device has 9475",
             "give fewer bits, items or lanes",
             [{"bits": 7}, {"items": 15}, {"work_group": 63}],
         ),

@@ -69,7 +69,8 @@ def _kernel(p: Params, name: str, summary: str, buffers: tuple[Buffer, ...], arr
 def _ranking(p: Params, name: str, summary: str, buffers: tuple[Buffer, ...], more: tuple[Array, ...] = ()) -> Kernel:
     """A kernel that ranks tiles."""
     kernel = _kernel(p, name, summary, buffers, (*rank_arrays(p), *more))
-    return replace(kernel, subgroup=p.subgroup, ballot=p.ranker == "ballot", resident=p.resident)
+    resident = p.resident if name != "single" else 0
+    return replace(kernel, subgroup=p.subgroup, ballot=p.ranker == "ballot", resident=resident)
 
 
 ALL = (SOURCE, DESTINATION, OTHER, WORDS)
