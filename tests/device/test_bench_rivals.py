@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import missing
+from offline import TEXT
 
 from hsgen import bench, resources, target
 from hsgen.backends.engine import KEYS_OUT
@@ -207,20 +207,19 @@ def test_csv_has_the_fields_of_json(embedded: Host, capsys: pytest.CaptureFixtur
     assert rows[1]["ratio_low"] == "" and float(rows[1]["hsgen_ratio"]) > 0
 
 
-@pytest.fixture
-def c_runtime(embedded: Host, capsys: pytest.CaptureFixture[str]) -> Iterator[list[str]]:
-    yield ["bench", "-t", "cpu", "--key", "u32", "--runtime", "c", "--device", embedded.platform, "--json"]
-
-
 def test_rivals_through_the_c_runtime_are_other_libraries(
-    c_runtime: list[str], mine: Path, capsys: pytest.CaptureFixture[str]
+    embedded: Host, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """hsgen:auto is the very library that it is compared with: loaded twice, it still is two."""
-    names = ["hsgen:auto", "hsgen:cpu:merge", f"hsgen:{mine}", "numpy"]
-    found = json.loads(run([*c_runtime, "--sizes", "1000", "--rounds", "5", "--against", ",".join(names)], capsys))
+    small, other = tmp_path / "small.toml", tmp_path / "other.toml"  # the kernels of cpu take a minute to compile
+    small.write_text(TEXT, encoding="utf-8")
+    other.write_text(TEXT.replace('"small"', '"other"'), encoding="utf-8")
+    names = ["hsgen:auto", f"hsgen:{small}:merge", f"hsgen:{other}", "numpy"]
+    given = ["bench", "-t", str(small), "--key", "u32", "--runtime", "c", "--device", embedded.platform, "--json"]
+    found = json.loads(run([*given, "--sizes", "1000", "--rounds", "5", "--against", ",".join(names)], capsys))
     rows = found["rows"]
     assert [r["peer"] for r in rows] == [None, *names, "copy"]
-    versions = {"hsgen:auto": "cpu/auto_u32", "hsgen:cpu:merge": "cpu/merge_u32", f"hsgen:{mine}": "mine/auto_u32"}
+    versions = dict(zip(names, ("small/auto_u32", "small/merge_u32", "other/auto_u32"), strict=False))
     assert {r["peer"]: r["peer_version"] for r in rows if r["algorithm"] and r["peer"]} == versions
     assert all((r["device_seconds"] is None) == (r["peer"] == "numpy") for r in rows)
     assert all(0 < r["device_seconds"] <= r["seconds"] * 3 for r in rows if r["device_seconds"] is not None)
