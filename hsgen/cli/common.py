@@ -9,13 +9,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
+from itertools import product
 from typing import Any, TypeVar
 
 import click
 
-from hsgen.errors import Unavailable, Wrong
+from hsgen.errors import Unavailable, Usage, Wrong
 from hsgen.keys import FEATURES, ORDERS, TYPES, VALUES
 from hsgen.manifest import Choice, choose
+from hsgen.spec import Sort
 from hsgen.target import Target
 
 T = TypeVar("T")
@@ -46,6 +48,29 @@ class Wanted:
         """
         more = {"values": self.values, "orders": self.orders, "features": self.features}
         return choose(target, self.keys, apis, algorithms, **more)
+
+    def sorts(self, target: Target, algorithms: Iterable[str] = ()) -> list[Sort]:
+        """Return the sorts of every label that a target has, or of those named, as far as they serve what is wanted.
+
+        Raises:
+            Usage: there is none.
+        """
+        named = tuple(algorithms)
+        choice = self.choice(target, (), named)
+        out: dict[str, Sort] = {}
+        why = Usage(f"target {target.name}: has no such sort; `hsgen targets` lists what it has")
+        for key, value in product(choice.widths, choice.values):
+            for label in target.labels(key):
+                if not named or label in named:
+                    try:
+                        sort = target.sort(label, key, choice.form(value))
+                    except Usage as e:
+                        why = e
+                    else:
+                        out[sort.file] = sort
+        if not out:
+            raise why
+        return list(out.values())
 
 
 _OPTIONS = (

@@ -6,7 +6,6 @@ import difflib
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import product
 from pathlib import Path
 from shlex import quote
 
@@ -29,7 +28,6 @@ from hsgen.isa.jobs import Done, Job, Planner
 from hsgen.isa.kinds import COMPILERS
 from hsgen.isa.results import Missing, Result, wrongs
 from hsgen.keys import KEYS
-from hsgen.spec import Sort
 from hsgen.target import Target
 
 
@@ -226,7 +224,7 @@ def _plan(made: Run, wanted: Wanted, algorithms: tuple[str, ...], chosen: Chosen
     for found in made.targets:
         try:
             where = chosen.of(found)
-            sorts = _sorts(found, wanted, algorithms)
+            sorts = wanted.sorts(found, algorithms)
         except Usage:
             if named:
                 raise
@@ -238,29 +236,6 @@ def _plan(made: Run, wanted: Wanted, algorithms: tuple[str, ...], chosen: Chosen
         raise Usage(
             "nothing to compile: no target has such kernels for such a compiler; ask for less with fewer options"
         )
-
-
-def _sorts(found: Target, wanted: Wanted, algorithms: tuple[str, ...]) -> list[Sort]:
-    """The sorts of a target: of every label or of those named, as far as they serve the form that is wanted.
-
-    Raises:
-        Usage: there is none.
-    """
-    choice = wanted.choice(found, (), algorithms)
-    out: dict[str, Sort] = {}
-    why = Usage(f"target {found.name}: has no such sort; `hsgen targets` lists what it has")
-    for key, value in product(choice.widths, choice.values):
-        for label in found.labels(key):
-            if not algorithms or label in algorithms:
-                try:
-                    sort = found.sort(label, key, choice.form(value))
-                except Usage as e:
-                    why = e
-                else:
-                    out[sort.file] = sort
-    if not out:
-        raise why
-    return list(out.values())
 
 
 def _lacking(missing: Sequence[Missing]) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from itertools import product
 from typing import Any, cast
 
 import click
@@ -86,7 +85,7 @@ def show(target: str, wanted: Wanted, algorithm: str | None, count: int | None, 
     TARGET is a name that `hsgen targets` lists or the path of a target file.
     """
     found = target_files.find(target)
-    records = [_record(found, sort, count) for sort in _sorts(found, wanted, algorithm)]
+    records = [_record(found, sort, count) for sort in wanted.sorts(found, (algorithm,) if algorithm else ())]
     if as_json:
         emit_json(records)
         return
@@ -94,29 +93,6 @@ def show(target: str, wanted: Wanted, algorithm: str | None, count: int | None, 
         if number:
             click.echo()
         _print(record)
-
-
-def _sorts(found: target_files.Target, wanted: Wanted, algorithm: str | None) -> list[Sort]:
-    """The sorts to show: in the form that is wanted all that the target has, or those of one label.
-
-    Raises:
-        Usage: there is none.
-    """
-    choice = wanted.choice(found, (), (algorithm,) if algorithm else ())
-    out: dict[str, Sort] = {}
-    why = Usage(f"target {found.name}: no {algorithm or 'sort'} for these keys; `hsgen targets` lists what it has")
-    for key, value in product(choice.widths, choice.values):
-        for label in found.labels(key):
-            if algorithm in (None, label):
-                try:
-                    sort = found.sort(label, key, choice.form(value))
-                except Usage as e:
-                    why = e
-                else:
-                    out[sort.file] = sort
-    if not out:
-        raise why
-    return list(out.values())
 
 
 def _serves(found: target_files.Target, sort: Sort) -> list[str]:
