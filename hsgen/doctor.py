@@ -11,6 +11,7 @@ from hsgen.backends import hosts as devices
 from hsgen.backends import native, shim
 from hsgen.errors import HsgenError, Unavailable
 from hsgen.isa.kinds import COMPILERS
+from hsgen.spec import TITLES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +71,7 @@ def _native() -> list[Finding]:
     out = []
     generic = targets.find("generic")
     for api, costs in (("vulkan", "validate and bench --api vulkan"), ("cuda", "validate and bench --api cuda")):
-        title = f"{devices.TITLES[api]} device"
+        title = f"{TITLES[api]} device"
         try:
             shown = worker.hosts(api, native.library(api, [generic], "u32"))
         except HsgenError as e:

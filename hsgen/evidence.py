@@ -15,6 +15,7 @@ from typing import Any
 
 from hsgen.algorithms import ALGORITHMS
 from hsgen.errors import Usage
+from hsgen.spec import TITLES
 
 LEVELS = {
     "compiled": "compiled for the ISA",
@@ -22,7 +23,6 @@ LEVELS = {
     "device": "run on the device",
 }
 """The levels, the weakest first, with what tables call them."""
-TITLES = {"opencl": "OpenCL", "vulkan": "Vulkan", "cuda": "CUDA", "metal": "Metal"}
 OLDER = " (older shapes)"
 
 _HEAD = "[[evidence]]"

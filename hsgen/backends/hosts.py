@@ -12,11 +12,8 @@ from typing import Any
 from hsgen import toolchain
 from hsgen.errors import Unavailable, Usage
 from hsgen.matching import Match, rank
-from hsgen.spec import Sort
+from hsgen.spec import TITLES, Sort
 from hsgen.target import Target
-
-TITLES = {"opencl": "OpenCL", "vulkan": "Vulkan", "cuda": "CUDA", "metal": "Metal"}
-"""The APIs as people write them."""
 
 _TYPES = {"cpu": 2, "gpu": 4}
 

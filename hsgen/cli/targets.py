@@ -14,7 +14,7 @@ from hsgen.errors import Usage
 from hsgen.keys import KEYS, VALUES, Form
 from hsgen.manifest import offered
 from hsgen.plan import launches
-from hsgen.spec import Sort
+from hsgen.spec import TITLES, Sort
 
 
 @click.command()
@@ -44,7 +44,7 @@ def targets(markdown: bool, as_json: bool) -> None:
 
 
 def _apis(found: target_files.Target) -> str:
-    return ", ".join(evidence.TITLES[api] for api in found.apis)
+    return ", ".join(TITLES[api] for api in found.apis)
 
 
 def _listed(t: target_files.Target) -> dict[str, Any]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from hsgen.device import Device
-from hsgen.evidence import LEVELS, TITLES
+from hsgen.evidence import LEVELS
 from hsgen.report.drawing import count
+from hsgen.spec import TITLES
 from hsgen.target import Target
 
 LANGUAGES = {"opencl": "OpenCL C", "vulkan": "GLSL", "cuda": "CUDA C++", "metal": "Metal Shading Language"}

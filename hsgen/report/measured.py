@@ -12,8 +12,8 @@ from typing import Any
 
 from hsgen.bench.rows import SCHEMA
 from hsgen.errors import Unavailable, Usage
-from hsgen.evidence import TITLES
 from hsgen.keys import TYPES
+from hsgen.spec import TITLES
 
 Record = Mapping[str, Any]
 

@@ -13,14 +13,13 @@ from markupsafe import Markup
 
 from hsgen import __version__, resources
 from hsgen.algorithms import ALGORITHMS
-from hsgen.evidence import TITLES
 from hsgen.keys import described
 from hsgen.render import template_errors
 from hsgen.report import counts, drawing, facts, merge, plans, radix, scan
 from hsgen.report.drawing import Figure
 from hsgen.report.kernels import Builder, Listing
 from hsgen.report.measured import Record, Run, contestant, runs
-from hsgen.spec import Sort
+from hsgen.spec import TITLES, Sort
 from hsgen.target import AUTO, Target
 
 _DRAWN: dict[str, ModuleType] = {"merge": merge, "radix": radix, "scan": scan}

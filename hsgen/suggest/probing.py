@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from hsgen import target
 from hsgen.arches import KINDS
 from hsgen.errors import Usage
+from hsgen.spec import TITLES
 from hsgen.suggest import suggest
 from hsgen.suggest.facts import Facts
 from hsgen.suggest.query import Query, facts
 from hsgen.suggest.text import block, literal, setting
 from hsgen.tables import plain
 
-_TITLES = {"opencl": "OpenCL", "vulkan": "Vulkan", "cuda": "CUDA"}
 _SIZES = (
     "subgroups",
     "shuffle",
@@ -60,7 +60,7 @@ def written(q: Query, name: str) -> str:
     check(name)
     found, origin = facts(q)
     what = _clean(str(q.said["name"])) or "a device without a plain name"
-    summary = f"{what} through {_TITLES[q.api]}"
+    summary = f"{what} through {TITLES[q.api]}"
     parts = [_HEAD.format(what=summary, name=name, summary=summary, api=q.api), _device(found, origin), _match(q)]
     if isa := _isa(q):
         parts.append(isa)
