@@ -81,6 +81,7 @@ def plan_json(sort: Sort) -> bytes:
             "ballot": k.ballot,
             "wide": k.wide,
             "always": k.always,
+            "cooperative": k.cooperative,
             "local_bytes": k.local_bytes(sort.key),
             "buffers": [{"name": b.name, "type": b.type} for b in k.buffers],
         }

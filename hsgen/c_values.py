@@ -83,6 +83,7 @@ def _kernels(sort: Sort) -> list[dict[str, Any]]:
             "bindings": len(k.buffers),
             "ballot": int(k.ballot),
             "wide": int(k.wide),
+            "cooperative": int(k.cooperative),
         }
         for k in sort.kernels
     ]

@@ -20,7 +20,8 @@ ALL = 2**63 - 1
 _SORT = {
     "algorithms": Field("strs", 'the algorithms by count, for example ["merge", "radix"]', filled=True),
     "upto": Field("ints", "the greatest count of each algorithm but the last, ascending", least=1),
-    "upto_values": Field("ints", "the same where values are sorted with the keys", required=False, least=1),
+    "algorithms_values": Field("strs", "the same where values are sorted with the keys", required=False, filled=True),
+    "upto_values": Field("ints", "the greatest counts where values are sorted with the keys", required=False, least=1),
 }
 
 
@@ -97,28 +98,43 @@ def read_autos(
         values = r.fields(sub, where, _SORT) if sub is not None else {}
         if len(r.errors) > before or sub is None:
             continue
-        names, upto = values["algorithms"], values["upto"]
-        lists = {"upto": upto, "upto_values": values.get("upto_values", upto)}
-        for name in names:
-            if (name, key) not in choices or algorithm(name) == "scan":
-                have = ", ".join(a for a, k in choices if k == key and algorithm(a) != "scan") or "none"
-                r.error(f"{where}.algorithms", f'"{name}" has no table for {key}', f"name some of: {have}")
-        for word, given in lists.items():
-            if len(given) != len(names) - 1:
-                hint = f"give {len(names) - 1}, one for each change of algorithm"
-                r.error(f"{where}.{word}", f"has {len(given)} counts", hint)
-            elif given != sorted(set(given)):
-                r.error(f"{where}.{word}", f"{given} does not ascend", "give the crossovers in ascending order")
-        if len(r.errors) == before and all(choices[name, key] is not None for name in names):
-            found[key] = tuple(zip(names, [*upto, ALL], strict=True))
-            valued[key] = tuple(zip(names, [*lists["upto_values"], ALL], strict=True))
-            tops, lows = [*upto, ALL], [0, *upto]
-            parts = [
-                Part(algorithm=algorithm(a), params=choices[a, key], min_n=low, max_n=high)
-                for a, low, high in zip(names, lows, tops, strict=True)
-            ]
-            try:
-                sorts.assemble(parts, f"{r.where}: {where}")
-            except Usage as e:
-                r.errors += e.lines
+        plain = _auto(r, where, key, choices, values, "")
+        if len(r.errors) > before:
+            continue
+        with_values = _auto(r, where, key, choices, values, "_values")
+        if len(r.errors) == before and plain and with_values:
+            found[key], valued[key] = plain, with_values
     return found, valued
+
+
+def _auto(
+    r: Reader, where: str, key: str, choices: Mapping[tuple[str, str], Any], values: Mapping[str, Any], end: str
+) -> Auto:
+    """Return the labels and their greatest counts that the lists with this ending give; () where something is wrong
+    with them, or with what they name."""
+    names = values.get(f"algorithms{end}", values["algorithms"])
+    upto = values.get(f"upto{end}", values["upto"])
+    which = f"algorithms{end}" if f"algorithms{end}" in values else "algorithms"
+    before = len(r.errors)
+    for name in names:
+        if (name, key) not in choices or algorithm(name) == "scan":
+            have = ", ".join(a for a, k in choices if k == key and algorithm(a) != "scan") or "none"
+            r.error(f"{where}.{which}", f'"{name}" has no table for {key}', f"name some of: {have}")
+    if len(upto) != len(names) - 1:
+        hint = f"give {len(names) - 1}, one for each change of algorithm"
+        r.error(f"{where}.upto{end}", f"has {len(upto)} counts", hint)
+    elif upto != sorted(set(upto)):
+        r.error(f"{where}.upto{end}", f"{upto} does not ascend", "give the crossovers in ascending order")
+    if len(r.errors) > before or any(choices[name, key] is None for name in names):
+        return ()
+    tops = [*upto, ALL]
+    parts = [
+        Part(algorithm=algorithm(a), label=a, params=choices[a, key], min_n=low, max_n=high)
+        for a, low, high in zip(names, [0, *upto], tops, strict=True)
+    ]
+    try:
+        if which.endswith(end):
+            sorts.assemble(parts, f"{r.where}: {where}")
+    except Usage as e:
+        r.errors += e.lines
+    return tuple(zip(names, tops, strict=True))

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 class Device:
     """Facts of a device family, as the table ``[device]`` of a target gives them; sizes in bytes.
 
-    Nothing is checked against the last five, which may be unknown; first shapes are suggested by them
+    Nothing is checked against `threads` to `local`, which may be unknown; first shapes are suggested by them
     (`hsgen.suggest`).  They are of a *core*, what a work-group runs on: an SM, a compute unit, a sub-slice.
 
     threads: subgroups that a core holds at once.  units: SIMD units that share them.  registers: 32-bit registers of
     a core, all lanes together.  cores: of the largest device.  local: "chip" if local memory is memory of its own,
-    "memory" if it lies in ordinary memory.
+    "memory" if it lies in ordinary memory.  cooperative: whether work-groups of a whole grid can wait for each other.
     """
 
     subgroups: tuple[int, ...]
@@ -33,3 +33,14 @@ class Device:
     registers: int | None = None
     cores: int | None = None
     local: str = "chip"
+    cooperative: bool = False
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether work-groups that have begun go on while others wait for them: promised, or seen of all devices."""
+        return self.progress != "none"
+
+    @property
+    def promised(self) -> bool:
+        """Whether that is promised: then a wait needs no bound, and nothing is ever done again."""
+        return self.progress == "guaranteed"

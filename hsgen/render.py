@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import jinja2
 from jinja2 import meta
@@ -92,7 +93,8 @@ def header(sort: Sort, dialect: Dialect, env: jinja2.Environment, api: str) -> s
     """Return the provenance: version, command, templates and derived values; nothing of place or time."""
     words = [WORDS.format(part.algorithm) for part in sort.parts]
     bodies = [k.template + ".j2" for k in sort.kernels]
-    used = sources_of(env, [f"dialects/{dialect.name}.j2", *words, *bodies])
+    grids = [f"dialects/{dialect.name}_parts.j2"] if any(k.cooperative for k in sort.kernels) else []
+    used = sources_of(env, [f"dialects/{dialect.name}.j2", *grids, *words, *bodies])
     what = f"{sort.algorithm} of {sort.label} elements"
     if not sort.scan:
         what = f"{sort.algorithm} sort of {sort.label} keys {described(sort.form)}".rstrip()
@@ -145,11 +147,12 @@ def render(sort: Sort, api: str) -> Source:
 def _render(sort: Sort, api: str) -> Source:
     env = environment()
     dialect = load(env, APIS[api])
-    first = {part.algorithm: part.params for part in reversed(sort.parts)}
+    alike: dict[str, list[Any]] = {}
+    for part in sort.parts:
+        alike.setdefault(part.algorithm, []).append(part.params)
     words = [
-        env.get_template(WORDS.format(part.algorithm)).render(p=part.params, lanes=sort.exchanges)
-        for part in sort.parts
-        if first[part.algorithm] is part.params
+        env.get_template(WORDS.format(name)).render(p=every[0], every=every, lanes=sort.exchanges)
+        for name, every in alike.items()
     ]
     return Source(
         path=f"targets/{sort.target}/kernels/{dialect.name}/{sort.file}.{dialect.suffix}",

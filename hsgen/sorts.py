@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from itertools import dropwhile
 from typing import Any
 
 from hsgen.algorithms import ALGORITHMS, Algorithm
@@ -29,7 +30,7 @@ def assemble(
     kernels: dict[str, Kernel] = {}
     steps: list[Step] = []
     scratches: list[Scratch] = []
-    outcomes: list[Outcome] = []
+    outcomes: list[Outcome | None] = []
     placed: list[Part] = []
     plan = Plan(steps=(), max_n=0)
     for part in parts:
@@ -42,27 +43,50 @@ def assemble(
         whole_only = form.ranged and part.algorithm != "radix"
         mine = _narrowed(plan.steps, part.min_n, top, "whole" if whole_only else "any")
         mine += [s for low, high in lent for s in _narrowed(plan.steps, low, high, "part")]
-        used = {s.kernel for s in mine}
-        for kernel in made.kernels(part.params):
-            if kernel.name in used and kernels.setdefault(kernel.name, kernel) != kernel:
+        tail = suffix(parts, part)
+        for kernel in _used(made.kernels(part.params), mine, tail):
+            if kernels.setdefault(kernel.name, kernel) != kernel:
                 raise Usage(f"{where}: two of the algorithms have a kernel {kernel.name}; give them the same shape")
-        steps += mine
+        steps += [replace(s, kernel=s.kernel + tail) for s in mine]
         placed.append(replace(part, max_n=top))
         low = min([part.min_n, *(x for x, _ in lent)])
         if plan.scratch != Scratch() and max([top, *(x for _, x in lent)]) > plan.scratch.min_n:
             scratches.append(replace(plan.scratch, min_n=max(plan.scratch.min_n, low)))
-        if plan.outcome:
-            outcomes.append(replace(plan.outcome, min_n=max(plan.outcome.min_n, low)))
+        outcomes.append(plan.outcome and replace(plan.outcome, min_n=max(plan.outcome.min_n, low)))
     _one_width(kernels.values(), where)
     whole = replace(
         plan,
         steps=tuple(steps),
         max_n=placed[-1].max_n,
         scratch=_largest(scratches),
-        outcome=replace(outcomes[0], words=max(o.words for o in outcomes)) if outcomes else None,
+        outcome=_told(outcomes),
     )
     made_kernels = tuple(kernels.values())
     return (*(counted(made_kernels, whole) if form.counted else (made_kernels, whole)), tuple(placed))
+
+
+def suffix(parts: Sequence[Part], part: Part) -> str:
+    """Return what follows the names of a part's kernels: of radix sorts of other shapes than the first, the label."""
+    first = next((x for x in parts if x.algorithm == part.algorithm == "radix"), part)
+    return "" if first.params == part.params else "_" + (part.label or part.algorithm).replace("-", "_")
+
+
+def _used(kernels: Iterable[Kernel], steps: Iterable[Step], tail: str) -> list[Kernel]:
+    """The kernels that some step launches, under the names of their part.
+
+    What a kernel clears whatever the count, one that runs later must not: an earlier part may have noted something.
+    """
+    used = {s.kernel for s in steps}
+    return [
+        replace(k, name=k.name + tail, always=k.always and not tail) if tail else k for k in kernels if k.name in used
+    ]
+
+
+def _told(outcomes: Sequence[Outcome | None]) -> Outcome | None:
+    """What all parts from the first that tells anything on tell in one place; None where one of them does not."""
+    telling = list(dropwhile(lambda o: o is None, outcomes))
+    some = [o for o in telling if o is not None]
+    return replace(some[0], words=max(o.words for o in some)) if some and len(some) == len(telling) else None
 
 
 def _one_width(kernels: Iterable[Kernel], where: str) -> None:
@@ -87,8 +111,13 @@ def _lent(parts: Sequence[Part], part: Part) -> list[tuple[int, int]]:
 
 
 def _narrowed(steps: Iterable[Step], low: int, high: int, part: str) -> list[Step]:
-    """The steps that run for counts above `low` up to `high`, and only there."""
-    mine = (replace(s, min_n=max(s.min_n, low), max_n=min(s.max_n, high), range=part) for s in steps)
+    """The steps that run for counts above `low` up to `high`, and only there; `part` is the bit ranges that may be."""
+    fits = (
+        replace(s, range=s.range if part == "any" else part)
+        for s in steps
+        if "any" in (part, s.range) or s.range == part
+    )
+    mine = (replace(s, min_n=max(s.min_n, low), max_n=min(s.max_n, high)) for s in fits)
     return [s for s in mine if s.min_n < s.max_n]
 
 
@@ -198,8 +227,10 @@ def moved(sort: Sort, step: Step, n: int) -> int:
     """Return the bytes of memory that one launch reads and writes for `n` keys."""
     if step.number == GRIDS:
         return 0
-    kernel = sort.kernel(step.kernel)
-    return ALGORITHMS[kernel.algorithm].moved(kernel.params, step, n)
+    kernel, name = sort.kernel(step.kernel), step.kernel
+    for part in sort.parts:
+        name = name.removesuffix(suffix(sort.parts, part))
+    return ALGORITHMS[kernel.algorithm].moved(kernel.params, replace(step, kernel=name), n)
 
 
 def traffic(sort: Sort, n: int) -> int:
@@ -213,6 +244,6 @@ def notes(sort: Sort) -> list[tuple[str, str]]:
     for part in sort.parts:
         made, params = _made(part)
         if len(sort.parts) > 1:
-            out.append((part.algorithm, f"{part.min_n + 1} to {part.max_n} keys"))
+            out.append((part.label or part.algorithm, f"{part.min_n + 1} to {part.max_n} keys"))
         out += made.notes(params)
     return out

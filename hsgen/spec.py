@@ -17,8 +17,7 @@ TITLES = {"opencl": "OpenCL", "vulkan": "Vulkan", "cuda": "CUDA", "metal": "Meta
 BYTES = {"word": 4, "wide": 8}
 """The element types of buffers and local arrays of one size, besides keys, values and pairs."""
 
-UNCAPPED = 2**32 - 1
-"""The cap of steps whose work-groups only the count limits."""
+UNCAPPED = 2**32 - 1  # the cap of steps whose work-groups only the count limits
 
 PLACES = ("any", "in", "out")
 """When a step runs: always, only in place, only from one buffer to another."""
@@ -162,11 +161,11 @@ def pair_bytes(key: KeyType) -> int:
 class Kernel:
     """One entry point: what its template needs, and what a launch of it must know.
 
-    `template` names a file under ``templates/`` (without suffix); `data` is the algorithm's own description
-    of the body, `params` its parameters.  `subgroup` is the lanes that exchange values (1: none do), `ballot`
-    whether they vote.  `wide` kernels take n as a 64-bit number.  `resident` is how many work-groups
-    of it a core is to hold, 0 if that is left to compilers.  An `always` kernel runs
-    whatever the count on the device is.
+    `template` names a file under ``templates/`` (without suffix); `data` is the algorithm's own description of the
+    body, `params` its parameters.  `subgroup` is the lanes that exchange values (1: none do), `ballot` whether they
+    vote.  `wide` kernels take n as a 64-bit number.  `resident` is how many work-groups of it a core is to hold, 0 if
+    that is left to compilers.  An `always` kernel runs whatever the count on the device is.  Work-groups of a
+    `cooperative` one wait for each other: all of a launch must be resident at once.
     """
 
     name: str
@@ -177,6 +176,7 @@ class Kernel:
     ballot: bool = False
     wide: bool = False
     always: bool = False
+    cooperative: bool = False
     resident: int = 0
     buffers: tuple[Buffer, ...]
     arrays: tuple[Array, ...] = ()
@@ -199,9 +199,10 @@ class Kernel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """What one algorithm does of a sort: the counts above `min_n` up to `max_n`."""
+    """What one algorithm does of a sort: the counts above `min_n` up to `max_n`; `label` is what a target calls it."""
 
     algorithm: str
+    label: str = ""
     params: object
     min_n: int
     max_n: int
@@ -211,10 +212,9 @@ class Part:
 class Sort:
     """Everything that one sort, or scan, consists of.
 
-    `algorithm` is what users call it; `parts` are the algorithms by count.  `columns` is the elements of one of the
-    n items, 1 for keys.  `groups` is the greatest grid of the target in one dimension.  `pair` says that the
-    device lacks 64-bit integers: 64-bit keys are then two 32-bit words.  `vulkan` is the least version of that
-    API, which decides the version of SPIR-V.
+    `algorithm` is what users call it; `parts` are the algorithms by count.  `columns` is the elements of one of the n
+    items, 1 for keys.  `groups` is the greatest grid of the target in one dimension.  `pair`: the device lacks 64-bit
+    integers, 64-bit keys are two 32-bit words.  `vulkan`: the least version of that API, which decides that of SPIR-V.
     """
 
     target: str

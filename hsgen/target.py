@@ -25,6 +25,7 @@ from hsgen.spec import APIS, Part, Sort
 from hsgen.tables import PLAIN_TEXT, Field, Reader, plain
 
 SCHEMA = 1
+PROGRESS = ("none", "started", "guaranteed")
 VULKANS = ("1.1", "1.2", "1.3")  # whose SPIR-V is of version 1.3, 1.5 and 1.6
 
 _TOP = {
@@ -43,12 +44,13 @@ _DEVICE = {
     "storage8": Field("bool", "whether buffers of 8-bit elements exist"),
     "storage16": Field("bool", "whether buffers of 16-bit elements exist"),
     "binding_bytes": Field("int", "the largest buffer binding, in bytes", least=1),
-    "progress": Field("str", '"none" or "started"', choices=("none", "started")),
+    "progress": Field("str", f"one of {', '.join(PROGRESS)}", choices=PROGRESS),
     "vulkan": Field("str", 'the least version of Vulkan, "1.1" if not given', required=False, choices=VULKANS),
     "threads": Field("int", "the subgroups that a core holds at once", required=False, least=1, greatest=4096),
     "units": Field("int", "the SIMD units of a core", required=False, least=1, greatest=256),
     "registers": Field("int", "the 32-bit registers of a core", required=False, least=1, greatest=1 << 24),
     "cores": Field("int", "the cores of the largest device", required=False, least=1, greatest=4096),
+    "cooperative": Field("bool", "whether the work-groups of a grid can wait for each other", required=False),
     "local": Field("str", 'where local memory lies: "chip" or "memory"', required=False, choices=("chip", "memory")),
 }
 _EVIDENCE = {
@@ -140,7 +142,7 @@ class Target:
                 continue  # which would compare whole words; see docs/semantics.md
             params = self._formed(name, width, form)
             if params is not None:
-                parts.append(Part(algorithm=algorithm(name), params=params, min_n=low, max_n=top))
+                parts.append(Part(algorithm=algorithm(name), label=name, params=params, min_n=low, max_n=top))
                 low = top
         if not parts or (form.ranged and not any(x.algorithm == "radix" for x in parts)):
             what = " ".join(x for x in (f"{label} sort for {key} keys", described(form)) if x)
@@ -215,6 +217,11 @@ def parse(text: str, stem: str, where: str) -> Target:
         if device is not None and not device.int64 and api != "vulkan" and any(KEYS[k].bytes == 8 for _, k in choices):
             hint = 'give apis = ["vulkan"], where such keys are pairs of words, or no tables of these keys'
             r.error("apis", f"{api} sorts no 64-bit keys on a device without 64-bit integers", hint)
+    if top.get("apis", ["cuda"]) != ["cuda"]:
+        for (label, key), p in choices.items():
+            if getattr(p, "coordination", "") == "grid":
+                where = ".".join([algorithm(label), key, *label.split("-")[1:], "coordination"])
+                r.error(where, "only CUDA launches grids whose work-groups wait for each other", 'give apis = ["cuda"]')
     evidence = _evidence(r, data)
     if r.errors:
         raise Usage(*r.errors)

@@ -131,15 +131,15 @@ class Planner:
 def _fresh(sorts: Sequence[Sort]) -> Iterator[tuple[Sort, tuple[Kernel, ...]]]:
     """Each sort with those of its kernels that no sort before has; none without any.
 
-    Two kernels are the same if they are equal and so are the words that their algorithm shares, which follow from the
-    first shape of it in a sort.
+    Two kernels are the same if they are equal and so are the words that their algorithm shares, which follow from its
+    shapes in a sort.
     """
     seen: dict[str, list[tuple[Kernel, object]]] = {}
     for sort in sorts:
-        first = {part.algorithm: part.params for part in reversed(sort.parts)}
+        every = {a: [x.params for x in sort.parts if x.algorithm == a] for a in {x.algorithm for x in sort.parts}}
         new = []
         for kernel in sort.kernels:
-            known, this = seen.setdefault(kernel.name, []), (kernel, first.get(kernel.algorithm))
+            known, this = seen.setdefault(kernel.name, []), (kernel, every.get(kernel.algorithm))
             if this not in known:
                 known.append(this)
                 new.append(kernel)

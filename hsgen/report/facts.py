@@ -17,6 +17,8 @@ _SAID = {
 }
 """The levels of evidence in words."""
 
+_PROGRESS = {"none": "not promised", "started": "once started, they go on", "guaranteed": "promised once started"}
+
 
 def facts(found: Target) -> list[tuple[str, str]]:
     """Return the facts of the device that choices are checked against: (what, value)."""
@@ -30,7 +32,7 @@ def facts(found: Target) -> list[tuple[str, str]]:
         ("64-bit integers", _yes(d.int64)),
         ("buffers of 8 and 16 bits", f"{_yes(d.storage8)} and {_yes(d.storage16)}"),
         ("largest binding", f"{count(d.binding_bytes)} bytes"),
-        ("progress of work-groups", "once started, they go on" if d.progress == "started" else "not promised"),
+        ("progress of work-groups", _PROGRESS[d.progress]),
         *([("SPIR-V for", f"Vulkan {d.vulkan}")] if "vulkan" in found.apis else []),
         *_core(d),
     ]

@@ -195,7 +195,7 @@ def _shapes(some: Sequence[Sort]) -> list[Shape]:
     for sort in some:
         for part in sort.parts:
             if part.params not in labels or sort.algorithm != AUTO:
-                name = part.algorithm if sort.algorithm == AUTO else sort.algorithm
+                name = part.label or part.algorithm if sort.algorithm == AUTO else sort.algorithm
                 labels[part.params] = " ".join(x for x in (name, described(sort.form)) if x)
     most: dict[Any, tuple[str, int]] = {}
     for sort in some:

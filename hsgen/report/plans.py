@@ -55,7 +55,7 @@ def shown(sort: Sort, n: int) -> Shown:
     part = next(p for p in sort.parts if n <= p.max_n)
     return Shown(
         n=n,
-        algorithm=part.algorithm,
+        algorithm=part.label or part.algorithm,
         launches=made,
         bytes=total,
         scratch=scratch_bytes(sort, n),

@@ -95,11 +95,11 @@ def _passes(p: Params) -> Figure:
             d.text(x + 136, top + 18, "...")
             continue
         mine = [s for s in steps if s.number == number]
-        direct = (total - number) % 2 == 1  # the last pass ends there
+        direct = p.coordination == "grid" or (total - number) % 2 == 1  # the last pass ends there
         d.text(x + 86, top - 8, f"pass {number}", kind="small")
         d.line(x + 75, top + 14, x + 97, top + 14, "arrow")
         _buffer(d, x + unit, top, "destination" if direct else "scratch")
-        names = [s.kernel for s in mine if not s.argument & REDO]
+        names = ["grid"] if p.coordination == "grid" else [s.kernel for s in mine if not s.argument & REDO]
         for row, name in enumerate(names):
             d.text(x + 86, top + 46 + 14 * row, name, kind="code")
     return Figure(d.markup(), _coordination(p))
@@ -112,18 +112,27 @@ def _buffer(d: Drawing, x: float, y: float, name: str) -> None:
 
 def _coordination(p: Params) -> str:
     """What the drawing of the passes does not say, in words."""
+    if p.coordination == "grid":
+        return (
+            f"One launch: up to {count(p.groups)} work-groups keep their keys in registers and wait for each other "
+            "twice a pass, until all have counted and until all have stored. Every pass stores keys to the "
+            "destination; values go to scratch and there by turns. A pass whose digit is the same in all keys moves "
+            "none."
+        )
     streamed = f" From {count(p.stream)} keys on scatter_lines takes the place of scatter." if p.stream else ""
     large = " Beyond the counts of 32-bit indices, kernels with _wide in their name do the same." if p.large else ""
     if p.coordination == "lookback":
         how = (
             "Look-back: begin, histogram and starts run once; then each pass is one launch in which tiles wait for "
-            "those before them. Behind each come launches that count and scatter; they end at once unless its "
-            "look-back failed."
+            "those before them."
         )
+        if not p.endless:
+            how += " Behind each come launches that count and scatter; they end at once unless its look-back failed."
     elif p.folded:
         how = "Counted: each pass counts the digits of all chunks, then every work-group sums the counts and scatters."
     else:
         how = "Counted and scanned: each pass counts the digits of all tiles, scans the counts and scatters."
     odd = " In place, an odd number of passes ends with a copy." if len(p.digits) % 2 else ""
-    arrows = "Arrows are keys that are sorted out of place; a pass whose digit is the same in all keys moves none."
+    arrows = "Arrows are keys that are sorted out of place; a pass whose digit is the same in all keys moves none"
+    arrows += ", unless that makes the keys end in the destination." if p.coordination == "lookback" else "."
     return f"{how} {arrows}{odd}{streamed}{large}"

@@ -19,6 +19,7 @@ static hs_status hs_cuda_status(cudaError_t code)
     case cudaErrorNoKernelImageForDevice:
     case cudaErrorInvalidDeviceFunction:
     case cudaErrorLaunchOutOfResources:
+    case cudaErrorCooperativeLaunchTooLarge:
     case cudaErrorInsufficientDriver:
     case cudaErrorNoDevice: return HS_ERROR_DEVICE;
     case cudaErrorInvalidPtx:
@@ -57,8 +58,27 @@ static cudaError_t hs_cuda_fact(cudaDeviceAttr attribute, int device, uint64_t *
     return code;
 }
 
+/* Whether `device`, the current one, holds the largest grid of a cooperative kernel at once: an error that is found here
+ * is not one in the middle of a sort. */
+static hs_status hs_cuda_holds(const hs_cuda_kernels *sort, uint32_t index, int device, cudaError_t *code)
+{
+    const hs_kernel *kernel = &sort->sort->kernels[index];
+    uint64_t able, cores, groups = 0;
+    uint32_t i;
+    int each = 0;
+    if ((*code = hs_cuda_fact(cudaDevAttrCooperativeLaunch, device, &able)) != cudaSuccess ||
+        (*code = hs_cuda_fact(cudaDevAttrMultiProcessorCount, device, &cores)) != cudaSuccess ||
+        (*code = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, sort->kernels[index], (int)kernel->work_group,
+                                                               kernel->local_bytes)) != cudaSuccess)
+        return hs_cuda_status(*code);
+    for (i = 0; i < sort->sort->step_count; i++)
+        if (sort->sort->steps[i].kernel == index && sort->sort->steps[i].cap > groups)
+            groups = sort->sort->steps[i].cap;
+    return able && each > 0 && groups <= cores * (uint64_t)each ? HS_OK : HS_ERROR_DEVICE;
+}
+
 /* Whether `device`, the current one, runs the kernels of a sort; where it must be asked for, shared memory is if
- * `prepare` says so. */
+ * `prepare` says so, or if how many groups are resident follows from it. */
 static hs_status hs_cuda_runs(const hs_cuda_kernels *sort, int device, int prepare, cudaError_t *code)
 {
     uint64_t warp, threads, shared;
@@ -77,10 +97,14 @@ static hs_status hs_cuda_runs(const hs_cuda_kernels *sort, int device, int prepa
         if (*code != cudaSuccess) return hs_cuda_status(*code);
         if (has.maxThreadsPerBlock < (int)kernel->work_group) return HS_ERROR_DEVICE;
         if (has.sharedSizeBytes + kernel->local_bytes > shared) return HS_ERROR_DEVICE;
-        if (prepare && has.maxDynamicSharedSizeBytes < (int)kernel->local_bytes) {
+        if ((prepare || kernel->cooperative) && has.maxDynamicSharedSizeBytes < (int)kernel->local_bytes) {
             *code = cudaFuncSetAttribute(sort->kernels[i], cudaFuncAttributeMaxDynamicSharedMemorySize,
                                          (int)kernel->local_bytes);
             if (*code != cudaSuccess) return hs_cuda_status(*code);
+        }
+        if (kernel->cooperative) {
+            const hs_status status = hs_cuda_holds(sort, i, device, code);
+            if (status != HS_OK) return status;
         }
     }
     return HS_OK;
@@ -166,6 +190,23 @@ struct hs_cuda_call {
     int in_place, counted;
 };
 
+/* Launch a kernel whose groups wait for each other: all at once, or not at all. */
+static cudaError_t hs_cuda_together(const void *kernel, const uint32_t grid[2], const hs_kernel *what, void **values,
+                                    cudaStream_t stream)
+{
+    cudaLaunchAttribute attribute = {};
+    cudaLaunchConfig_t config = {};
+    attribute.id = cudaLaunchAttributeCooperative;
+    attribute.val.cooperative = 1;
+    config.gridDim = dim3(grid[0], grid[1]);
+    config.blockDim = dim3(what->work_group);
+    config.dynamicSmemBytes = what->local_bytes;
+    config.stream = stream;
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    return cudaLaunchKernelExC(&config, kernel, values);
+}
+
 static cudaError_t hs_cuda_launch(const hs_cuda *sorter, const hs_step *step, const uint32_t grid[2],
                                   const hs_cuda_call *call, int argument, cudaStream_t stream)
 {
@@ -183,6 +224,8 @@ static cudaError_t hs_cuda_launch(const hs_cuda *sorter, const hs_step *step, co
     values[i++] = &argument;
     values[i++] = &low; /* kernels of sorts that take no count on the device have no such parameters: */
     values[i] = &high;  /* these are not read then */
+    if (kernel->cooperative)
+        return hs_cuda_together(sorter->kernels->kernels[step->kernel], grid, kernel, values, stream);
     return cudaLaunchKernel(sorter->kernels->kernels[step->kernel], dim3(grid[0], grid[1]), dim3(kernel->work_group),
                             values, kernel->local_bytes, stream);
 }

@@ -12,9 +12,10 @@ static char marks[64];
 static const void *kernels[64];
 static int device_number, compute = 90, grid_x = 65535, opt_in = 232448;
 static int warp = 32, threads = 1024, kernel_threads = 1024;
+static int can_cooperate = 1, cores = 132, resident = 2;
 static int shared_asked;
 static cudaError_t last, attributes_fail, launch_fail;
-static unsigned launches;
+static unsigned launches, together; /* together: of those the cooperative ones */
 static bool quiet;
 static const hs_sort *launched = &TESTED; /* whose kernels these are */
 
@@ -48,6 +49,8 @@ extern "C" cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribu
     case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = opt_in; break;
     case cudaDevAttrMaxGridDimX: *value = grid_x; break;
     case cudaDevAttrMaxGridDimY: *value = 65535; break;
+    case cudaDevAttrCooperativeLaunch: *value = can_cooperate; break;
+    case cudaDevAttrMultiProcessorCount: *value = cores; break;
     default: abort();
     }
     return cudaSuccess;
@@ -72,6 +75,13 @@ extern "C" cudaError_t cudaFuncSetAttribute(const void *, cudaFuncAttribute, int
     shared_asked = bytes > shared_asked ? bytes : shared_asked;
     return cudaSuccess;
 }
+extern "C" cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *kernel, int block,
+                                                                     size_t shared)
+{
+    const hs_kernel *k = &launched->kernels[static_cast<const char *>(kernel) - marks];
+    if (!k->cooperative || block != static_cast<int>(k->work_group) || shared != k->local_bytes) abort();
+    return *blocks = resident, cudaSuccess;
+}
 extern "C" cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **values, size_t shared,
                                         cudaStream_t)
 {
@@ -90,6 +100,14 @@ extern "C" cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 bloc
     for (unsigned i = 0; i < k->bindings; i++) printf(" %llx", got.pointers[i]);
     printf(" %lld %d\n", got.n, got.argument);
     return cudaSuccess;
+}
+
+extern "C" cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *kernel, void **values)
+{
+    const cudaLaunchAttribute *a = config->attrs;
+    if (config->numAttrs != 1 || a->id != cudaLaunchAttributeCooperative || a->val.cooperative != 1) abort();
+    together++;
+    return cudaLaunchKernel(kernel, config->gridDim, config->blockDim, values, config->dynamicSmemBytes, config->stream);
 }
 
 #define CHECK(what) if (!(what)) return fprintf(stderr, "%d: %s\n", __LINE__, #what), 1
@@ -242,7 +260,7 @@ static int matches_no_scan(const hs_cuda_kernels *sort)
 /* A sort with scratch, steps for one place only, and a kernel for 64-bit counts; then the same as a scan. */
 static int scratch_and_wide()
 {
-    static const hs_kernel two[] = {{"narrow", 64, 1, 0, 2, 0, 0}, {"broad", 64, 1, 0, 3, 0, 1}};
+    static const hs_kernel two[] = {{"narrow", 64, 1, 0, 2, 0, 0, 0}, {"broad", 64, 1, 0, 3, 0, 1, 0}};
     static const hs_step steps[] = {
         {0, 5, HS_IN_PLACE, HS_ALONE, 0, 0, {{HS_SOURCE, 0, 0}, {HS_SCRATCH, 1, 0}}, 0, 1000000, 63, 64, 1, 10},
         {0, 6, HS_OUT_OF_PLACE, HS_ALONE, 0, 0, {{HS_SCRATCH, 1024, 1}, {HS_DESTINATION, 0, 0}}, 0, 1000000, 63, 64, 1,
@@ -289,6 +307,60 @@ static int scratch_and_wide()
     CHECK(hs_cuda_scan(sorter, NULL, &a, NULL) == HS_OK && got.argument == 6);
     a.source_bytes--;
     CHECK(hs_cuda_scan(sorter, NULL, &a, NULL) == HS_ERROR_COUNT);
+    hs_cuda_release(sorter);
+    launched = &TESTED;
+    return 0;
+}
+
+/* A kernel whose groups wait for each other, behind one whose do not: only the first must be resident as a whole, in
+ * the largest of its grids. */
+static int cooperates()
+{
+    static const hs_kernel two[] = {{"apart", 64, 1, 0, 1, 0, 0, 0}, {"grid", 256, 32, 20000, 2, 1, 0, 1}};
+    static const hs_step steps[] = {
+        {0, 0, HS_ANYWHERE, HS_ALONE, 0, 0, {{HS_SOURCE, 0, 0}}, 0, 1000, 0, 1, 1, 100000},
+        {1, 0, HS_ANYWHERE, HS_ALONE, 0, 0, {{HS_SOURCE, 0, 0}, {HS_DESTINATION, 0, 0}}, 1000, 5000, 255, 256, 1, 9},
+        {1, 1, HS_ANYWHERE, HS_ALONE, 0, 0, {{HS_SOURCE, 0, 0}, {HS_DESTINATION, 0, 0}}, 5000, 9000, 255, 256, 1, 10}};
+    hs_sort made = TESTED;
+    made.kernels = two;
+    made.steps = steps;
+    made.kernel_count = 2;
+    made.step_count = 3;
+    made.max_n = 9000;
+    made.scratch = {9000, 0, 0, 1, 0, 0};
+    const hs_cuda_kernels sort = {&made, kernels}, *const every[] = {&sort}, *found = NULL;
+    const hs_sort *sorts[] = {&made};
+    const hs_target target = {"one", NULL, sorts, 1};
+    const hs_cuda_target mine = {&target, every}, *const all[] = {&mine};
+    hs_cuda *sorter = NULL;
+    launched = &made;
+    resident = 3;
+    cores = 4;
+    shared_asked = 0;
+    CHECK(hs_cuda_match(all, 1, made.key, NULL, &found) == HS_OK && found == &sort);
+    CHECK(shared_asked == 20000); /* what is resident depends on it */
+    CHECK(hs_cuda_create(&sort, &sorter, NULL) == HS_OK);
+    launches = together = 0;
+    hs_cuda_args a = good(1000);
+    CHECK(hs_cuda_sort(sorter, NULL, &a, NULL) == HS_OK && launches == 1 && together == 0 && got.n == 1000);
+    a = good(6000);
+    CHECK(hs_cuda_sort(sorter, NULL, &a, NULL) == HS_OK && launches == 2 && together == 1 && got.argument == 1);
+    CHECK(got.n == 6000 && got.pointers[1] == uint64_t{2} << 40);
+    launch_fail = cudaErrorCooperativeLaunchTooLarge;
+    CHECK(hs_cuda_sort(sorter, NULL, &a, NULL) == HS_ERROR_DEVICE && last == cudaSuccess);
+    launch_fail = cudaSuccess;
+    hs_cuda_release(sorter);
+    int *const facts[] = {&can_cooperate, &cores, &resident}, low[] = {0, 3, 0};
+    for (int k = 0; k < 3; k++) {
+        const int was = *facts[k];
+        *facts[k] = low[k];
+        CHECK(hs_cuda_create(&sort, &sorter, NULL) == HS_ERROR_DEVICE && !sorter);
+        CHECK(hs_cuda_match(all, 1, made.key, NULL, &found) == HS_OK && !found);
+        *facts[k] = was;
+    }
+    cores = 5;
+    resident = 2; /* exactly as many as the largest grid has */
+    CHECK(hs_cuda_create(&sort, &sorter, NULL) == HS_OK);
     hs_cuda_release(sorter);
     launched = &TESTED;
     return 0;
@@ -384,7 +456,7 @@ static int everything_refused(const hs_cuda *sorter, const hs_cuda *plain)
 
 static int everything()
 {
-    static const hs_kernel one[] = {{"one", 64, 1, 0, 5, 0, 0}};
+    static const hs_kernel one[] = {{"one", 64, 1, 0, 5, 0, 0, 0}};
     static const hs_binding all[] = {
         {HS_SOURCE, 0, 0}, {HS_DESTINATION, 0, 0}, {HS_VALUES, 0, 0}, {HS_VALUES_OUT, 0, 0}, {HS_COUNT, 0, 0}};
     static hs_step steps[] = {{0, 0, HS_ANYWHERE, HS_GRIDS, 0, 0, {{HS_COUNT, 0, 0}}, 0, UINT64_MAX, 0, 1, 1, 1},
@@ -420,7 +492,7 @@ static int everything()
 /* Indices, and keys that are discarded: the destination is behind the rest of scratch. */
 static int indices()
 {
-    static const hs_kernel one[] = {{"one", 64, 1, 0, 3, 0, 0}};
+    static const hs_kernel one[] = {{"one", 64, 1, 0, 3, 0, 0, 0}};
     static const hs_step steps[] = {{0, 0, HS_OUT_OF_PLACE, HS_ALONE, 0, 0,
                                      {{HS_SOURCE, 0, 0}, {HS_DESTINATION, 0, 0}, {HS_VALUES_OUT, 0, 0}}, 0, 1000000, 63,
                                      64, 1, 10}};
@@ -478,7 +550,8 @@ int main(int argc, char **argv)
         }
     quiet = true;
     if (sorts(sorter) || errors(&sort, sorter) || creates(&sort) || matches(&sort)) return 1;
-    if (matches_no_scan(&sort) || scratch_and_wide() || everything() || indices()) return 1;
+    if (matches_no_scan(&sort) || scratch_and_wide() || cooperates()) return 1;
+    if (everything() || indices()) return 1;
     hs_cuda_release(sorter);
     hs_cuda_release(NULL);
     CHECK(hs_cuda_sort_of(NULL) == NULL);

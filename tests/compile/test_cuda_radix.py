@@ -10,7 +10,7 @@ from conftest import missing
 
 from hsgen import nvrtc, sorts
 from hsgen.algorithms import radix
-from hsgen.keys import KEYS
+from hsgen.keys import KEYS, Form
 from hsgen.render import render
 from hsgen.spec import Part, Sort
 
@@ -33,15 +33,13 @@ def sort_of(key: str, **values: Any) -> Sort:
     """Return a sort of 8 bits, 128 lanes with 4 keys each; `values` change that."""
     small: dict[str, Any] = {"bits": 8, "items": 4, "work_group": 128, "subgroup": 1, "groups": 1024}
     p = radix.Params(key=KEYS[key], **{"coordination": "scan", **small, **values})
-    kernels, plan, parts = sorts.assemble([Part(algorithm="radix", params=p, min_n=0, max_n=2**62)], "shape")
-    return Sort(target="shape", algorithm="radix", key=KEYS[key], kernels=kernels, plan=plan, parts=parts)
+    kernels, plan, parts = sorts.assemble([Part(algorithm="radix", params=p, min_n=0, max_n=2**62)], "shape", p.form)
+    return Sort(target="shape", algorithm="radix", key=p.key, kernels=kernels, plan=plan, parts=parts, form=p.form)
 
 
 def ways() -> list[tuple[str, str, str, int]]:
     """Return (ranker, coordination, key type, architecture): every ranker with both coordinations, nightly with all."""
-    every = [
-        (r, c) for r, v in RANKERS.items() for c in radix.shape.COORDINATIONS if c == "scan" or v["ranker"] != "serial"
-    ]
+    every = [(r, c) for r, v in RANKERS.items() for c in ("scan", "lookback") if c == "scan" or v["ranker"] != "serial"]
     if NIGHTLY:
         return [(r, c, k, a) for r, c in every for k in KEYS for a in ARCHS]
     return [(r, c, ("u32", "u64")[i // 2 % 2], ARCHS[(i + i // 4) % 2]) for i, (r, c) in enumerate(every)]
@@ -76,3 +74,34 @@ def test_voting_in_large_tiles_spills_nothing(key: str, items: int, arch: int) -
         some = text.text if NIGHTLY else text.only("histogram", "onesweep", "scatter")
         found = compiler.compile(some, arch)
         assert {k: u for k, u in found.items() if u.spills} == {} and found["onesweep"].registers <= 128
+
+
+@pytest.mark.parametrize(
+    ("key", "items", "held", "room"), [("u32", 20, 20, 48), ("u32", 24, 20, 99), ("u64", 16, 10, 99)]
+)
+def test_buckets_spill_nothing(key: str, items: int, held: int, room: int) -> None:
+    """512 lanes that deal keys out, 256 that sort a bucket, with 64 registers each, in so many KiB of shared memory."""
+    shape = {"ranker": "ballot", "subgroup": 32, "coordination": "lookback", "work_group": 256, "resident": 3}
+    buckets = {"msd_from": 1 << 20, "msd_group": 512, "msd_items": items, "bucket_group": 256, "bucket_items": held}
+    sort = sort_of(key, **shape, **buckets, bucket_places=4096 if key == "u32" else 2048)
+    assert max(k.local_bytes(sort.key) for k in sort.kernels) <= room << 10
+    names = [k.name for k in sort.kernels if k.name.startswith(("msd", "bucket"))]
+    for compiler in compilers(90):
+        found = compiler.compile(render(sort, "cuda").only(*names), 90)
+        assert set(found) == set(names) and {k: u for k, u in found.items() if u.spills} == {}
+        assert all(found[k].registers <= 64 for k in ("msd_first", "msd_second", "bucket"))
+
+
+@pytest.mark.parametrize("key", ["u32", "u64"])
+@pytest.mark.parametrize("value", ["v4", "index"])
+def test_buckets_of_pairs_spill_nothing(key: str, value: str) -> None:
+    """256 lanes that hold 11 pairs each, with 64 registers, in 48 KiB of shared memory."""
+    shape = {"ranker": "ballot", "subgroup": 32, "coordination": "lookback", "work_group": 256, "resident": 3}
+    buckets = {"finish_from": 1 << 23, "finish_group": 256, "finish_items": 11, "finish_places": 2048}
+    sort = sort_of(key, **shape, **buckets, redo=False, form=Form(value=value, typed=True))
+    names = [k.name for k in sort.kernels if k.name.startswith("finish")]
+    assert len(names) == 5 and max(sort.kernel(k).local_bytes(sort.key) for k in names) <= 48 << 10
+    for compiler in compilers(90):
+        found = compiler.compile(render(sort, "cuda").only(*names), 90)
+        assert set(found) == set(names) and {k: u for k, u in found.items() if u.spills} == {}
+        assert found["finish"].registers <= 64

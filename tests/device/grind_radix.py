@@ -12,16 +12,27 @@ from typing import Any
 import numpy as np
 from radices import shape, sort_of, tried
 
-from hsgen import toolchain
+from hsgen import toolchain, validate
 from hsgen.algorithms import radix
 from hsgen.backends.hosts import hosts
 from hsgen.backends.opencl import Compiled, Direct, build, context_for
 from hsgen.cases import KINDS
 from hsgen.frames import Frame
+from hsgen.keys import Form
+from hsgen.plan import Options
 from hsgen.render import render
 
 SHAPES: dict[str, dict[str, Any]] = {
     "flags": {"ranker": "flags", "coordination": "lookback"},
+    "endless": {"ranker": "flags", "coordination": "lookback", "redo": False},
+    "buckets": {
+        **{"ranker": "flags", "coordination": "lookback", "begin": 0, "end": None, "bits": 8},
+        **{"msd_from": 52, "msd_group": 8, "msd_items": 3, "bucket_group": 8, "bucket_items": 8, "bucket_places": 16},
+    },
+    "pairs": {
+        **{"ranker": "flags", "coordination": "lookback", "begin": 0, "end": None, "bits": 8, "redo": False},
+        **{"finish_from": 416, "finish_group": 8, "finish_items": 4, "finish_places": 16, "form": Form(value="v4")},
+    },
     "split1": {"ranker": "split", "split": 1},
     "split2": {"ranker": "split", "coordination": "lookback"},
     "serial1": {"ranker": "serial", "work_group": 1, "items": 16},
@@ -52,11 +63,20 @@ def main(ranker: str, fault: str = "") -> None:
 
     scratch._fill = copied  # type: ignore[method-assign]
     scratch.whole = lambda queue: True  # type: ignore[method-assign]
-    frame = Frame(engine, max(counts))
-    for n in counts:
-        for kind in ("random", "all equal"):
+    frame = Frame(engine, max(*counts, 450))
+    for n in (417, 450) if p.finish else ():
+        even = np.random.default_rng(n).permutation(np.arange(n, dtype=np.uint32) * np.uint32((1 << 32) // n))
+        for keys in (even, even & ~np.uint32(31 << 23), even >> 2):  # crowded, or uneven
+            for in_place in (True, False):
+                made = validate.call(sort, keys, Options(), in_place=in_place, count=None, rng=np.random.default_rng(1))
+                if problem := frame.run(made):
+                    raise SystemExit(f"{n} pairs: {problem}")
+    for n in counts if not p.finish else ():
+        for kind in ("random", "all equal", *(["sorted"] if p.msd else [])):
             keys = KINDS[kind](np.random.default_rng(n), n, np.dtype(np.uint32))
-            right = keys[np.argsort(keys >> 8 & 0x7FF, kind="stable")]
+            if kind == "sorted":
+                keys &= np.uint32(3 << 30)  # even, and few distinct keys in a bucket
+            right = np.sort(keys) if p.msd else keys[np.argsort(keys >> 8 & 0x7FF, kind="stable")]
             for in_place in (True, False):
                 problem = tried(frame, keys, right, in_place=in_place)
                 if problem and not fault:

@@ -22,6 +22,9 @@ python=python3
 [ -x .venv/bin/python ] && python=.venv/bin/python
 export PYTHONPATH=$PWD${PYTHONPATH:+:$PYTHONPATH} PYTHONUNBUFFERED=1
 target=${HSGEN_TARGET:-nvidia-sm90}
+[ -n "${HSGEN_TARGET:-}" ] || ! nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | grep -qx 9.0 || target=nvidia-hopper
+others=$target # for APIs that nvidia-hopper does not serve
+[ "$target" != nvidia-hopper ] || others=nvidia-sm90
 failed=0
 left=0
 
@@ -60,10 +63,10 @@ check() {
   step cuda-generic hsgen validate --api cuda -t generic --device NVIDIA
   sanitize
   if has_vulkan; then
-    step vulkan hsgen validate --api vulkan -t "$target" --full --bundle "$bundle" --device NVIDIA
-    step vulkan-addresses hsgen validate --api vulkan -t "$target" --option binding_limit=4096 --bundle "$bundle" --device NVIDIA
+    step vulkan hsgen validate --api vulkan -t "$others" --full --bundle "$bundle" --device NVIDIA
+    step vulkan-addresses hsgen validate --api vulkan -t "$others" --option binding_limit=4096 --bundle "$bundle" --device NVIDIA
     if ls /usr/share/vulkan/explicit_layer.d/*alidation*.json >/dev/null 2>&1; then
-      step vulkan-validation hsgen validate --api vulkan -t "$target" --option validation=1 --bundle "$bundle" --device NVIDIA
+      step vulkan-validation hsgen validate --api vulkan -t "$others" --option validation=1 --bundle "$bundle" --device NVIDIA
     else
       leave vulkan-validation "the validation layers are not installed"
     fi
@@ -91,7 +94,9 @@ sanitize() {
   fi
   local name=${1:-many} built="$out/bundle-${1:-many}" arch
   arch=sm_$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr -d .)
-  step "$name-generate" hsgen generate -t "$target" -t generic --api cuda --algorithm auto --algorithm radix "${@:2}" -o "$built"
+  # buckets from counts on that a sanitizer can bear
+  sed -e 's/^name = .*/name = "small"/' -e 's/^msd_from = .*/msd_from = 20000/' "targets/$target.toml" >"$out/small.toml"
+  step "$name-generate" hsgen generate -t "$out/small.toml" -t generic --api cuda --algorithm auto --algorithm radix "${@:2}" -o "$built"
   step "$name-build" nvcc -std=c++17 -O2 --threads 0 -lineinfo -arch="$arch" -I"$built/include" tests/device/sort_many.cu \
     "$built"/src/*.c "$built"/src/*.cu "$built"/targets/*/*.c "$built"/targets/*/*.cu -o "$out/sort-$name"
   step "$name-run" "$out/sort-$name"
@@ -100,12 +105,22 @@ sanitize() {
   done
 }
 
+# Without a CUDA context some GPUs idle at a fraction of their clock, and stay there for short work through other APIs.
+awake() {
+  "$python" -c 'import ctypes, time
+cuda, context = ctypes.CDLL("libcuda.so.1"), ctypes.c_void_p()
+cuda.cuInit(0) or cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0)
+time.sleep(3600)' &
+  trap "kill $!" EXIT
+}
+
 bench() {
   local sizes=2^10..2^28
+  awake
   step bench-cuda hsgen bench --api cuda -t "$target" --sizes $sizes --against cub --json --device NVIDIA
   step bench-radix hsgen bench --api cuda -t "$target" --algorithm radix --sizes $sizes --against cub --json --device NVIDIA
   if has_vulkan; then
-    step bench-vulkan hsgen bench --api vulkan -t "$target" --sizes $sizes --against "" --bundle "$bundle" --json --device NVIDIA
+    step bench-vulkan hsgen bench --api vulkan -t "$others" --sizes $sizes --against "" --bundle "$bundle" --json --device NVIDIA
   else
     leave bench-vulkan "no loader libvulkan.so.1, or no header vulkan/vulkan_core.h"
   fi
@@ -125,9 +140,9 @@ forms() {
   jobs+=("graph cuda -t $target --key u32 --value v4 $all --option graph=1")
   if has_vulkan; then
     for job in ${FORMS_VULKAN:-u8-v4 u16-none u32-none u32-v4 u32-index u64-v8}; do
-      jobs+=("vulkan-$job vulkan -t $target --key ${job%-*} --value ${job#*-} $all --bundle $bundle")
+      jobs+=("vulkan-$job vulkan -t $others --key ${job%-*} --value ${job#*-} $all --bundle $bundle")
     done
-    jobs+=("vulkan-addresses vulkan -t $target --key u32 --value v4 $all --bundle $bundle --option binding_limit=4096")
+    jobs+=("vulkan-addresses vulkan -t $others --key u32 --value v4 $all --bundle $bundle --option binding_limit=4096")
   else
     leave vulkan "no loader libvulkan.so.1, or no header vulkan/vulkan_core.h"
   fi

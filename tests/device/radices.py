@@ -39,8 +39,8 @@ def shape(key: str = "u32", **values: Any) -> radix.Params:
 
 def sort_of(p: radix.Params) -> Sort:
     """Return the sort of a shape."""
-    kernels, plan, parts = sorts.assemble([Part(algorithm="radix", params=p, min_n=0, max_n=2**62)], "shape")
-    return Sort(target="shape", algorithm="radix", key=p.key, kernels=kernels, plan=plan, parts=parts)
+    kernels, plan, parts = sorts.assemble([Part(algorithm="radix", params=p, min_n=0, max_n=2**62)], "shape", p.form)
+    return Sort(target="shape", algorithm="radix", key=p.key, kernels=kernels, plan=plan, parts=parts, form=p.form)
 
 
 def engine(host: Host, p: radix.Params) -> Direct:

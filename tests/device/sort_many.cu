@@ -25,9 +25,9 @@ template <typename Key>
 static Key compared(const hs_sort *sort, Key key) { return static_cast<Key>(key >> sort->first_bit); }
 
 /* Sort n keys, with values if the sort has some (of which the first four bytes are the places of their keys), and the
- * count on the device if the sort takes one from there. */
+ * count on the device if the sort takes one from there.  Keys have bits where `mask` has some. */
 template <typename Key>
-static bool sorts(const hs_cuda_kernels *kernels, uint64_t n, bool in_place, std::mt19937_64 &random)
+static bool sorts(const hs_cuda_kernels *kernels, uint64_t n, bool in_place, uint64_t mask, std::mt19937_64 &random)
 {
     const hs_sort *sort = kernels->sort;
     const size_t size = sort->value_bytes;
@@ -35,7 +35,7 @@ static bool sorts(const hs_cuda_kernels *kernels, uint64_t n, bool in_place, std
     std::vector<Key> keys(n), result(n);
     std::vector<unsigned char> values(n * size), moved(n * size);
     std::vector<uint32_t> order(n);
-    for (Key &key : keys) key = static_cast<Key>(random());
+    for (Key &key : keys) key = static_cast<Key>(random() & mask);
     for (uint32_t i = 0; i < n; i++) {
         order[i] = i;
         if (size) std::memcpy(&values[i * size], &i, sizeof i);
@@ -69,18 +69,20 @@ static bool sorts(const hs_cuda_kernels *kernels, uint64_t n, bool in_place, std
     return fine;
 }
 
-static bool any(const hs_cuda_kernels *kernels, uint64_t n, bool in_place, std::mt19937_64 &random)
+static bool any(const hs_cuda_kernels *kernels, uint64_t n, bool in_place, uint64_t mask, std::mt19937_64 &random)
 {
     switch (kernels->sort->key_bytes) {
-    case 1: return sorts<uint8_t>(kernels, n, in_place, random);
-    case 2: return sorts<uint16_t>(kernels, n, in_place, random);
-    case 4: return sorts<uint32_t>(kernels, n, in_place, random);
-    default: return sorts<uint64_t>(kernels, n, in_place, random);
+    case 1: return sorts<uint8_t>(kernels, n, in_place, mask, random);
+    case 2: return sorts<uint16_t>(kernels, n, in_place, mask, random);
+    case 4: return sorts<uint32_t>(kernels, n, in_place, mask, random);
+    default: return sorts<uint64_t>(kernels, n, in_place, mask, random);
     }
 }
 
 int main()
 {
+    /* even keys; keys of one highest digit; such that crowd in a few places of the highest one */
+    const uint64_t masks[] = {~0ull, 0x000fff000fff0fffull, 0xff000003ff000003ull};
     std::mt19937_64 random(1);
     int done = 0, wrong = 0;
     for (size_t t = 0; t < hs_cuda_targets_count; t++)
@@ -90,7 +92,7 @@ int main()
             const uint64_t counts[] = {0, 1, 2, 129, block - 1, block, block + 1, 3 * block + 7, 16 * block + 1, 67 * block + 5};
             for (uint64_t n : counts)
                 for (int in_place = 0; in_place < 2; in_place++, done++) {
-                    const bool fine = any(kernels, n, in_place, random);
+                    const bool fine = any(kernels, n, in_place, masks[done / 2 % 3], random);
                     if (!fine && ++wrong < 10)
                         std::printf("%s %s %s, %llu keys: wrong\n", kernels->sort->target, kernels->sort->key,
                                     kernels->sort->value, static_cast<unsigned long long>(n));

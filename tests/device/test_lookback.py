@@ -17,11 +17,16 @@ import numpy as np
 import pytest
 from radices import engine, payloads, shape, sort_of, tried
 
+from hsgen import sorts as sorts_of
+from hsgen import validate
 from hsgen.algorithms import radix
 from hsgen.backends.hosts import Host
 from hsgen.backends.opencl import Compiled, Direct, build, context_for, standard
 from hsgen.frames import Frame
+from hsgen.keys import Form
+from hsgen.plan import Options
 from hsgen.render import render
+from hsgen.spec import Part, Sort
 
 NIGHTLY = os.environ.get("HSGEN_NIGHTLY") == "1"
 PATIENT = 1 << 27
@@ -110,7 +115,43 @@ def test_passes_without_work_are_skipped_beside_those_that_fail(embedded: Host, 
         right = keys[np.argsort(keys >> np.uint32(16), kind="stable")]
         for in_place in (False, True):
             assert tried(frame, keys, right, in_place=in_place) is None
-            assert made.outcome() == (1 if values and kept else 0)
+            # out of place a pass moves the keys even where all digits are constant
+            assert made.outcome() == (1 if values and (kept or not in_place) else 0)
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("value", ["none", "v4", "index"])
+@pytest.mark.parametrize("passes", [2, 3])
+@pytest.mark.parametrize("redo", [True, False])
+def test_every_set_of_constant_digits_ends_in_the_destination(
+    embedded: Host, *, redo: bool, passes: int, value: str
+) -> None:
+    """Whatever is constant, in and out of place, with and without tiles that starve."""
+    p = replace(base("flags", passes), redo=redo, form=Form(value=value))
+    kernels, plan, parts = sorts_of.assemble([Part(algorithm="radix", params=p, min_n=0, max_n=2**62)], "shape", p.form)
+    assert ("copy" in {k.name for k in kernels}) == (passes == 3) and ("scatter" in {k.name for k in kernels}) == redo
+    sort = Sort(target="shape", algorithm="radix", key=p.key, kernels=kernels, plan=plan, parts=parts, form=p.form)
+    context = context_for(embedded)
+    made = Direct(context, Compiled(context, sort))
+    frame, rng = Frame(made, 5000), np.random.default_rng(2)
+    for moving in range(1 << passes):
+        mask = sum((1 << width) - 1 << shift for q, (shift, width) in enumerate(p.digits) if moving >> q & 1)
+        keys = rng.integers(0, 1 << 32, 5000, np.uint32) & np.uint32(mask)
+        for in_place in (False, True):
+            call = validate.call(sort, keys, Options(), in_place=in_place, count=None, rng=rng)
+            assert frame.run(call) is None, (moving, in_place)
+            assert made.outcome() == 0
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("every", [2, 3, 64])
+@pytest.mark.parametrize("ranker", ["flags", "ballot16"])
+def test_waits_without_bound_end(embedded: Host, ranker: str, every: int) -> None:
+    """Tiles that publish only when they have looked back themselves are waited for, by kernels that cannot give up."""
+    p = replace(base(ranker), redo=False)
+    made = engine(embedded, replace(p, withhold=every))
+    assert "spins" not in render(made.sort, "opencl").text
+    assert sorts(made, Frame(made, COUNT), COUNT, times=2) == [0] * 4
 
 
 @pytest.mark.device

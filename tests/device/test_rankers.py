@@ -71,7 +71,7 @@ SOME = [
 def ways() -> list[Any]:
     """Return the combinations to try: some, or nightly all."""
     coordinations = [
-        (r, c) for r in RANKERS for c in radix.shape.COORDINATIONS if c == "scan" or "serial" not in str(RANKERS[r])
+        (r, c) for r in RANKERS for c in ("scan", "lookback") if c == "scan" or "serial" not in str(RANKERS[r])
     ]
     digits = [(8, False), (5, True)]
     every = [(r, c, k, b, half) for r, c in coordinations for k in ("u32", "u64") for b, half in digits]
@@ -177,7 +177,7 @@ def test_forms_without_subgroups_sort_on_another_device(pocl: Host, ranker: str)
     Work-groups that rank tiles have no more lanes than a digit has values: PoCL 3.1 vectorises others wrongly
     (POCL_WORK_GROUP_METHOD=workitemrepl does not).
     """
-    for number, coordination in enumerate(radix.shape.COORDINATIONS if NIGHTLY else ("scan",)):
+    for number, coordination in enumerate(("scan", "lookback") if NIGHTLY else ("scan",)):
         key = "u64" if (number + GENERIC.index(ranker)) % 2 else "u32"
         p = made(ranker, coordination, key, 4, True)
         if not p.serial:
@@ -187,7 +187,7 @@ def test_forms_without_subgroups_sort_on_another_device(pocl: Host, ranker: str)
 
 
 @pytest.mark.device
-@pytest.mark.parametrize("ranker", GENERIC)
+@pytest.mark.parametrize("ranker", [*GENERIC, "endless", "buckets", "pairs"])
 def test_oclgrind_reports_nothing(ranker: str) -> None:
     """No race, no read of what was never written, no access out of bounds."""
     done = grind(ranker)

@@ -45,6 +45,8 @@ ELEMENTS = ("u32", "u64")
 SHAPES: dict[str, dict[str, Any]] = {
     "scan": {"work_group": 32, "items": 3, "coordination": "scan"},
     "lookback": {"work_group": 32, "items": 2, "coordination": "lookback", "spins": 1 << 24},
+    "endless": {"work_group": 32, "items": 2, "coordination": "lookback", "redo": False, "withhold": 3},
+    "alone-endless": {"work_group": 1, "items": 50, "coordination": "lookback", "redo": False, "withhold": 3},
     "alone": {"work_group": 1, "items": 50, "coordination": "scan"},
     "alone-lookback": {"work_group": 1, "items": 50, "coordination": "lookback", "spins": 1 << 24},
 }

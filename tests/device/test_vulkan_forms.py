@@ -24,7 +24,8 @@ from hsgen.keys import KEYS, VALUES, Form
 
 NIGHTLY = os.environ.get("HSGEN_NIGHTLY") == "1"
 WORKER = Path(__file__).with_name("every_worker.py")
-LANES = {"forms1": 4, "forms8": 8}  # lanes of a subgroup; what uses none runs in any
+# lanes of a subgroup; what uses none runs in any
+LANES = {"forms1": 4, "forms8": 8, "several8": 8, "buckets8": 8, "pairs8": 8}
 __all__ = ["lavapipe"]  # a fixture
 
 SOME = [
@@ -33,6 +34,10 @@ SOME = [
     ("forms8", "auto", "u8", "index64"),
     ("forms8", "auto", "u32", "packed"),
     ("forms8", "radix-walk", "u32", "none"),
+    ("several8", "auto", "u32", "v4"),
+    ("buckets8", "auto", "u64", "none"),
+    ("pairs8", "auto", "u32", "index"),
+    ("pairs8", "auto", "u64", "v4"),
     ("forms1", "auto", "u16", "v8"),
     ("forms1", "auto", "u64", "none"),
     ("forms1", "radix-split", "u32", "index"),

@@ -127,6 +127,10 @@ def test_every_template_is_used() -> None:
     roots |= {f"dialects/{name}.j2" for name in APIS.values()} | {f"{name}/words.j2" for name in ALGORITHMS}
     roots |= {"report/page.j2"}  # of hsgen report
     roots |= {"grids.j2"}  # of sorts with a count on the device, whatever the algorithm
+    roots |= {"dialects/cuda_parts.j2", "radix/grid.j2"}  # of sorts whose work-groups wait for each other
+    roots |= {f"radix/{name}.j2" for name in ("msd_begin", "msd_histogram", "msd_starts", "msd_deal", "msd_count")}
+    roots |= {f"radix/{name}.j2" for name in ("msd_places", "bucket", "bucket_rest")}  # of sorts by buckets
+    roots |= {f"radix/finish{name}.j2" for name in ("", "_starts", "_bounds", "_rest", "_again")}  # the same of pairs
     roots |= {f"radix/rank_{name}.j2" for name in ("match", "flags", "split")}  # imported by a name made up
     for found in map(target.find, target.names()):
         for (label, _), params in found.choices.items():

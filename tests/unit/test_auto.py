@@ -17,7 +17,8 @@ from hsgen.cases import around
 from hsgen.errors import Usage
 from hsgen.keys import KEYS
 from hsgen.plan import launches
-from hsgen.spec import Part, Scratch, Sort
+from hsgen.render import render
+from hsgen.spec import Part, Scratch, Sort, Step
 from hsgen.target import Target
 
 HEAD = """schema = 1
@@ -148,9 +149,10 @@ def test_a_default_for_keys_that_a_target_does_not_sort() -> None:
             "sort.u32.upto: [5000, 400] does not ascend; give the crossovers in ascending order",
         ),
         (
-            '["merge", "radix"]',
-            '["radix-bits4", "radix"]',
-            "sort.u32: two of the algorithms have a kernel count; give them the same shape",
+            '["merge", "radix"]\nupto = [5000]\n',
+            '["merge", "merge-low", "radix"]\nupto = [100, 5000]\n'
+            + MERGE.replace("merge.u32", "merge.u32.low").replace("height = 4", "height = 2"),
+            "sort.u32: two of the algorithms have a kernel block_sort_4; give them the same shape",
         ),
         ("[radix.u32.bits4]", "[radix.u32.Bits-4]", "radix.u32.Bits-4: cannot name a variant; use lower-case letters"),
         (
@@ -210,7 +212,7 @@ def parts(*rows: tuple[str, Any, int]) -> Sort:
     """Return the sort of (algorithm, parameters, greatest count), in ascending order."""
     low, placed = 0, []
     for name, params, top in rows:
-        placed.append(Part(algorithm=name, params=params, min_n=low, max_n=top))
+        placed.append(Part(algorithm=name.split("-")[0], label=name, params=params, min_n=low, max_n=top))
         low = top
     kernels, plan, whole = sorts.assemble(placed, "here")
     return Sort(target="t", algorithm="auto", key=KEYS["u32"], kernels=kernels, plan=plan, parts=whole)
@@ -227,6 +229,7 @@ EVER = 2**63 - 1
 def wholes() -> dict[str, Sort]:
     """Return sorts of one, two and three parts."""
     base, look = found("radix"), found("radix", RANKED)
+    mid, low = replace(look, items=2, bits=7), replace(base, bits=4)
     walking = replace(base, ranker="serial", work_group=1, items=64, single=300, stream_from=9000)
     return {
         "merge": parts(("merge", found("merge"), EVER)),
@@ -235,9 +238,22 @@ def wholes() -> dict[str, Sort]:
         "merge, large": parts(("merge", found("merge"), 5000), ("radix", replace(look, large=True), EVER)),
         "radix, merge": parts(("radix", base, 3000), ("merge", found("merge"), EVER)),
         "radix, merge, radix": parts(("radix", base, 200), ("merge", found("merge"), 3000), ("radix", base, EVER)),
+        "several": parts(
+            ("merge", found("merge"), 130), ("radix-mid", mid, 900), ("radix-bits4", low, 5000), ("radix", look, EVER)
+        ),
         "walking": parts(("radix", walking, EVER)),
         "merge, walking": parts(("merge", found("merge"), 100), ("radix", walking, EVER)),
     }
+
+
+TAILS = {"several": ("_radix_bits4", "_radix")}
+"""What later radix sorts of a sort have behind the names of their kernels."""
+
+
+def unnamed(whole: Sort, step: Step) -> Step:
+    """Return a step as the plan of its algorithm has it."""
+    tails = TAILS["several"] if any(p.label == "radix-mid" for p in whole.parts) else ()
+    return replace(step, kernel=next((step.kernel[: -len(x)] for x in tails if step.kernel.endswith(x)), step.kernel))
 
 
 @pytest.mark.parametrize("name", wholes())
@@ -254,7 +270,9 @@ def test_each_count_is_sorted_by_one_part_in_the_scratch_that_it_needs(name: str
         made = {"merge": merge, "radix": radix}[part.algorithm]
         plan = made.plan(part.params)
         for in_place in (False, True):
-            mine = [replace(x.step, min_n=0, max_n=0) for x in launches(whole.plan, n, in_place=in_place)]
+            mine = [
+                unnamed(whole, replace(x.step, min_n=0, max_n=0)) for x in launches(whole.plan, n, in_place=in_place)
+            ]
             alone = [replace(x.step, min_n=0, max_n=0) for x in launches(plan, n, in_place=in_place)]
             assert mine == alone and bool(mine) == (n > 0)
         assert whole.plan.scratch.bytes(n) >= plan.scratch.bytes(n)
@@ -276,6 +294,42 @@ def test_the_outcome_means_something_only_where_a_part_looks_back() -> None:
     told = wholes()["merge, lookback"].plan.outcome
     assert told is not None and (told.words, told.min_n) == (4, 256)
     assert wholes()["merge, large"].plan.outcome == replace(told, min_n=5000)
+
+
+def test_an_outcome_that_not_every_count_has_is_none() -> None:
+    """Above the first part that tells it, all must: their words are the same, and nobody else clears them."""
+    base, look = found("radix"), found("radix", RANKED)
+    other = replace(look, items=2)
+    told = parts(("radix", other, 3000), ("radix-b", look, EVER)).plan.outcome
+    assert told is not None and (told.words, told.min_n) == (4, 128)
+    assert wholes()["several"].plan.outcome is None  # the one in the middle counts
+    assert parts(("radix", look, 3000), ("merge", found("merge"), EVER)).plan.outcome is None
+    ends = parts(("radix", base, 3000), ("radix-b", look, EVER)).plan.outcome
+    assert ends is not None and ends.min_n == 3000
+
+
+def test_kernels_of_later_radix_sorts_have_their_labels_behind_their_names() -> None:
+    whole = wholes()["several"]
+    names = [k.name for k in whole.kernels]
+    assert len(set(names)) == len(names) and {"onesweep", "count_radix_bits4", "onesweep_radix"} <= set(names)
+    assert {s.kernel for s in whole.plan.steps} == set(names)
+    assert not [n for n in names if n.startswith("single")]  # what one work-group sorts alone, merges sort
+    assert not whole.kernel("begin_radix").always and whole.kernel("begin").always
+    for n in (900, 901, 5001, 1 << 20):
+        part = next(p for p in whole.parts if p.min_n < n <= p.max_n)
+        plain = radix.plan(part.params)
+        assert sorts.traffic(whole, n) == sum(
+            radix.moved(part.params, x.step, n) for x in launches(plain, n, in_place=False)
+        )
+    notes = dict(sorts.notes(whole))
+    assert notes["radix-mid"] == "131 to 900 keys" and notes["radix-bits4"] == "901 to 5000 keys"
+
+
+def test_words_that_kernels_share_suit_all_radix_sorts_of_a_text() -> None:
+    """Where all digits have one width it is a constant, else kernels read it from their argument."""
+    for name, fixed in (("merge, radix", True), ("several", False)):
+        text = render(wholes()[name], "opencl").text
+        assert ("#define hs_digit_mask() 255\n" in text) == fixed
 
 
 def test_kernels_that_no_row_uses_are_left_out() -> None:

@@ -22,7 +22,7 @@ from hsgen.algorithms.scan.model import Fault, joined, pieces, run
 from hsgen.algorithms.scan.words import COUNTED, STATES, SUMMED
 from hsgen.cases import SUMMANDS, around
 from hsgen.device import Device
-from hsgen.keys import KEYS
+from hsgen.keys import KEYS, PLAIN
 from hsgen.plan import launches
 from hsgen.render import render
 from hsgen.spec import Part, Sort
@@ -80,6 +80,8 @@ def check(p: scan.Params, n: int, kind: str = "random", seed: int = 1, limit: in
 WAYS: dict[str, dict[str, Any]] = {
     "scan": {},
     "lookback": {"coordination": "lookback"},
+    "endless": {"coordination": "lookback", "redo": False},
+    "lanes alone wait": {"work_group": 1, "items": 32, "coordination": "lookback", "redo": False},
     "lanes alone": {"work_group": 1, "items": 32},
     "lanes alone look back": {"work_group": 1, "items": 32, "coordination": "lookback"},
 }
@@ -116,6 +118,15 @@ def test_tiles_that_give_up_are_done_again(seed: int) -> None:
         assert redone == 2 or "starve" not in test
     patient = shape(withhold=2, spins=1 << 20, **WAYS["lookback"])
     assert check(patient, 13 * patient.tile + 5, seed=seed) == 0
+    endless = replace(patient, redo=False, spins=1)
+    assert check(endless, 13 * endless.tile + 5, seed=seed) == 0
+
+
+def test_where_a_device_promises_to_go_on_nothing_is_done_again() -> None:
+    found = scan.formed({"u32": shape(**WAYS["lookback"])}, KEYS["u32"], PLAIN, replace(ROOMY, progress="guaranteed"))
+    assert found is not None and found.endless and not scan.formed({"u32": found}, KEYS["u32"], PLAIN, ROOMY).endless
+    assert [k.name for k in scan.kernels(found)] == ["single", "begin", "lookback"]
+    assert scan.plan(found).outcome is None and len(scan.plan(found).steps) == 3
 
 
 @pytest.mark.parametrize("way", WAYS)

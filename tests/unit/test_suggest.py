@@ -90,6 +90,7 @@ def test_no_shape_for_next_to_no_local_memory() -> None:
 SIZE = "sized for the devices that the file's author had in mind; the facts have no number of cores"
 CHARTS = "an estimate for this family alone; the rule knows charts of three devices"
 TUNED = "found by hsgen tune on the device"
+HOPPER = "as nvidia-sm90, which was tuned; tiles as large as three work-groups on a multiprocessor allow"
 EVERYWHERE = {"radix.*.groups": SIZE, "sort.*.upto": CHARTS}
 DIFFERENT = {
     "adreno-6xx": {
@@ -132,6 +133,11 @@ DIFFERENT = {
         "merge.u32.*": "subgroups of 8, which most CPUs have; the facts list all that a variable can make",
     },
     "mali-valhall": {"merge.*": "8 rows: with few registers twice as many lanes are resident"},
+    "nvidia-hopper": {
+        "merge.*": HOPPER,
+        "radix.*": HOPPER,
+        "sort.*": "one radix sort more than the rule knows, and estimates of crossovers",
+    },
     "nvidia-sm30": {
         "merge.u64.*_scale": "a lane has 63 registers at most there",
     },

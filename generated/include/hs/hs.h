@@ -129,6 +129,7 @@ typedef struct hs_kernel {
     uint32_t bindings;
     uint32_t ballot; /* 1: lanes of a subgroup vote */
     uint32_t wide;   /* 1: n is handed to it as a 64-bit number, else as an int */
+    uint32_t cooperative; /* 1: its groups wait for each other, so all must be resident; in CUDA alone */
 } hs_kernel;
 
 /* A SPIR-V module with one entry point, main; null where a kernel is never used in this form. */

@@ -13,6 +13,9 @@ extern "C" {
 extern const hs_cuda_kernels hs_generic_auto_u32_cuda;
 extern const hs_cuda_kernels hs_generic_auto_u64_cuda;
 extern const hs_cuda_target hs_generic_cuda;
+extern const hs_cuda_kernels hs_nvidia_hopper_auto_u32_cuda;
+extern const hs_cuda_kernels hs_nvidia_hopper_auto_u64_cuda;
+extern const hs_cuda_target hs_nvidia_hopper_cuda;
 extern const hs_cuda_kernels hs_nvidia_sm90_auto_u32_cuda;
 extern const hs_cuda_kernels hs_nvidia_sm90_auto_u64_cuda;
 extern const hs_cuda_target hs_nvidia_sm90_cuda;

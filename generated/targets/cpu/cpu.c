@@ -4,20 +4,20 @@
 
 /* auto sort of u32 keys */
 static const hs_kernel hs_cpu_auto_u32_kernels[] = {
-    /* name, lanes, lanes of a subgroup, bytes of local memory, bindings; whether lanes vote, whether n has 64 bits */
-    {"block_sort_1", 16u, 16u, 2112u, 2u, 0u, 0u},
-    {"block_sort_4", 64u, 16u, 5184u, 2u, 0u, 0u},
-    {"block_sort_16", 256u, 16u, 17472u, 2u, 0u, 0u},
-    {"flip_1", 256u, 16u, 0u, 1u, 0u, 0u},
-    {"flip_2", 256u, 16u, 0u, 1u, 0u, 0u},
-    {"flip_3", 256u, 16u, 0u, 1u, 0u, 0u},
-    {"flip_4", 256u, 16u, 0u, 1u, 0u, 0u},
-    {"half_1", 256u, 16u, 0u, 1u, 0u, 0u},
-    {"clean", 256u, 16u, 16384u, 1u, 0u, 0u},
-    {"count", 1u, 1u, 2048u, 4u, 0u, 0u},
-    {"scatter", 1u, 1u, 1024u, 4u, 0u, 0u},
-    {"scatter_lines", 1u, 1u, 18432u, 4u, 0u, 0u},
-    {"copy", 1u, 1u, 0u, 4u, 0u, 0u},
+    /* name, lanes, lanes of a subgroup, bytes of local memory, bindings; whether lanes vote, n has 64 bits, groups wait for each other */
+    {"block_sort_1", 16u, 16u, 2112u, 2u, 0u, 0u, 0u},
+    {"block_sort_4", 64u, 16u, 5184u, 2u, 0u, 0u, 0u},
+    {"block_sort_16", 256u, 16u, 17472u, 2u, 0u, 0u, 0u},
+    {"flip_1", 256u, 16u, 0u, 1u, 0u, 0u, 0u},
+    {"flip_2", 256u, 16u, 0u, 1u, 0u, 0u, 0u},
+    {"flip_3", 256u, 16u, 0u, 1u, 0u, 0u, 0u},
+    {"flip_4", 256u, 16u, 0u, 1u, 0u, 0u, 0u},
+    {"half_1", 256u, 16u, 0u, 1u, 0u, 0u, 0u},
+    {"clean", 256u, 16u, 16384u, 1u, 0u, 0u, 0u},
+    {"count", 1u, 1u, 2048u, 4u, 0u, 0u, 0u},
+    {"scatter", 1u, 1u, 1024u, 4u, 0u, 0u, 0u},
+    {"scatter_lines", 1u, 1u, 18432u, 4u, 0u, 0u, 0u},
+    {"copy", 1u, 1u, 0u, 4u, 0u, 0u, 0u},
 };
 static const hs_step hs_cpu_auto_u32_steps[] = {
     /* kernel, argument, place; number, bits, range; bindings; min_n, max_n; groups: add, div, mul, cap */
@@ -4396,21 +4396,21 @@ const hs_sort hs_cpu_auto_u32 = {
 
 /* auto sort of u64 keys */
 static const hs_kernel hs_cpu_auto_u64_kernels[] = {
-    /* name, lanes, lanes of a subgroup, bytes of local memory, bindings; whether lanes vote, whether n has 64 bits */
-    {"block_sort_2", 16u, 8u, 3136u, 2u, 0u, 0u},
-    {"block_sort_8", 64u, 8u, 9280u, 2u, 0u, 0u},
-    {"block_sort_32", 256u, 8u, 33856u, 2u, 0u, 0u},
-    {"flip_1", 256u, 8u, 0u, 1u, 0u, 0u},
-    {"flip_2", 256u, 8u, 0u, 1u, 0u, 0u},
-    {"flip_3", 256u, 8u, 0u, 1u, 0u, 0u},
-    {"flip_4", 256u, 8u, 0u, 1u, 0u, 0u},
-    {"half_1", 256u, 8u, 0u, 1u, 0u, 0u},
-    {"half_2", 256u, 8u, 0u, 1u, 0u, 0u},
-    {"clean", 256u, 8u, 32768u, 1u, 0u, 0u},
-    {"count", 1u, 1u, 2048u, 4u, 0u, 0u},
-    {"scatter", 1u, 1u, 1024u, 4u, 0u, 0u},
-    {"scatter_lines", 1u, 1u, 18432u, 4u, 0u, 0u},
-    {"copy", 1u, 1u, 0u, 4u, 0u, 0u},
+    /* name, lanes, lanes of a subgroup, bytes of local memory, bindings; whether lanes vote, n has 64 bits, groups wait for each other */
+    {"block_sort_2", 16u, 8u, 3136u, 2u, 0u, 0u, 0u},
+    {"block_sort_8", 64u, 8u, 9280u, 2u, 0u, 0u, 0u},
+    {"block_sort_32", 256u, 8u, 33856u, 2u, 0u, 0u, 0u},
+    {"flip_1", 256u, 8u, 0u, 1u, 0u, 0u, 0u},
+    {"flip_2", 256u, 8u, 0u, 1u, 0u, 0u, 0u},
+    {"flip_3", 256u, 8u, 0u, 1u, 0u, 0u, 0u},
+    {"flip_4", 256u, 8u, 0u, 1u, 0u, 0u, 0u},
+    {"half_1", 256u, 8u, 0u, 1u, 0u, 0u, 0u},
+    {"half_2", 256u, 8u, 0u, 1u, 0u, 0u, 0u},
+    {"clean", 256u, 8u, 32768u, 1u, 0u, 0u, 0u},
+    {"count", 1u, 1u, 2048u, 4u, 0u, 0u, 0u},
+    {"scatter", 1u, 1u, 1024u, 4u, 0u, 0u, 0u},
+    {"scatter_lines", 1u, 1u, 18432u, 4u, 0u, 0u, 0u},
+    {"copy", 1u, 1u, 0u, 4u, 0u, 0u, 0u},
 };
 static const hs_step hs_cpu_auto_u64_steps[] = {
     /* kernel, argument, place; number, bits, range; bindings; min_n, max_n; groups: add, div, mul, cap */

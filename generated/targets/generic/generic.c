@@ -5,21 +5,21 @@
 /* auto sort of u32 keys */
 extern const hs_spirv hs_generic_auto_u32_spirv[], hs_generic_auto_u32_spirv_address[];
 static const hs_kernel hs_generic_auto_u32_kernels[] = {
-    /* name, lanes, lanes of a subgroup, bytes of local memory, bindings; whether lanes vote, whether n has 64 bits */
-    {"block_sort_16", 16u, 1u, 512u, 2u, 0u, 0u},
-    {"block_sort_64", 64u, 1u, 2048u, 2u, 0u, 0u},
-    {"block_sort_256", 256u, 1u, 8192u, 2u, 0u, 0u},
-    {"flip_1", 256u, 1u, 0u, 1u, 0u, 0u},
-    {"flip_2", 256u, 1u, 0u, 1u, 0u, 0u},
-    {"flip_3", 256u, 1u, 0u, 1u, 0u, 0u},
-    {"half_1", 256u, 1u, 0u, 1u, 0u, 0u},
-    {"half_2", 256u, 1u, 0u, 1u, 0u, 0u},
-    {"half_3", 256u, 1u, 0u, 1u, 0u, 0u},
-    {"clean", 256u, 1u, 8192u, 1u, 0u, 0u},
-    {"count", 256u, 1u, 1024u, 4u, 0u, 0u},
-    {"rows", 256u, 1u, 1024u, 1u, 0u, 0u},
-    {"scatter", 256u, 1u, 20488u, 4u, 0u, 0u},
-    {"copy", 256u, 1u, 0u, 4u, 0u, 0u},
+    /* name, lanes, lanes of a subgroup, bytes of local memory, bindings; whether lanes vote, n has 64 bits, groups wait for each other */
+    {"block_sort_16", 16u, 1u, 512u, 2u, 0u, 0u, 0u},
+    {"block_sort_64", 64u, 1u, 2048u, 2u, 0u, 0u, 0u},
+    {"block_sort_256", 256u, 1u, 8192u, 2u, 0u, 0u, 0u},
+    {"flip_1", 256u, 1u, 0u, 1u, 0u, 0u, 0u},
+    {"flip_2", 256u, 1u, 0u, 1u, 0u, 0u, 0u},
+    {"flip_3", 256u, 1u, 0u, 1u, 0u, 0u, 0u},
+    {"half_1", 256u, 1u, 0u, 1u, 0u, 0u, 0u},
+    {"half_2", 256u, 1u, 0u, 1u, 0u, 0u, 0u},
+    {"half_3", 256u, 1u, 0u, 1u, 0u, 0u, 0u},
+    {"clean", 256u, 1u, 8192u, 1u, 0u, 0u, 0u},
+    {"count", 256u, 1u, 1024u, 4u, 0u, 0u, 0u},
+    {"rows", 256u, 1u, 1024u, 1u, 0u, 0u, 0u},
+    {"scatter", 256u, 1u, 20488u, 4u, 0u, 0u, 0u},
+    {"copy", 256u, 1u, 0u, 4u, 0u, 0u, 0u},
 };
 static const hs_step hs_generic_auto_u32_steps[] = {
     /* kernel, argument, place; number, bits, range; bindings; min_n, max_n; groups: add, div, mul, cap */
@@ -2980,21 +2980,21 @@ const hs_sort hs_generic_auto_u32 = {
 /* auto sort of u64 keys */
 extern const hs_spirv hs_generic_auto_u64_spirv[], hs_generic_auto_u64_spirv_address[];
 static const hs_kernel hs_generic_auto_u64_kernels[] = {
-    /* name, lanes, lanes of a subgroup, bytes of local memory, bindings; whether lanes vote, whether n has 64 bits */
-    {"block_sort_16", 16u, 1u, 1024u, 2u, 0u, 0u},
-    {"block_sort_64", 64u, 1u, 4096u, 2u, 0u, 0u},
-    {"block_sort_256", 256u, 1u, 16384u, 2u, 0u, 0u},
-    {"flip_1", 256u, 1u, 0u, 1u, 0u, 0u},
-    {"flip_2", 256u, 1u, 0u, 1u, 0u, 0u},
-    {"flip_3", 256u, 1u, 0u, 1u, 0u, 0u},
-    {"half_1", 256u, 1u, 0u, 1u, 0u, 0u},
-    {"half_2", 256u, 1u, 0u, 1u, 0u, 0u},
-    {"half_3", 256u, 1u, 0u, 1u, 0u, 0u},
-    {"clean", 256u, 1u, 16384u, 1u, 0u, 0u},
-    {"count", 256u, 1u, 1024u, 4u, 0u, 0u},
-    {"rows", 256u, 1u, 1024u, 1u, 0u, 0u},
-    {"scatter", 256u, 1u, 24584u, 4u, 0u, 0u},
-    {"copy", 256u, 1u, 0u, 4u, 0u, 0u},
+    /* name, lanes, lanes of a subgroup, bytes of local memory, bindings; whether lanes vote, n has 64 bits, groups wait for each other */
+    {"block_sort_16", 16u, 1u, 1024u, 2u, 0u, 0u, 0u},
+    {"block_sort_64", 64u, 1u, 4096u, 2u, 0u, 0u, 0u},
+    {"block_sort_256", 256u, 1u, 16384u, 2u, 0u, 0u, 0u},
+    {"flip_1", 256u, 1u, 0u, 1u, 0u, 0u, 0u},
+    {"flip_2", 256u, 1u, 0u, 1u, 0u, 0u, 0u},
+    {"flip_3", 256u, 1u, 0u, 1u, 0u, 0u, 0u},
+    {"half_1", 256u, 1u, 0u, 1u, 0u, 0u, 0u},
+    {"half_2", 256u, 1u, 0u, 1u, 0u, 0u, 0u},
+    {"half_3", 256u, 1u, 0u, 1u, 0u, 0u, 0u},
+    {"clean", 256u, 1u, 16384u, 1u, 0u, 0u, 0u},
+    {"count", 256u, 1u, 1024u, 4u, 0u, 0u, 0u},
+    {"rows", 256u, 1u, 1024u, 1u, 0u, 0u, 0u},
+    {"scatter", 256u, 1u, 24584u, 4u, 0u, 0u, 0u},
+    {"copy", 256u, 1u, 0u, 4u, 0u, 0u, 0u},
 };
 static const hs_step hs_generic_auto_u64_steps[] = {
     /* kernel, argument, place; number, bits, range; bindings; min_n, max_n; groups: add, div, mul, cap */

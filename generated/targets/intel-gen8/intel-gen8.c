@@ -5,20 +5,20 @@
 /* auto sort of u32 keys */
 extern const hs_spirv hs_intel_gen8_auto_u32_spirv[], hs_intel_gen8_auto_u32_spirv_address[];
 static const hs_kernel hs_intel_gen8_auto_u32_kernels[] = {
-    /* name, lanes, lanes of a subgroup, bytes of local memory, bindings; whether lanes vote, whether n has 64 bits */
-    {"block_sort_1", 16u, 16u, 576u, 2u, 0u, 0u},
-    {"block_sort_4", 64u, 16u, 2112u, 2u, 0u, 0u},
-    {"block_sort_16", 256u, 16u, 8256u, 2u, 0u, 0u},
-    {"flip_1", 256u, 16u, 0u, 1u, 0u, 0u},
-    {"flip_2", 256u, 16u, 0u, 1u, 0u, 0u},
-    {"flip_3", 256u, 16u, 0u, 1u, 0u, 0u},
-    {"flip_4", 256u, 16u, 0u, 1u, 0u, 0u},
-    {"half_1", 256u, 16u, 0u, 1u, 0u, 0u},
-    {"clean", 256u, 16u, 8192u, 1u, 0u, 0u},
-    {"count", 128u, 1u, 1024u, 4u, 0u, 0u},
-    {"rows", 128u, 1u, 512u, 1u, 0u, 0u},
-    {"scatter", 128u, 16u, 15880u, 4u, 0u, 0u},
-    {"copy", 128u, 1u, 0u, 4u, 0u, 0u},
+    /* name, lanes, lanes of a subgroup, bytes of local memory, bindings; whether lanes vote, n has 64 bits, groups wait for each other */
+    {"block_sort_1", 16u, 16u, 576u, 2u, 0u, 0u, 0u},
+    {"block_sort_4", 64u, 16u, 2112u, 2u, 0u, 0u, 0u},
+    {"block_sort_16", 256u, 16u, 8256u, 2u, 0u, 0u, 0u},
+    {"flip_1", 256u, 16u, 0u, 1u, 0u, 0u, 0u},
+    {"flip_2", 256u, 16u, 0u, 1u, 0u, 0u, 0u},
+    {"flip_3", 256u, 16u, 0u, 1u, 0u, 0u, 0u},
+    {"flip_4", 256u, 16u, 0u, 1u, 0u, 0u, 0u},
+    {"half_1", 256u, 16u, 0u, 1u, 0u, 0u, 0u},
+    {"clean", 256u, 16u, 8192u, 1u, 0u, 0u, 0u},
+    {"count", 128u, 1u, 1024u, 4u, 0u, 0u, 0u},
+    {"rows", 128u, 1u, 512u, 1u, 0u, 0u, 0u},
+    {"scatter", 128u, 16u, 15880u, 4u, 0u, 0u, 0u},
+    {"copy", 128u, 1u, 0u, 4u, 0u, 0u, 0u},
 };
 static const hs_step hs_intel_gen8_auto_u32_steps[] = {
     /* kernel, argument, place; number, bits, range; bindings; min_n, max_n; groups: add, div, mul, cap */
@@ -3039,20 +3039,20 @@ const hs_sort hs_intel_gen8_auto_u32 = {
 /* auto sort of u64 keys */
 extern const hs_spirv hs_intel_gen8_auto_u64_spirv[], hs_intel_gen8_auto_u64_spirv_address[];
 static const hs_kernel hs_intel_gen8_auto_u64_kernels[] = {
-    /* name, lanes, lanes of a subgroup, bytes of local memory, bindings; whether lanes vote, whether n has 64 bits */
-    {"block_sort_1", 8u, 8u, 1088u, 2u, 0u, 0u},
-    {"block_sort_4", 32u, 8u, 4160u, 2u, 0u, 0u},
-    {"block_sort_16", 128u, 8u, 16448u, 2u, 0u, 0u},
-    {"flip_1", 256u, 8u, 0u, 1u, 0u, 0u},
-    {"flip_2", 256u, 8u, 0u, 1u, 0u, 0u},
-    {"flip_3", 256u, 8u, 0u, 1u, 0u, 0u},
-    {"flip_4", 256u, 8u, 0u, 1u, 0u, 0u},
-    {"half_1", 256u, 8u, 0u, 1u, 0u, 0u},
-    {"clean", 128u, 8u, 16384u, 1u, 0u, 0u},
-    {"count", 128u, 1u, 1024u, 4u, 0u, 0u},
-    {"rows", 128u, 1u, 512u, 1u, 0u, 0u},
-    {"scatter", 128u, 8u, 26120u, 4u, 0u, 0u},
-    {"copy", 128u, 1u, 0u, 4u, 0u, 0u},
+    /* name, lanes, lanes of a subgroup, bytes of local memory, bindings; whether lanes vote, n has 64 bits, groups wait for each other */
+    {"block_sort_1", 8u, 8u, 1088u, 2u, 0u, 0u, 0u},
+    {"block_sort_4", 32u, 8u, 4160u, 2u, 0u, 0u, 0u},
+    {"block_sort_16", 128u, 8u, 16448u, 2u, 0u, 0u, 0u},
+    {"flip_1", 256u, 8u, 0u, 1u, 0u, 0u, 0u},
+    {"flip_2", 256u, 8u, 0u, 1u, 0u, 0u, 0u},
+    {"flip_3", 256u, 8u, 0u, 1u, 0u, 0u, 0u},
+    {"flip_4", 256u, 8u, 0u, 1u, 0u, 0u, 0u},
+    {"half_1", 256u, 8u, 0u, 1u, 0u, 0u, 0u},
+    {"clean", 128u, 8u, 16384u, 1u, 0u, 0u, 0u},
+    {"count", 128u, 1u, 1024u, 4u, 0u, 0u, 0u},
+    {"rows", 128u, 1u, 512u, 1u, 0u, 0u, 0u},
+    {"scatter", 128u, 8u, 26120u, 4u, 0u, 0u, 0u},
+    {"copy", 128u, 1u, 0u, 4u, 0u, 0u, 0u},
 };
 static const hs_step hs_intel_gen8_auto_u64_steps[] = {
     /* kernel, argument, place; number, bits, range; bindings; min_n, max_n; groups: add, div, mul, cap */

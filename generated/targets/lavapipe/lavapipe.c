@@ -5,12 +5,12 @@
 /* auto sort of u32 keys */
 extern const hs_spirv hs_lavapipe_auto_u32_spirv[], hs_lavapipe_auto_u32_spirv_address[];
 static const hs_kernel hs_lavapipe_auto_u32_kernels[] = {
-    /* name, lanes, lanes of a subgroup, bytes of local memory, bindings; whether lanes vote, whether n has 64 bits */
-    {"single", 16u, 1u, 16448u, 3u, 0u, 0u},
-    {"count", 16u, 1u, 16384u, 4u, 0u, 0u},
-    {"rows", 16u, 1u, 0u, 1u, 0u, 0u},
-    {"scatter", 16u, 1u, 16448u, 4u, 0u, 0u},
-    {"copy", 16u, 1u, 0u, 4u, 0u, 0u},
+    /* name, lanes, lanes of a subgroup, bytes of local memory, bindings; whether lanes vote, n has 64 bits, groups wait for each other */
+    {"single", 16u, 1u, 16448u, 3u, 0u, 0u, 0u},
+    {"count", 16u, 1u, 16384u, 4u, 0u, 0u, 0u},
+    {"rows", 16u, 1u, 0u, 1u, 0u, 0u, 0u},
+    {"scatter", 16u, 1u, 16448u, 4u, 0u, 0u, 0u},
+    {"copy", 16u, 1u, 0u, 4u, 0u, 0u, 0u},
 };
 static const hs_step hs_lavapipe_auto_u32_steps[] = {
     /* kernel, argument, place; number, bits, range; bindings; min_n, max_n; groups: add, div, mul, cap */
@@ -53,12 +53,12 @@ const hs_sort hs_lavapipe_auto_u32 = {
 /* auto sort of u64 keys */
 extern const hs_spirv hs_lavapipe_auto_u64_spirv[], hs_lavapipe_auto_u64_spirv_address[];
 static const hs_kernel hs_lavapipe_auto_u64_kernels[] = {
-    /* name, lanes, lanes of a subgroup, bytes of local memory, bindings; whether lanes vote, whether n has 64 bits */
-    {"single", 16u, 1u, 16448u, 3u, 0u, 0u},
-    {"count", 16u, 1u, 16384u, 4u, 0u, 0u},
-    {"rows", 16u, 1u, 0u, 1u, 0u, 0u},
-    {"scatter", 16u, 1u, 16448u, 4u, 0u, 0u},
-    {"copy", 16u, 1u, 0u, 4u, 0u, 0u},
+    /* name, lanes, lanes of a subgroup, bytes of local memory, bindings; whether lanes vote, n has 64 bits, groups wait for each other */
+    {"single", 16u, 1u, 16448u, 3u, 0u, 0u, 0u},
+    {"count", 16u, 1u, 16384u, 4u, 0u, 0u, 0u},
+    {"rows", 16u, 1u, 0u, 1u, 0u, 0u, 0u},
+    {"scatter", 16u, 1u, 16448u, 4u, 0u, 0u, 0u},
+    {"copy", 16u, 1u, 0u, 4u, 0u, 0u, 0u},
 };
 static const hs_step hs_lavapipe_auto_u64_steps[] = {
     /* kernel, argument, place; number, bits, range; bindings; min_n, max_n; groups: add, div, mul, cap */

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from hsgen.algorithms.buffers import DESTINATION, DEVICE_N, SOURCE, VALUES_IN, VALUES_OUT, VALUES_TMP
+from hsgen.algorithms.radix import finish, msd
 from hsgen.algorithms.radix.shape import Params
 from hsgen.algorithms.radix.words import columns, words
 from hsgen.spec import Array, Buffer, Kernel
@@ -23,7 +24,7 @@ class Body:
 def rank_arrays(p: Params) -> tuple[Array, ...]:
     """Return what ranking a tile needs in local memory, for the ranker of a shape."""
     tile = Array(name="tile", type="key", count=p.tile)
-    order = (_array("order", p.tile),) if p.valued else ()  # where in the tile each key came from
+    order = (_array("order", p.tile),) if p.valued else ()  # where each key came from, or its value
     digits = (*_digits(p), *order)
     if p.ranker in ("ballot", "broadcast"):
         return (tile, *digits, _array("counts", p.subgroups * p.radix))
@@ -132,7 +133,15 @@ def single(p: Params) -> Kernel:
         arrays = (_array("counts", counters(p)), _array("sums", p.work_group))
         return _kernel(p, "single", f"sort up to {p.alone} keys in one work-group", buffers, arrays)
     buffers = tuple(b for b in moving(p, *ALL[:2]) if b != VALUES_TMP)
-    return _ranking(p, "single", f"sort up to {p.alone} keys in one work-group", buffers)
+    if p.coordination == "grid":  # whose tiles are for many work-groups
+        p = replace(p, items=-(-p.alone // p.work_group))
+    made = _ranking(p, "single", f"sort up to {p.alone} keys in one work-group", buffers, _places(p))
+    return replace(made, template="radix/single_places") if p.places else made
+
+
+def _places(p: Params) -> tuple[Array, ...]:
+    """What sorting by places takes besides what ranking does: see templates/radix/places.j2."""
+    return (_array("places", p.places), *msd.sums(p.work_group, p.subgroup), _array("full", 4)) if p.places else ()
 
 
 def copy(p: Params) -> Kernel:
@@ -142,13 +151,13 @@ def copy(p: Params) -> Kernel:
 
 def histogram(p: Params) -> Kernel:
     """Return the kernel that counts the digits of all passes in one read, and clears the states of tiles."""
-    counts = _array("counts", len(p.digits) * p.radix)
+    counts = _array("counts", len(p.digits) * p.radix * p.sets)
     return _kernel(p, "histogram", "count the digits of all passes", (SOURCE, WORDS), (counts,))
 
 
 def begin(p: Params) -> Kernel:
     """Return the kernel that clears flags, tickets and counts: always, since flags are looked at whatever the count."""
-    return replace(_kernel(p, "begin", "clear flags, tickets and counts", (WORDS,)), always=True)
+    return replace(_kernel(p, "begin", "clear flags, tickets and counts", (WORDS,)), always=not p.endless)
 
 
 def starts(p: Params) -> Kernel:
@@ -158,28 +167,45 @@ def starts(p: Params) -> Kernel:
 
 def onesweep(p: Params) -> Kernel:
     """Return the kernel that does a whole pass: rank a tile, look back for its places, store."""
-    more = (_array("bases", p.radix), _array("late", 2))
+    more = (_array("bases", p.radix), _array("drawn", 1) if p.endless else _array("late", 2))
     return _ranking(p, "onesweep", "rank a tile, look back, store its keys at their places", moving(p, *ALL), more)
+
+
+def grid(p: Params) -> Kernel:
+    """Return the kernel that does all passes in one launch, whose work-groups wait for each other."""
+    more = (_array("bases", p.radix), _array("live", 2 if p.places else 1), *_places(p))
+    what = f"sort up to {p.groups * p.tile} keys in one launch"
+    return replace(_ranking(p, "grid", what, moving(p, SOURCE, DESTINATION, WORDS), more), cooperative=True)
 
 
 def kernels(p: Params) -> tuple[Kernel, ...]:
     """Return every kernel of the sort, in the order in which a sort uses them."""
     made = [single(p)] if p.alone else []
+    if p.coordination == "grid":
+        return (*made, grid(p))
+    if p.msd:
+        made += msd.kernels(p, rank_arrays(msd.rest(p)))
     if p.coordination == "lookback":
         made += [begin(p), histogram(p), starts(p), onesweep(p)]
-    made += [count(p), *([] if p.folded else [rows(p)]), scatter(p), *([stream(p)] if p.stream else []), copy(p)]
+    if p.finish:
+        made += finish.kernels(p, words(p).finish, _digits(p), rank_arrays(finish.rest(p)))
+    if not p.endless:
+        made += [count(p), *([] if p.folded else [rows(p)]), scatter(p), *([stream(p)] if p.stream else [])]
+    made += [copy(p)] if p.copied else []
     return (*made, *(kernels(large(p)) if p.large else ()))
 
 
 def large(p: Params) -> Params:
     """Return the shape of the kernels for 2^30 keys and more: the same tiles, counted in 64 bits."""
-    return replace(p, large=False, wide=True, coordination="scan", single=0)
+    return replace(p, large=False, wide=True, coordination="scan", single=0, msd_from=0)
 
 
 def context(p: Params) -> dict[str, object]:
     """Return what the templates need besides the kernel and the parameters."""
     return {
         "at": words(p),
+        "msd": msd.layout(p, words(p).msd, words(p).table) if p.msd else None,
+        "crowd": msd.CROWD,
         "passes": p.digits,
         "flag_words": flag_words(p),
         "columns": columns(p),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from hsgen.algorithms.radix.bodies import kernels
-from hsgen.algorithms.radix.shape import Params
+from hsgen.algorithms.radix.shape import NO_BUCKETS, Params
 from hsgen.device import Device
 from hsgen.keys import Form, KeyType
 
@@ -22,7 +22,12 @@ def formed(p: Mapping[str, Params], key: KeyType, form: Form, device: Device) ->
     own = p.get(key.name) or (p.get("u32") if key.bytes < 4 else None)
     if own is None:
         return None
-    made = replace(own, key=key, form=form)
+    made = replace(own, key=key, form=form, redo=not device.promised)
+    if form.value != "none" or key.bytes < 4:
+        # keys of a bucket come in any order; narrow ones have few passes
+        made = replace(made, **NO_BUCKETS, places=0)
+    if form.ranged:
+        made = replace(made, places=0)  # keys that are equal in a range stay in their order
     if form.value == "packed":
         made = replace(made, begin=key.bits // 2)
     if form.counted:
@@ -30,7 +35,7 @@ def formed(p: Mapping[str, Params], key: KeyType, form: Form, device: Device) ->
     if key.bytes < 4:
         made = replace(made, bits=min(made.bits, key.bits))
     while made.items > 1 and not made.serial and any(k.local_bytes(key) > device.local_bytes for k in kernels(made)):
-        made = replace(made, items=made.items - 1)
+        made = replace(made, items=made.items - 1, least=min(made.least, made.items - 1))
         if made.single is not None:
             made = replace(made, single=min(made.single, made.tile))
     return made

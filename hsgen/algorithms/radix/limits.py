@@ -7,6 +7,7 @@ from typing import Any
 
 from hsgen.algorithms import limits
 from hsgen.algorithms.limits import Problem
+from hsgen.algorithms.radix import finish_plan, grid, msd_plan
 from hsgen.algorithms.radix.bodies import kernels
 from hsgen.algorithms.radix.shape import Params
 from hsgen.device import Device
@@ -21,7 +22,8 @@ def alone(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
 def problems(p: Params, device: Device) -> list[Problem]:
     """Return what is wrong with a shape as a whole, all of it at once."""
     values = {"subgroup": p.subgroup, "work_group": p.work_group, "coordination": p.coordination}
-    found = [*alone(values, device), *(_serial(p) if p.serial else _tiled(p))]
+    found = [*alone(values, device), *(_serial(p) if p.serial else _tiled(p)), *grid.problems(p, device)]
+    found += [*msd_plan.problems(p, device), *finish_plan.problems(p, device)] if not found else ()
     if not found:
         found += _device(p, device)
     return found
@@ -57,6 +59,8 @@ def _tiled(p: Params) -> Iterator[Problem]:
         yield "single", f"one work-group holds {p.tile} keys", f"give at most {p.tile}"
     if p.stream_from:
         yield "stream_from", "only the serial ranker collects keys", 'leave it out, or choose the ranker "serial"'
+    if p.sets & (p.sets - 1):
+        yield "sets", f"{p.sets} is not a power of two", "give one, up to 32"
     if p.tile > 65535:
         yield "items", f"a tile of {p.tile} keys is too large", f"give at most {65535 // p.work_group}"
 
@@ -66,5 +70,7 @@ def _device(p: Params, device: Device) -> Iterator[Problem]:
         need = kernel.local_bytes(p.key)
         if need > device.local_bytes:
             what = f"{kernel.name} needs {need} bytes of local memory, the device has {device.local_bytes}"
-            yield ("bits" if kernel.name == "histogram" else "items"), what, "give fewer bits, items or lanes"
+            own = {"histogram": "bits", "bucket": "bucket_items", "bucket_rest": "bucket_items"}
+            key = own.get(kernel.name, "msd_items" if kernel.name.startswith("msd_") else "items")
+            yield key, what, "give fewer bits, items or lanes"
             return

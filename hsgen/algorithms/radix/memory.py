@@ -91,7 +91,7 @@ def unpacked(p: Params, launch: Launch, n: int) -> Pass:
 
 @dataclass(slots=True)
 class Memory:
-    """The three buffers of keys and of values, and the words in scratch by their names."""
+    """The three buffers of keys and of values, and the words in scratch by their names; `words` of sorts by buckets."""
 
     buffers: list[Keys]
     values: list[Values | None]
@@ -103,6 +103,7 @@ class Memory:
     totals: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     histogram: list[NDArray[np.int64]] = field(default_factory=list)
     bound: dict[str, Binding] = field(default_factory=dict)
+    words: dict[str, NDArray[np.int64]] = field(default_factory=dict)
 
     def bind(self, kernel: Kernel, bindings: tuple[Binding, ...]) -> None:
         """Check that a kernel's buffers are bound to what they are, and in scratch always to the same places."""

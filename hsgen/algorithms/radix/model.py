@@ -13,6 +13,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from hsgen.algorithms.radix import finish, model_finish, model_grid, model_msd
 from hsgen.algorithms.radix.bodies import kernels
 from hsgen.algorithms.radix.memory import Fault, Keys, Memory, Pass, Values, all_digits, digits_of, unpacked
 from hsgen.algorithms.radix.shape import Params
@@ -102,25 +103,24 @@ def _begin(p: Params, m: Memory, at: Pass, failing: Collection[int]) -> None:
 
 
 def _histogram(p: Params, m: Memory, at: Pass, failing: Collection[int]) -> None:
+    if model_msd.done(p, m, at):
+        return
     for number, (shift, mask) in enumerate(all_digits(p, at)):
         m.histogram[number] += np.bincount(m.digits(0, at, shift, mask), minlength=p.radix)
 
 
 def _starts(p: Params, m: Memory, at: Pass, failing: Collection[int]) -> None:
+    if model_msd.done(p, m, at):
+        return
     live = [not (h == at.n).any() for h in m.histogram[: len(all_digits(p, at))]]
-    first = 1 if at.direct and sum(live) % 2 else 2
-    place, number = 0, 0
-    for q, lives in enumerate(live):
-        m.where[q] = place
-        number += lives
-        m.order[q] = number if lives else 0
-        place = place if not lives else first if place == 0 else 3 - place
-    m.where[len(live)] = place
+    model_finish.ordered(p, m, at, live)
 
 
 def _onesweep(p: Params, m: Memory, at: Pass, failing: Collection[int]) -> None:
     if m.order[at.number] == 0 or any(q in m.failed for q in range(at.number)):
         return
+    if m.order[at.number] > finish.EARLY:
+        at = replace(at, discard=False)
     place, following = m.where[at.number], m.where[at.number + 1]
     m.may_move(place, following)
     keys, values = m.entries(p, place, at.n)
@@ -143,12 +143,14 @@ def _copy(p: Params, m: Memory, at: Pass, failing: Collection[int]) -> None:
 
 
 def _wasted(p: Params, m: Memory, places: list[int]) -> None:
-    """Raise where a copy would not be needed had the first pass gone to the right buffer.
+    """Raise where a copy would not be needed had the first pass gone to the right buffer, or one more moved the keys.
 
     Passes that are scanned one by one learn too late that a later one moves nothing.
     """
     moves = [a != b for a, b in pairwise(places)]
-    known = p.coordination == "lookback" or all(moves[moves.index(True) :] if True in moves else ())
+    if p.coordination == "lookback" and not (m.in_place and (all(moves) or len(moves) == 1)):
+        raise Fault("keys are copied which another pass could have moved")
+    known = all(moves[moves.index(True) :] if True in moves else ())
     if not m.in_place and True in moves and known:
         raise Fault("keys are copied which the last pass could have stored")
 
@@ -171,15 +173,22 @@ PLAY: dict[str, Callable[[Params, Memory, Pass, Collection[int]], None]] = {
     "starts": _starts,
     "onesweep": _onesweep,
     "copy": _copy,
+    "grid": model_grid.play,
     "single": _single,
+    **model_msd.PLAY,
+    **model_finish.PLAY,
 }
 
 
 def _needed(p: Params, name: str, at: Pass) -> int:
     """The work-groups without which a kernel leaves something undone."""
     tiles = -(-at.n // p.tile)
-    if name == "onesweep":
+    if name == "onesweep" and not p.endless:
         return tiles
+    if name == "grid":
+        return model_grid.shares(p, at.n)[0]
+    if name in model_msd.PLAY or name in model_finish.PLAY:
+        return 1  # they find out by themselves
     if name == "rows":
         return -(-(at.mask + 1) // p.work_group) if p.serial else at.mask + 1
     return 1 if name in ("single", "begin", "starts") else min(tiles, p.groups)

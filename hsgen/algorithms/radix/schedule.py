@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from hsgen.algorithms.radix import finish_plan, grid, msd_plan
 from hsgen.algorithms.radix.bodies import kernels, large
 from hsgen.algorithms.radix.shape import Params
 from hsgen.algorithms.radix.words import OTHER, columns, outcome, scratch, table_binding, values_binding, words_binding
@@ -26,17 +27,21 @@ def plan(p: Params) -> Plan:
     """Return the whole sort.
 
     Passes go from the source to scratch, from there to the destination, and so on in turns.  With an odd number
-    of passes the first goes to the destination at once, which in place it may not: then a copy follows.
+    of passes the first goes to the destination at once, which in place it may not: then a copy follows.  Look-back
+    knows all digits before it moves a key: it moves all keys by a constant digit as well where that spares the copy.
     """
     steps: list[Step] = []
     if p.alone:
         steps.append(_row(p, "single", 0, 0, p.alone, fixed=1, number=SPAN))
+    if p.coordination == "grid":
+        return grid.plan(p, steps)
     if p.coordination == "lookback":
         steps += _onesweep(p)
     else:
         for number in range(len(p.digits)):
             steps += _counted(p, number, DIRECT)
-    steps.append(_row(p, "copy", 0, p.alone, _max_n(p), grid=True, number=LAST))
+    if p.copied:
+        steps.append(_copied(p))
     bits = (p.key.bits if p.end is None else p.end) - p.begin
     made = Plan(
         steps=tuple(steps), max_n=_max_n(p), first_bit=p.begin, bits=bits, scratch=scratch(p), outcome=outcome(p)
@@ -86,15 +91,33 @@ def _counted(p: Params, number: int, flags: int) -> list[Step]:
 
 def _onesweep(p: Params) -> list[Step]:
     low, high = p.alone, _max_n(p)
-    rows = [
+    rows = msd_plan.rows(p, kernels(p), high) if p.msd else []
+    rows += [
         _row(p, "begin", 0, low, high, fixed=1),
         _row(p, "histogram", 0, low, high, grid=True, number=SPAN),
-        _row(p, "starts", DIRECT, low, high, fixed=1, number=SPAN),
     ]
+    spans = [(low, high)]
+    if p.finish:
+        least, most = finish_plan.span(p, high)
+        spans = [(low, least), (most, high)]
+    rows += [_row(p, "starts", DIRECT, a, b, fixed=1, number=SPAN) for a, b in spans if a < b]
+    if p.finish and least < most:
+        if p.form.ranged:
+            rows.append(replace(_row(p, "starts", DIRECT, least, most, fixed=1, number=SPAN), range="part"))
+        ahead = [_row(p, "onesweep", 0, least, most, grid=True, number=len(p.digits) - q) for q in (2, 1)]
+        rows += finish_plan.rows(p, kernels(p), ahead, high)
     for number in range(len(p.digits)):
-        rows.append(_row(p, "onesweep", 0, low, high, number=number))
-        rows += _counted(p, number, REDO)
+        rows.append(_row(p, "onesweep", 0, low, high, grid=p.endless, number=number))
+        rows += [] if p.endless else _counted(p, number, REDO)
     return rows
+
+
+def _copied(p: Params) -> Step:
+    """The row that copies the keys to the destination, guarded by what is known beforehand."""
+    row = _row(p, "copy", 0, p.alone, _max_n(p), grid=True, number=LAST)
+    if p.coordination == "scan":
+        return row
+    return replace(row, place="in", range="any" if len(p.digits) % 2 else "part")
 
 
 def _row(
@@ -132,8 +155,14 @@ def moved(p: Params, step: Step, n: int) -> int:
     in place needs it.
     """
     name = step.kernel.removesuffix("_wide")
-    if step.argument & REDO or name == "copy":
+    if name == "grid":
+        return grid.moved(p, n)
+    if step.argument & REDO or name in ("copy", "finish_rest"):
         return 0
+    if p.msd and name != "single" and (dealt := msd_plan.moved(p, name, n)) is not None:
+        return dealt
+    if p.finish and (ended := finish_plan.moved(p, step, n)) is not None:
+        return ended
     groups = min(-(-n // p.tile), p.groups)
     table = (8 if step.kernel.endswith("_wide") else 4) * p.radix * groups * columns(p)
     keys = n * p.key.bytes
@@ -162,6 +191,8 @@ def edges(p: Params, greatest: int) -> list[int]:
     if p.stream:
         found.add(p.stream)
     found.update((p.groups * p.tile, p.groups * p.tile + p.tile, 2 * p.groups * p.tile))
+    found.update(grid.edges(p) if p.coordination == "grid" else msd_plan.edges(p) if p.msd else ())
+    found.update(finish_plan.edges(p) if p.finish else ())
     return sorted(n for n in found if n <= greatest)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from hsgen.algorithms.radix import finish, msd
 from hsgen.algorithms.radix.shape import Params
 from hsgen.spec import Binding, Outcome, Scratch
 
@@ -12,10 +13,11 @@ from hsgen.spec import Binding, Outcome, Scratch
 class Words:
     """Indices of 32-bit words, for P passes and D digits.
 
-    failed: P flags, 1 for a pass whose look-back timed out.  where: P + 1 places of the keys, before each pass and
-    at the end (0 source, 1 destination, 2 scratch).  ticket: P counters of tiles.  order: P numbers; a pass that is
-    skipped has 0, another one its number among those that are not, from 1 on.  starts: P x D, first the count and
-    then the start of each digit.  totals: D.  table: the counts or states of tiles.
+    failed: P flags, 1 for a pass whose look-back timed out; none where it cannot.  where: P + 1 places of the keys,
+    before each pass and at the end (0 source, 1 destination, 2 scratch).  ticket: P counters of tiles.  order: P
+    numbers; a pass that is skipped has 0, another one its number among those that are not, from 1 on.  starts: P x D,
+    first the count and then the start of each digit.  totals: D.  msd: `msd.SIZE` where keys are dealt into buckets.
+    finish: `finish.size` where buckets of pairs end on chip.  table: the counts or states of tiles.
     """
 
     failed: int
@@ -24,6 +26,8 @@ class Words:
     order: int
     starts: int
     totals: int
+    msd: int
+    finish: int
     table: int
 
 
@@ -32,12 +36,14 @@ def words(p: Params) -> Words:
     count, at = len(p.digits), {}
     place = 0
     for name, size in (
-        ("failed", count),
+        ("failed", 0 if p.endless else count),
         ("where", count + 1),
         ("ticket", count),
         ("order", count),
         ("starts", count * p.radix if p.coordination == "lookback" else 0),
         ("totals", p.radix),
+        ("msd", msd.SIZE if p.msd else 0),
+        ("finish", finish.size(p) if p.finish else 0),
         ("table", 0),
     ):
         at[name] = place
@@ -87,7 +93,7 @@ def scratch(p: Params) -> Scratch:
 
 
 def outcome(p: Params) -> Outcome | None:
-    """Return where the sort tells which passes were done again."""
-    if p.coordination == "scan":
+    """Return where the sort tells which passes were done again; None where none ever is."""
+    if p.coordination == "scan" or p.endless:
         return None
     return Outcome(binding=words_binding(p), words=len(p.digits), min_n=p.alone)

@@ -89,7 +89,7 @@ def apply(p: Params) -> Kernel:
 def kernels(p: Params) -> tuple[Kernel, ...]:
     """Return every kernel, in the order in which they run."""
     if p.looks:
-        return single(p), begin(p), lookback(p), settle(p), apply(p)
+        return single(p), begin(p), lookback(p), *(() if p.endless else (settle(p), apply(p)))
     return (single(p), reduce(p), *(() if p.serial else (spine(p),)), scan(p))
 
 

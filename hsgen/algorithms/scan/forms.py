@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from hsgen.algorithms.scan.shape import Params
 from hsgen.device import Device
@@ -11,4 +12,5 @@ from hsgen.keys import PLAIN, Form, KeyType
 
 def formed(p: Mapping[str, Params], key: KeyType, form: Form, device: Device) -> Params | None:
     """Return the shape for elements of a width; None in any other form."""
-    return p.get(key.name) if form == PLAIN else None
+    own = p.get(key.name) if form == PLAIN else None
+    return replace(own, redo=not device.promised) if own else None

@@ -9,6 +9,7 @@ needed says nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
+from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,12 +100,12 @@ def _post(d: Device, tile: int, sums: Rows, what: int) -> Generator[None, None, 
 
 def _look(d: Device, tile: int, column: int) -> Generator[None, None, tuple[int, int]]:
     """Look at a state until it says something; return what and its sum, what 4 where nobody answered."""
-    for spins in range(1, d.p.spins + 1):
+    for spins in count(1) if d.p.endless else range(1, d.p.spins + 1):
         what, value = joined((yield from read(d, tile, column)))
         if what:
             return what, value
         yield
-        if spins % 4 == 0 and d.words[FAILED]:  # the kernels ask more rarely
+        if not d.p.endless and spins % 4 == 0 and d.words[FAILED]:  # the kernels ask more rarely
             break
     return 4, 0
 
@@ -168,7 +169,7 @@ def _scan(d: Device, groups: int) -> None:
 
 
 def _begin(d: Device, groups: int) -> None:
-    d.words[[FAILED, TICKET]] = 0
+    d.words[[TICKET] if d.p.endless else [FAILED, TICKET]] = 0
     d.words[STATES : STATES + d.tiles * d.p.columns * d.p.pieces] = 0
 
 

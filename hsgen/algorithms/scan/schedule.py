@@ -18,7 +18,7 @@ _BOUND = {
 def plan(p: Params) -> Plan:
     """Return the whole sum: one launch for a tile, else all the others.
 
-    The two steps behind the look-back end at once where it did not give up.
+    The two steps behind a look-back that may give up end at once where it did not.
     """
     caps = {"single": 1, "spine": 1, "settle": 1, "lookback": UNCAPPED}
     steps = []

@@ -36,6 +36,7 @@ class Params:
     groups: the most work-groups of a launch, each of which then takes several tiles; looking back takes one each.
     coordination: "scan" or "lookback".  spins: look-backs of a lane before it takes the device for starving.
 
+    redo: tiles whose look-back took `spins` give up and are done again; not where a device promises to go on.
     withhold, starve: for tests: every so many tiles publishes its own sum only after it looked back, or gives up
     as if nobody had answered, as on a device without forward progress.
     """
@@ -50,6 +51,7 @@ class Params:
     spins: int = 1 << 20
     withhold: int = 0
     starve: int = 0
+    redo: bool = True
 
     @property
     def tile(self) -> int:
@@ -65,6 +67,11 @@ class Params:
     def looks(self) -> bool:
         """Whether tiles look back for what precedes them."""
         return self.coordination == "lookback"
+
+    @property
+    def endless(self) -> bool:
+        """Whether look-backs wait as long as it takes, so that no tile is ever done again."""
+        return self.looks and not self.redo
 
     @property
     def pitch(self) -> int:

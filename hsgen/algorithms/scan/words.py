@@ -25,5 +25,5 @@ def scratch(p: Params) -> Scratch:
 
 
 def outcome(p: Params) -> Outcome | None:
-    """Return where the sum tells whether tiles were done again."""
-    return Outcome(binding=SCRATCH, words=1, min_n=p.tile) if p.looks else None
+    """Return where the sum tells whether tiles were done again; None where none ever is."""
+    return Outcome(binding=SCRATCH, words=1, min_n=p.tile) if p.looks and not p.endless else None

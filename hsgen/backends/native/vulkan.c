@@ -905,7 +905,7 @@ const char *hn_room(uint64_t *total, uint64_t *largest)
 }
 
 /* A copy as a "sort" of 16-byte keys whose only kernel copies them. */
-static const hs_kernel hn_copy_kernels[] = {{"copy", 256, 1, 0, 2, 0, 0}};
+static const hs_kernel hn_copy_kernels[] = {{"copy", 256, 1, 0, 2, 0, 0, 0}};
 static const hs_spirv hn_copy_spirv[] = {{hn_copy_words, sizeof hn_copy_words}};
 static const hs_step hn_copy_steps[] = {
     {0, 0, HS_ANYWHERE, HS_ALONE, 0, 0, {{HS_SOURCE, 0, 0}, {HS_DESTINATION, 0, 0}}, 0, 1u << 30, 255, 256, 1,

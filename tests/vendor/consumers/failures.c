@@ -172,7 +172,7 @@ static void kernels_that_vote(const hs_sort *lanes)
 
 int main(void)
 {
-    static const hs_kernel two[] = {{"there", 64, 1, 0, 2, 0, 0}, {"wide", 64, 1, 0, 2, 0, 1}};
+    static const hs_kernel two[] = {{"there", 64, 1, 0, 2, 0, 0, 0}, {"wide", 64, 1, 0, 2, 0, 1, 0}};
     static const hs_step steps[] = {
         {0, 0, HS_ANYWHERE, HS_ALONE, 0, 0, {{HS_SOURCE, 0, 0}, {HS_SCRATCH, 256, 4}}, 0, 1000000, 63, 64, 1, 1000},
         {0, 0, HS_OUT_OF_PLACE, HS_ALONE, 0, 0, {{HS_SCRATCH, 256, 4}, {HS_SCRATCH, 512, 8}}, 0, 1000000, 63, 64, 1,
@@ -181,7 +181,7 @@ int main(void)
         {1, 0, HS_ANYWHERE, HS_ALONE, 0, 0, {{HS_SCRATCH, 0, 0}, {HS_DESTINATION, 0, 0}}, 0, 1000000, 63, 64, 1, 1000},
     };
     static const char *const text[] = {"nothing\n"};
-    static const hs_kernel full[] = {{"full", 64, 1, 0, 6, 0, 0}, {"grids", 64, 1, 0, 2, 0, 0}};
+    static const hs_kernel full[] = {{"full", 64, 1, 0, 6, 0, 0, 0}, {"grids", 64, 1, 0, 2, 0, 0, 0}};
     static const hs_step full_steps[] = {
         {1, 0, HS_ANYWHERE, HS_GRIDS, 0, 0, {{HS_COUNT, 0, 0}, {HS_SCRATCH, 0, 0}}, 0, 1000000, 63, 64, 1, 1},
         {0, 0, HS_ANYWHERE, 0, 8, HS_ANY_BITS, {{HS_SOURCE, 0, 0}, {HS_DESTINATION, 0, 0}, {HS_SCRATCH, 256, 4},

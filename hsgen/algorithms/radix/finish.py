@@ -1,0 +1,168 @@
+"""Keys with values passed by their two highest digits, then sorted on chip, bucket by bucket: shape and kernels.
+
+After two stable passes the keys are in order of their highest bits, and those that share these in the order in which
+they came.  A work-group then holds such a bucket.  Where its keys share as many bits as number their slots, the number
+of the slot takes the place of the shared bits: keys become distinct, so any sort of them is stable, and each says by
+itself where its value is.  A hybrid radix sort after Stehle and Jacobsen, "A Memory Bandwidth-Efficient Hybrid Radix
+Sort on GPUs" (SIGMOD 2017), but with passes that keep the order.  What buckets do not hold is sorted by passes over
+all digits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from hsgen.algorithms.buffers import DESTINATION, DEVICE_N, VALUES_OUT
+from hsgen.algorithms.radix import msd
+from hsgen.algorithms.radix.shape import Params
+from hsgen.keys import PLAIN
+from hsgen.spec import Array, Buffer, Kernel
+
+EARLY = 1 << 8
+"""What the numbers of the two passes before the buckets have besides: their keys are wanted whatever is asked for."""
+_LANES = 1024  # of a core with 65536 registers: 64 for each
+_GROUPS = 256  # work-groups that sort crowded buckets, at most
+_WORDS, _BOUNDS = Buffer(name="words", type="word"), Buffer(name="bounds", type="word")
+
+
+def capacity(p: Params) -> int:
+    """Return the keys of a bucket that a work-group sorts on chip."""
+    return p.finish_group * p.finish_items
+
+
+def limit(p: Params) -> int:
+    """Return the keys of a bucket on average, at most: so few that hardly one of uniform keys exceeds the capacity."""
+    return 13 * capacity(p) // 16
+
+
+def slot_bits(p: Params) -> int:
+    """Return the bits that number the slots of a bucket."""
+    return (capacity(p) - 1).bit_length()
+
+
+def top_bits(p: Params) -> int:
+    """Return the bits of the two highest digits."""
+    return sum(width for _, width in p.digits[-2:])
+
+
+def bits(p: Params, n: int) -> int:
+    """Return how many highest bits the keys of a bucket share, as few as `limit` allows.  Kernels do the same."""
+    return max(1, (-(-n // limit(p)) - 1).bit_length())
+
+
+def least(p: Params) -> int:
+    """Return the count above which buckets are tried."""
+    return max(p.finish_from, p.alone)
+
+
+def most(p: Params) -> int:
+    """Return the greatest count of which two digits make small enough buckets."""
+    return limit(p) << top_bits(p)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """What templates must know: numbers that follow from the shape, and indices of 32-bit words in scratch.
+
+    first: the bits of the highest digit.  slot_mask: the bits of the number of a slot.  index: whether keys may be
+    unwanted.  uneven: whether some bucket exceeds the capacity, and nothing was finished.  rest: a counter of buckets
+    in which places are crowded.  live: for each digit, whether it is not constant.  In a buffer of their own, for 2^b
+    buckets, are 2^b + 1 starts, then the list of crowded buckets.
+    """
+
+    capacity: int
+    limit: int
+    key_bits: int
+    first: int
+    slot_mask: int
+    index: bool
+    digits: int
+    groups: int
+    early: int
+    crowd: int
+    uneven: int
+    rest: int
+    live: int
+
+
+def size(p: Params) -> int:
+    """Return the words that buckets take."""
+    return 2 + len(p.digits)
+
+
+def layout(p: Params, at: int) -> Layout:
+    """Return the layout where the words begin at `at`."""
+    return Layout(
+        capacity=capacity(p),
+        limit=limit(p),
+        key_bits=p.key.bits,
+        first=p.digits[-1][1],
+        slot_mask=(1 << slot_bits(p)) - 1,
+        index=p.form.index,
+        digits=len(p.digits),
+        groups=groups(p),
+        early=EARLY,
+        crowd=msd.CROWD,
+        uneven=at,
+        rest=at + 1,
+        live=at + 2,
+    )
+
+
+def groups(p: Params) -> int:
+    """Return the work-groups that sort crowded buckets."""
+    return min(p.groups, _GROUPS)
+
+
+def bound_groups(p: Params) -> int:
+    """Return the work-groups of which every lane finds the start of one bucket."""
+    return (1 << top_bits(p)) // p.work_group + 1
+
+
+def _array(name: str, count: int) -> Array:
+    return Array(name=name, type="word", count=count)
+
+
+def rest(p: Params) -> Params:
+    """Return the shape of the kernel for crowded buckets: keys that say by themselves where their values are."""
+    return replace(p, work_group=p.finish_group, items=p.finish_items, single=None, resident=0, form=PLAIN)
+
+
+def kernels(p: Params, at: int, digits: tuple[Array, ...], ranking: tuple[Array, ...]) -> tuple[Kernel, ...]:
+    """Return the kernels in the order of their launches.
+
+    `at` is where their words begin, `digits` what a scan over digits takes, `ranking` what ranking in the shape of
+    `rest` does.
+    """
+
+    def made(name: str, summary: str, buffers: tuple[Buffer, ...], arrays: tuple[Array, ...] = ()) -> Kernel:
+        on_chip = name in ("finish", "finish_rest")
+        return Kernel(
+            name=name,
+            template="radix/" + name,
+            summary=summary,
+            work_group=p.finish_group if on_chip else p.work_group,
+            buffers=(*buffers, *([DEVICE_N] if p.form.counted else [])),
+            arrays=arrays,
+            algorithm="radix",
+            params=p,
+            resident=max(1, _LANES // p.finish_group) if p.resident and name == "finish" else 0,
+            data=layout(p, at),
+        )
+
+    values = _array("held", capacity(p))
+    lists = Array(name="tile", type="key", count=capacity(p)), _array("places", p.finish_places)
+    pairs = (DESTINATION, VALUES_OUT, _BOUNDS, _WORDS)
+    again = made("finish_rest", "sort crowded buckets, a digit at a time", pairs, (*ranking, values))
+    return (
+        made("finish_starts", "turn counts into starts; send the two highest digits ahead", (_WORDS,), digits),
+        made("finish_bounds", "find where each bucket begins", (DESTINATION, _BOUNDS, _WORDS)),
+        made(
+            "finish",
+            f"sort a bucket of up to {capacity(p)} keys on chip",
+            pairs,
+            (*lists, values, *msd.sums(p.finish_group), _array("full", 2)),
+        ),
+        replace(again, params=rest(p), subgroup=p.subgroup, ballot=p.ranker == "ballot"),
+        made("finish_again", "say which passes are left, if any", (_WORDS,)),
+    )

@@ -1,0 +1,93 @@
+"""The sort in one launch, played in numpy: work-groups one after the other between two barriers of the grid."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+import numpy as np
+
+from hsgen import oracle
+from hsgen.algorithms.radix.memory import Fault, Memory, Pass, all_digits, digits_of
+from hsgen.algorithms.radix.shape import Params
+
+
+def shares(p: Params, n: int) -> tuple[int, int]:
+    """Return how many work-groups take part for n keys, and how many rows of keys each of them has."""
+    least = p.work_group * p.least
+    groups = min((n + least - 1) // least, p.groups)
+    return groups, (n + groups * p.work_group - 1) // (groups * p.work_group)
+
+
+def play(p: Params, m: Memory, at: Pass, failing: Collection[int]) -> None:
+    """Do all passes; keys go to the destination in each, values to scratch and the destination by turns.
+
+    Raises:
+        Fault: a work-group gets more keys than its tile holds, or values are stored where others still read.
+    """
+    groups, rows = shares(p, at.n)
+    if rows > p.items:
+        raise Fault(f"grid gets {rows} rows of keys, and lanes hold {p.items}")
+    slots = rows * p.work_group
+    spans = [slice(min(g * slots, at.n), min(g * slots + slots, at.n)) for g in range(groups)]
+    keys, values_at, moved = [m.entries(p, 0, at.n)[0][s] for s in spans], 0, False
+    passes = all_digits(p, at)
+    if p.places and _dealt(p, m, at, groups):
+        return
+    for number, (shift, mask) in enumerate(passes):
+        digits = [digits_of(k, at, shift, mask) for k in keys]
+        table = np.stack([np.bincount(d, minlength=p.radix) for d in digits])
+        totals = table.sum(axis=0)
+        if (totals == at.n).any():
+            continue
+        following = 1 if values_at == 2 else 2
+        if p.valued:
+            m.may_move(values_at, following)
+        starts = np.cumsum(totals) - totals
+        for g, own in enumerate(digits):
+            order = np.argsort(own, kind="stable")
+            firsts = np.cumsum(table[g]) - table[g]
+            bases = starts + table[:g].sum(axis=0) - firsts
+            place = bases[own[order]] + np.arange(len(own))
+            values = m.entries(p, values_at, at.n)[1]  # read only now, when others may have stored theirs
+            to, last = m.values[following], number + 1 == len(passes)
+            m.store(1, place, (keys[g][order], None), replace(at, discard=at.discard and last))
+            if values is not None and to is not None:
+                to[place] = values[spans[g]][order]
+        values_at, moved = following, True
+        keys = [m.buffers[1][s].copy() for s in spans]
+    _left(p, m, at, moved=moved, values_at=values_at)
+
+
+def _dealt(p: Params, m: Memory, at: Pass, groups: int) -> bool:
+    """Sort by dealing keys out by their highest digit; return whether each work-group holds what it gets.
+
+    Raises:
+        Fault: keys of one value of the digit go to two work-groups.
+    """
+    highest = digits_of(m.entries(p, 0, at.n)[0], at, p.key.bits - (p.radix.bit_length() - 1), p.radix - 1)
+    own = p.radix
+    while own > 1 and p.radix // own * 2 <= groups:
+        own //= 2
+    if p.radix % own:
+        raise Fault(f"{own} digits a work-group do not divide {p.radix}")
+    shares_ = np.bincount(highest // own, minlength=p.radix // own)
+    if (shares_ > p.tile).any():
+        return False
+    keys = m.entries(p, 0, at.n)[0]
+    dealt = keys[np.argsort(highest, kind="stable")]
+    ends = np.cumsum(shares_)
+    for begin, end in zip(ends - shares_, ends, strict=True):
+        by = oracle.ordered(dealt[begin:end], at.kind, descending=at.descending)
+        m.store(1, np.arange(begin, end), (dealt[begin:end][np.argsort(by, kind="stable")], None), at)
+    return True
+
+
+def _left(p: Params, m: Memory, at: Pass, *, moved: bool, values_at: int) -> None:
+    """Bring to the destination what no pass has moved, or one too few."""
+    places = np.arange(at.n)
+    if not moved:
+        m.store(1, places, (m.entries(p, 0, at.n)[0], None), at)
+    values, to = m.entries(p, values_at, at.n)[1], m.values[1]
+    if values_at != 1 and values is not None and to is not None:
+        to[: at.n] = values

@@ -1,0 +1,189 @@
+"""The sort by buckets, played in numpy: one launch after the other on the words of `hsgen.algorithms.radix.msd`.
+
+Between the digits keys lie by their order, as kernels hold them, and those of one value in no order: the model deals
+them in another one than they came in.  What is sorted on chip is taken from a sort in numpy, but for crowded places,
+which the kernel for the rest must find on its list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hsgen import oracle
+from hsgen.algorithms.radix import msd
+from hsgen.algorithms.radix.memory import Fault, Keys, Memory, Pass
+from hsgen.algorithms.radix.shape import Params
+
+_DEALT = 2  # the number of the buffer in scratch
+
+
+def done(p: Params, m: Memory, at: Pass) -> bool:
+    """Whether the kernels of look-back find the keys sorted."""
+    mine = p.msd and msd.least(p) < at.n <= msd.most(p) and (at.begin, at.end) == (0, p.key.bits)
+    return mine and bool(m.words["fits"][1])
+
+
+def needed(p: Params, name: str, m: Memory, n: int) -> int:
+    """Return the work-groups without which a kernel leaves something undone, if what is counted so far all fits."""
+    tile, (first, second) = msd.tile(p), msd.widths(p, n)
+    tiles = -(-n // tile)
+    shares = {
+        "msd_histogram": min(tiles, msd.groups(p)),
+        "msd_first": tiles,
+        "msd_places": 1 << first,
+        "bucket": 1 << first + second,
+        "bucket_rest": min(1 << first + second, msd.groups(p)),
+    }
+    if name in ("msd_count", "msd_second"):
+        return int(m.words["tiles"][-1])
+    return shares.get(name, 1)
+
+
+def _digit(p: Params, keys: Keys, level: int, n: int) -> NDArray[np.int64]:
+    """The first or the second digit of keys by their order."""
+    first, second = msd.widths(p, n)
+    shift, width = (p.key.bits - first, first) if level == 1 else (p.key.bits - first - second, second)
+    return ((keys >> keys.dtype.type(shift)).astype(np.int64)) & ((1 << width) - 1)
+
+
+def _given(m: Memory, at: Pass) -> Keys:
+    return oracle.ordered(m.buffers[0][: at.n], at.kind, descending=at.descending)
+
+
+def _restored(keys: Keys, at: Pass) -> Keys:
+    """The keys whose order is `keys`: the inverse of `hsgen.oracle.ordered`."""
+    bits = 8 * keys.dtype.itemsize
+    sign, every = keys.dtype.type(1 << (bits - 1)), keys.dtype.type((1 << bits) - 1)
+    up = keys ^ every if at.descending else keys
+    if at.kind == 2:
+        return np.where(up & sign != 0, up ^ sign, ~up)
+    return up ^ sign if at.kind else up
+
+
+def _begin(p: Params, m: Memory, at: Pass) -> None:
+    m.words = {"fits": np.ones(2, np.int64), "counts": np.zeros(msd.DIGITS, np.int64), "rest": np.zeros(0, np.int64)}
+
+
+def _histogram(p: Params, m: Memory, at: Pass) -> None:
+    m.words["counts"] += np.bincount(_digit(p, _given(m, at), 1, at.n), minlength=msd.DIGITS)
+    m.words["buckets"] = np.zeros(1 << sum(msd.widths(p, at.n)), np.int64)
+
+
+def _starts(p: Params, m: Memory, at: Pass) -> None:
+    counts, second = m.words["counts"], msd.widths(p, at.n)[1]
+    if (counts > msd.capacity(p) << second).any():
+        m.words["fits"][:] = 0
+    m.words["starts"] = np.concatenate(([0], np.cumsum(counts)))
+    m.words["cursors"] = m.words["starts"][:-1].copy()
+    m.words["tiles"] = np.concatenate(([0], np.cumsum(-(-counts // msd.tile(p)))))
+
+
+def _dealt(keys: Keys, digits: NDArray[np.int64], cursors: NDArray[np.int64], to: Keys, tile: int) -> None:
+    """Deal keys by their digits, tile by tile from the last one on, and advance the cursors."""
+    for begin in reversed(range(0, len(keys), tile)):
+        mine, own = keys[begin : begin + tile], digits[begin : begin + tile]
+        order = np.argsort(own, kind="stable")[::-1]
+        for d in np.unique(own):
+            which = order[own[order] == d]
+            to[cursors[d] : cursors[d] + len(which)] = mine[which]
+            cursors[d] += len(which)
+
+
+def _first(p: Params, m: Memory, at: Pass) -> None:
+    keys = _given(m, at)
+    _dealt(keys, _digit(p, keys, 1, at.n), m.words["cursors"], m.buffers[_DEALT], msd.tile(p))
+
+
+def _values(p: Params, m: Memory, at: Pass) -> list[tuple[int, slice, slice]]:
+    """The values of the first digit, each with the places of its keys and of its buckets."""
+    first, second = msd.widths(p, at.n)
+    starts = m.words["starts"]
+    return [
+        (v, slice(int(starts[v]), int(starts[v + 1])), slice(v << second, v + 1 << second)) for v in range(1 << first)
+    ]
+
+
+def _count(p: Params, m: Memory, at: Pass) -> None:
+    for _, keys, buckets in _values(p, m, at):
+        digits = _digit(p, m.buffers[_DEALT][keys], 2, at.n)
+        m.words["buckets"][buckets] += np.bincount(digits, minlength=buckets.stop - buckets.start)
+
+
+def _places(p: Params, m: Memory, at: Pass) -> None:
+    counts = m.words["buckets"].copy()
+    if (counts > msd.capacity(p)).any():
+        m.words["fits"][1] = 0
+    m.words["bucket_starts"] = np.concatenate(([0], np.cumsum(counts)))
+    m.words["buckets"] = m.words["bucket_starts"][:-1].copy()
+
+
+def _second(p: Params, m: Memory, at: Pass) -> None:
+    for _, keys, buckets in _values(p, m, at):
+        mine = m.buffers[_DEALT][keys]
+        _dealt(mine, _digit(p, mine, 2, at.n), m.words["buckets"][buckets], m.buffers[1], msd.tile(p))
+
+
+def _sorted(p: Params, m: Memory, at: Pass, bucket: int, *, crowded: bool) -> bool:
+    """Sort a bucket; without `crowded` only if it has no crowded place: return whether."""
+    starts = m.words["bucket_starts"]
+    mine = slice(int(starts[bucket]), int(starts[bucket + 1]))
+    keys = m.buffers[1][mine].copy()
+    if len(keys) > msd.capacity(p):
+        raise Fault(f"a bucket of {len(keys)} keys")
+    places = p.bucket_places.bit_length() - 1
+    low = max(p.key.bits - sum(msd.widths(p, at.n)) - places, 0)
+    found = (keys >> keys.dtype.type(low)) & keys.dtype.type(p.bucket_places - 1)
+    if not crowded and len(keys) and np.bincount(found.astype(np.int64)).max() > msd.CROWD:
+        return False
+    m.buffers[1][mine] = _restored(np.sort(keys), at)
+    return True
+
+
+def _bucket(p: Params, m: Memory, at: Pass) -> None:
+    left = [b for b in range(len(m.words["buckets"])) if not _sorted(p, m, at, b, crowded=False)]
+    m.words["rest"] = np.array(left, np.int64)
+
+
+def _rest(p: Params, m: Memory, at: Pass) -> None:
+    for bucket in m.words["rest"]:
+        _sorted(p, m, at, int(bucket), crowded=True)
+    m.order = dict.fromkeys(range(len(p.digits)), 0)
+    m.where[len(p.digits)] = 1
+
+
+_PLAY: dict[str, tuple[int, Callable[[Params, Memory, Pass], None]]] = {
+    "msd_begin": (-1, _begin),
+    "msd_histogram": (-1, _histogram),
+    "msd_starts": (-1, _starts),
+    "msd_first": (0, _first),
+    "msd_count": (0, _count),
+    "msd_places": (0, _places),
+    "msd_second": (1, _second),
+    "bucket": (1, _bucket),
+    "bucket_rest": (1, _rest),
+}
+"""Kernels, each with the flag that says whether it has anything to do, -1 for none."""
+
+
+def play(name: str) -> Callable[[Params, Memory, Pass, Collection[int]], None]:
+    """Return what plays a kernel.
+
+    It raises:
+        Fault: there are too few work-groups, or a bucket is too large.
+    """
+    flag, kernel = _PLAY[name]
+
+    def played(p: Params, m: Memory, at: Pass, failing: Collection[int]) -> None:
+        if flag >= 0 and not m.words["fits"][flag]:
+            return
+        if at.groups < (least := needed(p, name, m, at.n)):
+            raise Fault(f"{name} gets {at.groups} work-groups and needs {least}")
+        kernel(p, m, at)
+
+    return played
+
+
+PLAY = {name: play(name) for name in _PLAY}

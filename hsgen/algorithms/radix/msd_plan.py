@@ -1,0 +1,162 @@
+"""The rows of a sort by buckets, which come before those of look-back; what is wrong with its choices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hsgen.algorithms.limits import Problem
+from hsgen.algorithms.radix import msd
+from hsgen.algorithms.radix.shape import CHOICES, Params
+from hsgen.algorithms.radix.words import OTHER, words_binding
+from hsgen.device import Device
+from hsgen.spec import UNCAPPED, Binding, Kernel, Step
+
+KERNELS = (
+    "msd_begin",
+    "msd_histogram",
+    "msd_starts",
+    "msd_first",
+    "msd_count",
+    "msd_places",
+    "msd_second",
+    "bucket",
+    "bucket_rest",
+)
+"""The kernels, in the order of their launches."""
+
+
+def rows(p: Params, kernels: tuple[Kernel, ...], high: int) -> list[Step]:
+    """Return the rows for all bits of the keys and counts up to `high`, or to what two digits can deal."""
+    bound = {
+        "source": Binding(role="source"),
+        "destination": Binding(role="destination"),
+        "dealt": OTHER,
+        "words": words_binding(p),
+        "device_n": Binding(role="count"),
+    }
+    low, high = msd.least(p), min(high, msd.most(p))
+    return [
+        Step(
+            kernel=k.name,
+            bindings=tuple(bound[b.name] for b in k.buffers),
+            argument=0,
+            min_n=max(least, low),
+            max_n=min(most, high),
+            x="n",
+            add=add,
+            div=div,
+            mul=mul,
+            cap=cap,
+            range="whole",
+        )
+        for k in kernels
+        if k.name in KERNELS
+        for least, most, (add, div, mul, cap) in _grids(p, k.name)
+        if max(least, low) < min(most, high)
+    ]
+
+
+_Grid = tuple[int, int, tuple[int, int, int, int]]  # min_n, max_n, and the add, div, mul and cap of a row
+
+
+def _grids(p: Params, name: str) -> list[_Grid]:
+    """The grids of a kernel.  Work-groups without work leave: those of the second digit are as many as there are tiles,
+    one more for each value of the first.  Buckets have a row for each number of them, for an empty work-group is not
+    for nothing where a full one does so little; but where the count lies on the device every row is a launch."""
+    tile, limit = msd.tile(p), msd.limit(p)
+    dealt = (msd.DIGITS * tile, tile, 1, UNCAPPED)
+    if name == "bucket" and not p.form.counted:
+        every = ((bits, 1 << bits) for bits in range(1, 2 * msd.DIGIT + 1))
+        return [(limit << bits - 1, limit << bits, (0, 1, count, count)) for bits, count in every]
+    found = {
+        "msd_histogram": (tile - 1, tile, 1, msd.groups(p)),
+        "msd_first": (tile - 1, tile, 1, UNCAPPED),
+        "msd_count": dealt,
+        "msd_places": (0, 1, msd.DIGITS, msd.DIGITS),
+        "msd_second": dealt,
+        "bucket": (-1, limit, 2, msd.DIGITS**2),  # more than n / limit, but no more than twice that
+        "bucket_rest": (-1, limit, 2, msd.groups(p)),
+    }
+    return [(0, msd.most(p), found.get(name, (0, 1, 1, 1)))]
+
+
+def moved(p: Params, name: str, n: int) -> int | None:
+    """Return the bytes that a launch reads and writes for `n` keys that buckets hold; None where it has no part in it.
+
+    The rows of look-back behind them then do nothing.
+    """
+    keys, buckets = n * p.key.bytes, 1 << sum(msd.widths(p, n)) if n > msd.limit(p) else 1
+    own = {
+        "msd_begin": 4 * msd.DIGITS,
+        "msd_histogram": keys + 4 * buckets,
+        "msd_starts": 16 * msd.DIGITS,
+        "msd_first": 2 * keys,
+        "msd_count": keys + 4 * buckets,
+        "msd_places": 12 * buckets,
+        "msd_second": 2 * keys,
+        "bucket": 2 * keys + 4 * buckets,
+        "bucket_rest": 0,
+    }
+    if name in own:
+        return own[name]
+    return 0 if msd.least(p) < n <= msd.most(p) else None
+
+
+def edges(p: Params) -> Iterator[int]:
+    """Yield the counts at which buckets are first tried, and those at which there are twice as many."""
+    yield msd.least(p)
+    yield from (msd.limit(p) << bits for bits in range(2 * msd.DIGIT + 1) if msd.limit(p) << bits > msd.least(p))
+
+
+def problems(p: Params, device: Device) -> Iterator[Problem]:
+    """Yield what cannot work with these choices."""
+    given = [name for name in CHOICES if getattr(p, name)]
+    missing = [name for name in CHOICES if name not in given]
+    if not given:
+        return
+    if missing:
+        yield given[0], f"buckets take all of {', '.join(CHOICES)}", f"give {', '.join(missing)} too, or none of them"
+        return
+    if p.coordination != "lookback":
+        yield "msd_from", "what buckets do not hold is sorted by look-back", 'leave it out, or give "lookback"'
+        return
+    found = [*_powers(p), *_sizes(p, device)]
+    yield from found or _counts(p)
+
+
+def _powers(p: Params) -> Iterator[Problem]:
+    for name in ("msd_group", "bucket_group", "bucket_places"):
+        value = getattr(p, name)
+        if value & value - 1:
+            yield name, f"{value} is no power of two", f"give {1 << value.bit_length() - 1}"
+    if p.bucket_places % p.bucket_group:
+        what = f"{p.bucket_places} places are not shared out evenly by {p.bucket_group} lanes"
+        yield "bucket_places", what, f"give a multiple of {p.bucket_group}"
+    for name in ("msd_group", "bucket_group"):
+        if getattr(p, name) % p.subgroup:
+            what = f"{getattr(p, name)} lanes are no whole subgroups"
+            yield name, what, f"give a multiple of {p.subgroup}"
+
+
+def _sizes(p: Params, device: Device) -> Iterator[Problem]:
+    for group, items in (("msd_group", "msd_items"), ("bucket_group", "bucket_items")):
+        lanes, each = getattr(p, group), getattr(p, items)
+        if lanes > device.work_group:
+            what = f"{lanes} lanes exceed the work-group limit of {device.work_group}"
+            yield group, what, f"give at most {device.work_group}"
+        elif each > (most := min(64, 65535 // lanes)):
+            yield items, f"{each} keys do not fit the registers of a lane, or the 16 bits of a place", f"give {most}"
+    if p.bucket_places > 65536:
+        yield "bucket_places", "a key is found by 16 bits", "give at most 65536"
+
+
+def _counts(p: Params) -> Iterator[Problem]:
+    """The words of buckets lie where look-back has the states of tiles: starts, counts and a list."""
+    limit = msd.limit(p)
+    if p.key.bytes < 4:
+        yield "msd_from", f"keys of {p.key.bits} bits have few passes anyway", "leave it out"
+    if msd.least(p) < limit:
+        yield "msd_from", f"a bucket would hold {limit} keys on average", f"give at least {limit}"
+    elif p.tile * (6 * msd.least(p) + limit) > p.radix * limit * msd.least(p):
+        what = "there are more buckets than the states of tiles leave room for"
+        yield "bucket_items", what, "give more, or more bits, or fewer items"

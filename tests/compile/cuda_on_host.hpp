@@ -1,0 +1,157 @@
+/* CUDA's words for one thread of the host: every lane of a grid is a fiber, all blocks are resident, and who goes on when
+ * follows from a seed.  Lanes that wait where others of their block or warp never come end the launch with a line. */
+#include <ucontext.h>
+
+#include <cstdint>
+#include <functional>
+#include <random>
+#include <vector>
+
+#define __global__
+#define __device__
+#define __forceinline__ inline
+#define __launch_bounds__(...)
+struct uint2 { unsigned x, y; };
+struct uint4 { unsigned x, y, z, w; };
+
+namespace host {
+struct Dim { unsigned x, y, z; };
+struct Block { unsigned size, waiting, round, ended; Dim index; std::vector<unsigned long long> shared; };
+struct Warp { unsigned size, waiting, round; const char *what; unsigned bits[2]; unsigned long long values[32]; };
+struct Lane { ucontext_t context; std::vector<char> stack; Dim thread; Block *block; Warp *warp; bool done; };
+
+static Lane *now;
+static ucontext_t scheduler;
+static Dim grid;
+static unsigned word; /* the driver's, for barriers of the grid */
+static std::function<void()> body;
+
+static const char *wrong; /* what a launch ends with; null: nothing */
+static unsigned long long yields;
+
+static void stop(const char *what)
+{
+    wrong = what;
+    for (;;) swapcontext(&now->context, &scheduler);
+}
+
+static void yield()
+{
+    if (++yields > 5000000ull) stop("nobody goes on");
+    swapcontext(&now->context, &scheduler);
+}
+
+static void block_barrier()
+{
+    Block &b = *now->block;
+    const unsigned round = b.round;
+    if (b.ended) stop("a lane waits at a barrier of its block that others never reach");
+    if (++b.waiting == b.size) {
+        b.waiting = 0;
+        b.round++;
+    }
+    while (b.round == round) yield();
+}
+
+/* The votes of a warp; all of its lanes must ask for the same. */
+static unsigned votes(bool vote, const char *what)
+{
+    Warp &w = *now->warp;
+    const unsigned round = w.round, lane = now->thread.x % 32;
+    if (w.waiting && w.what != what) stop("lanes of a warp are at different places");
+    w.what = what;
+    w.bits[round & 1] |= unsigned(vote) << lane;
+    if (++w.waiting == w.size) {
+        w.waiting = 0;
+        w.bits[(round + 1) & 1] = 0;
+        w.round++;
+    }
+    while (w.round == round) yield();
+    return w.bits[round & 1];
+}
+
+/* The value of the lane whose number differs by `mask`. */
+template <class T> static T shuffle_xor(T a, unsigned mask)
+{
+    const unsigned lane = now->thread.x % 32;
+    now->warp->values[lane] = a;
+    votes(false, "__shfl_xor_sync, giving");
+    const T other = static_cast<T>(now->warp->values[lane ^ mask]);
+    votes(false, "__shfl_xor_sync, taking");
+    return other;
+}
+
+static void enter()
+{
+    body();
+    if (now->block->waiting || now->warp->waiting) stop("a lane ends where others wait for it");
+    now->block->ended++;
+    now->done = true;
+    for (;;) yield();
+}
+
+static const char *launch(Dim size, unsigned lanes, size_t shared, unsigned seed, const std::function<void()> &what)
+{
+    const unsigned blocks = size.x * size.y;
+    std::vector<Block> every(blocks);
+    std::vector<Warp> warps(size_t(blocks) * ((lanes + 31) / 32));
+    std::vector<Lane> all(size_t(blocks) * lanes);
+    std::mt19937 random(seed);
+    grid = size;
+    body = what;
+    wrong = nullptr;
+    yields = 0;
+    word = random() & 0x80000000u;
+    for (unsigned i = 0; i < all.size(); i++) {
+        const unsigned b = i / lanes, t = i % lanes;
+        if (t == 0) {
+            every[b] = {lanes, 0, 0, 0, {b % size.x, b / size.x, 0}, std::vector<unsigned long long>(shared / 8 + 1)};
+            for (auto &x : every[b].shared) x = 0x0101010101010101ull * (random() & 255);
+        }
+        Warp &w = warps[b * ((lanes + 31) / 32) + t / 32];
+        w.size++;
+        all[i].stack.resize(65536);
+        all[i].thread = {t, 0, 0};
+        all[i].block = &every[b];
+        all[i].warp = &w;
+        getcontext(&all[i].context);
+        all[i].context.uc_stack.ss_sp = all[i].stack.data();
+        all[i].context.uc_stack.ss_size = all[i].stack.size();
+        makecontext(&all[i].context, enter, 0);
+    }
+    for (unsigned left = unsigned(all.size()); left;) {
+        const unsigned b = random() % blocks, first = random() % lanes;
+        if (every[b].ended == lanes) continue;
+        /* a block goes on for a while, or until it is done, before another gets its turn */
+        for (unsigned sweep = random() % 64 + 1; sweep; sweep--)
+            for (unsigned t = 0; t < lanes; t++) {
+                now = &all[b * lanes + (first + t) % lanes];
+                if (now->done) continue;
+                swapcontext(&scheduler, &now->context);
+                if (wrong) return wrong;
+                left -= now->done;
+            }
+    }
+    return word & 0x7fffffffu ? "a barrier of the grid was not completed" : nullptr;
+}
+
+/* A pointer of any type. */
+struct Any {
+    void *p;
+    template <class T> operator T *() const { return static_cast<T *>(p); }
+};
+}
+
+#define threadIdx host::now->thread
+#define blockIdx host::now->block->index
+#define gridDim host::grid
+#define __syncthreads() host::block_barrier()
+#define __threadfence() host::yield()
+#define __syncwarp(mask) ((void)host::votes(false, "__syncwarp"))
+#define __ballot_sync(mask, vote) host::votes(vote, "__ballot_sync")
+#define __shfl_xor_sync(mask, a, far) host::shuffle_xor(a, far)
+#define __popc(x) __builtin_popcount(x)
+static inline unsigned atomicAdd(unsigned *p, unsigned x) { const unsigned was = *p; *p += x; return was; }
+static inline unsigned atomicOr(unsigned *p, unsigned x) { const unsigned was = *p; *p |= x; return was; }
+template <class T> static inline T min(T a, T b) { return a < b ? a : b; }
+template <class T> static inline T max(T a, T b) { return a < b ? b : a; }

@@ -1,0 +1,143 @@
+"""CUDA kernels of a sort as a library for the host: what a test runs where there is no GPU."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from conftest import missing
+from numpy.typing import NDArray
+
+from hsgen import oracle
+from hsgen.plan import PLAIN, Options, launches, offset, scratch_bytes, spare_at
+from hsgen.render import render
+from hsgen.spec import Sort
+
+PLAY = """
+extern "C" const char *play(int k, unsigned x, unsigned y, unsigned lanes, size_t shared, unsigned seed, void **p,
+                            int n, int argument, int low, int high)
+{
+    std::function<void()> body;
+    (void)low, (void)high;
+@
+    return host::launch({x, y, 1}, lanes, shared, seed, body);
+}
+"""
+"""The library's only function; a line for each kernel takes the place of @."""
+GUARD = 64
+"""Bytes behind each buffer that nobody may write."""
+
+
+def translated(text: str) -> str:
+    """Return CUDA C++ with what no compiler of C++ knows put into other words: inline PTX, and shared arrays."""
+    text = text.replace(
+        "extern __shared__ unsigned long long hs_shared[];", "auto *hs_shared = host::now->block->shared.data();"
+    )
+    vote = "{ hs_mask set_ = hs_ballot(((d) >> (b) & 1) != 0); same &= ((d) >> (b) & 1) != 0 ? set_ : ~set_; }"
+    text = re.sub(
+        r"#define hs_match_bit\(same, d, b\) asm volatile.*", f"#define hs_match_bit(same, d, b) {vote}", text
+    )
+    text = re.sub(
+        r"hs_word \*hs_grid_word\(\)\n\{.*?\n\}", "hs_word *hs_grid_word() { return &host::word; }", text, flags=re.S
+    )
+    return text.replace("#if __CUDA_ARCH__ >= 700", "#if 0")
+
+
+@dataclass(frozen=True)
+class OnHost:
+    """The kernels of a sort, compiled."""
+
+    sort: Sort
+    library: Path
+
+    def call(
+        self, keys: NDArray[Any], values: NDArray[Any] | None, how: Options, *, in_place: bool, seed: int, n: int
+    ) -> tuple[NDArray[Any], NDArray[Any] | None]:
+        """Sort `n` keys, or with a count on the device as many of these as there are; return keys and values."""
+        sort, live = self.sort, len(keys)
+        rng = np.random.default_rng(seed)
+        size, value = sort.key.bytes, sort.form.value_bytes
+
+        def room(bytes_: int, given: NDArray[Any] | None = None) -> NDArray[np.uint8]:
+            made = rng.integers(0, 256, bytes_ + GUARD, np.uint8)
+            made[bytes_:] = 0xC5
+            if given is not None:
+                made[: given.nbytes] = given.view(np.uint8).reshape(-1)
+            return made
+
+        buffers = {
+            "source": room(n * size, keys),
+            "scratch": room(scratch_bytes(sort, n, how)),
+            "values": room(n * value, values) if values is not None else room(0),
+            "count": np.array([live] * (1 + GUARD // 4), np.uint32).view(np.uint8),
+        }
+        before = {name: b.copy() for name, b in buffers.items()}
+        along = in_place and values is not None
+        buffers["destination"] = buffers["source"] if in_place else room(n * size)
+        buffers["values_out"] = buffers["values"] if along else room(n * value)
+        if how.discard:
+            buffers["destination"] = buffers["scratch"][spare_at(sort, n) :]
+        self._launch(buffers, n, how, in_place=in_place and not how.discard, seed=seed)
+        for name, b in buffers.items():
+            assert name == "count" or (b[-GUARD:] == 0xC5).all(), f"written behind {name}"
+        if not in_place or how.discard:
+            assert (buffers["source"] == before["source"]).all() and (
+                along or (buffers["values"] == before["values"]).all()
+            )
+        out = buffers["destination"][: live * size].view(keys.dtype)
+        words = buffers["values_out"][: live * value].view(np.uint32).reshape(live, value // 4) if value else None
+        return out, words
+
+    def _launch(
+        self, buffers: dict[str, NDArray[np.uint8]], n: int, how: Options, *, in_place: bool, seed: int
+    ) -> None:
+        library = ctypes.CDLL(str(self.library))
+        for launch in launches(self.sort.plan, n, in_place=in_place, how=how):
+            step, kernel = launch.step, self.sort.kernel(launch.step.kernel)
+            pointers = (ctypes.c_void_p * 10)()
+            for i, b in enumerate(step.bindings):
+                pointers[i] = buffers[b.role].ctypes.data + offset(b, n)
+            bounds = step.min_n, min(step.max_n, 2**31 - 1)
+            sizes = *launch.grid, kernel.work_group, ctypes.c_size_t(kernel.local_bytes(self.sort.key)), seed
+            which = self.sort.kernels.index(kernel)
+            library.play.restype = ctypes.c_char_p
+            wrong = library.play(which, *sizes, pointers, n, launch.argument, *bounds)
+            assert wrong is None, f"{kernel.name}: {wrong.decode()}"
+
+
+def compiled(sort: Sort, folder: Path, change: Callable[[str], str] = lambda text: text) -> OnHost:
+    """Compile the kernels of a sort into `folder`; `change` is what is done to their text before."""
+    compiler = shutil.which("c++")
+    if compiler is None:
+        missing("no C++ compiler is installed (apt-get install g++)")
+    calls = []
+    for number, k in enumerate(sort.kernels):
+        arguments = [*(f"host::Any{{p[{i}]}}" for i in range(len(k.buffers))), "n", "argument"]
+        arguments += ["low", "high"] * sort.form.counted
+        calls.append(f"    if (k == {number}) body = [=] {{ {k.name}({', '.join(arguments)}); }};")
+    text, play = change(translated(render(sort, "cuda").text)), PLAY.replace("@", "\n".join(calls))
+    source, library = folder / f"{sort.file}.cpp", folder / f"{sort.file}.so"
+    header = Path(__file__).with_name("cuda_on_host.hpp")
+    source.write_text(f'#include "{header}"\n{text}{play}', encoding="utf-8")
+    command = [compiler, "-std=c++14", "-O1", "-fPIC", "-shared", str(source), "-o", str(library)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return OnHost(sort, library)
+
+
+def right(made: OnHost, keys: NDArray[Any], how: Options = PLAIN, *, in_place: bool, seed: int, n: int = -1) -> bool:
+    """Whether a call gives what numpy says; with a count on the device `n` is the most that it can be."""
+    sort = made.sort
+    values = oracle.values_for(np.random.default_rng(seed), len(keys), sort)
+    order = oracle.permutation(keys, sort, how)
+    got, along = made.call(keys, values, how, in_place=in_place, seed=seed, n=len(keys) if n < 0 else n)
+    wanted = oracle.values_expected(values, order, sort)
+    same = wanted is None or (along is not None and np.array_equal(along, wanted))
+    return same and (how.discard or np.array_equal(got, keys[order]))

@@ -1,0 +1,206 @@
+"""Sorts in one launch, whose work-groups wait for each other: the CUDA text itself runs here, on fibers of the host.
+
+- Every form, in and out of place, at counts around every change of grid and rows, for keys with constant digits.
+- Without a barrier, or with one in a branch that not all lanes take, this is noticed.
+- The kernels spill nothing.
+- Barriers of grids are what the toolkit's cooperative_groups.h makes of its own.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import multiprocessing
+import os
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import missing
+from on_host import compiled, right
+
+from hsgen import nvrtc, sorts, toolchain
+from hsgen.algorithms import radix
+from hsgen.keys import KEYS, PLAIN, Form
+from hsgen.plan import Options
+from hsgen.render import render
+from hsgen.spec import Part, Sort
+
+ALL: dict[str, Any] = {"typed": True, "ranged": True, "counted": True}
+SHAPE: dict[str, Any] = {"bits": 5, "items": 3, "work_group": 64, "subgroup": 32, "groups": 4, "least": 1, "single": 0}
+
+
+def sort_of(key: str = "u32", form: Form = PLAIN, **values: Any) -> Sort:
+    """Return a sort of 64 lanes with 3 keys each in up to 4 work-groups; `values` change that."""
+    p = radix.Params(key=KEYS[key], form=form, coordination="grid", **{"ranker": "ballot", **SHAPE, **values})
+    part = Part(algorithm="radix", params=p, min_n=0, max_n=2**62)
+    kernels, plan, parts = sorts.assemble([part], "shape", form)
+    return Sort(target="shape", algorithm="radix", key=KEYS[key], kernels=kernels, plan=plan, parts=parts, form=form)
+
+
+def keys_of(rng: np.random.Generator, n: int, key: str, kind: int) -> np.ndarray[Any, Any]:
+    """Random keys, few distinct ones, equal ones, and keys with constant digits: the first, the last, inner ones."""
+    dtype = np.dtype(f"u{KEYS[key].bytes}")
+    top = int(np.iinfo(dtype).max)
+    keys = rng.integers(0, top, n, dtype, endpoint=True)
+    masks = (top, 5, 0, top & ~0x3FF, top >> 7, 0x1F07C1F & top)
+    return keys & dtype.type(masks[kind % len(masks)]) | dtype.type(0 if kind % 2 else top ^ masks[kind % len(masks)])
+
+
+FORMS = {
+    "u32": ("u32", PLAIN),
+    "u64": ("u64", PLAIN),
+    "u8": ("u8", Form(**ALL)),
+    "all": ("u32", Form(**ALL)),
+    "v4": ("u32", Form(value="v4")),
+    "v8": ("u32", Form(value="v8", **ALL)),
+    "v16": ("u64", Form(value="v16")),
+    "index": ("u32", Form(value="index", **ALL)),
+    "index64": ("u64", Form(value="index64", **ALL)),
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_the_kernels_sort(name: str, tmp_path: Path) -> None:
+    key, form = FORMS[name]
+    sort = sort_of(key, form, bits=8 if key == "u64" else 5)
+    made, rng = compiled(sort, tmp_path), np.random.default_rng(7)
+    counts = (1, 2, 63, 64, 65, 129, 255, 256, 257, 300, 511, 512, 513, 700, 767, 768)
+    for number, n in enumerate(counts):
+        keys = keys_of(rng, n, key, number)
+        for in_place in (False, True):
+            how, most = Options(), -1
+            if form.ranged:
+                begin = number * 3 % sort.key.bits
+                end = (None, begin, min(begin + 11, sort.key.bits))[(number + in_place) % 3]
+                how = Options(kind=number % 3 if key != "u8" else 1, descending=number % 2 == 1, begin=begin, end=end)
+            if form.index and number % 3 == 0:
+                how = Options(begin=how.begin, end=how.end, discard=True)
+            if form.counted and number % 2:
+                most = min(n + 200, 768)
+                how = Options(kind=how.kind, begin=how.begin, end=how.end, discard=how.discard, counted=True)
+            assert right(made, keys, how, in_place=in_place, seed=number, n=most), (n, in_place, how)
+
+
+def test_fewer_lanes_than_digits_and_a_single_before(tmp_path: Path) -> None:
+    """A lane then sums several digits; counts up to a tile go to one work-group alone."""
+    sort = sort_of(bits=8, items=4, groups=3, least=3, single=100)
+    made, rng = compiled(sort, tmp_path), np.random.default_rng(3)
+    for number, n in enumerate((1, 100, 101, 192, 193, 384, 385, 576, 577, 768)):
+        assert right(made, keys_of(rng, n, "u32", number), in_place=number % 2 == 0, seed=number), n
+
+
+PLACES: dict[str, Any] = {"bits": 4, "items": 5, "places": 64}
+
+
+@pytest.mark.parametrize(
+    ("key", "form"),
+    [("u32", PLAIN), ("u64", PLAIN), ("u32", Form(typed=True, counted=True))],
+    ids=["u32", "u64", "typed"],
+)
+def test_keys_are_dealt_out_and_placed(key: str, form: Form, tmp_path: Path) -> None:
+    """Even keys, uneven ones that stay in registers, crowded places; and one work-group alone."""
+    sort = sort_of(key, form, **PLACES, single=150)
+    made, rng = compiled(sort, tmp_path), np.random.default_rng(11)
+    counts = (1, 2, 63, 64, 65, 149, 150, 151, 200, 256, 257, 320, 512, 640, 641, 960, 1279, 1280)
+    for number, n in enumerate(counts):
+        for kind in range(6):
+            how = Options()
+            if form.typed:
+                how = Options(kind=number % 3, descending=kind % 2 == 1, counted=number % 2 == 1)
+            most = min(n + 100, 1280) if how.counted else -1
+            keys = keys_of(rng, n, key, kind)
+            assert right(made, keys, how, in_place=(number + kind) % 2 == 0, seed=number, n=most), (n, kind, how)
+
+
+def test_a_store_before_all_have_counted_is_noticed(tmp_path: Path) -> None:
+    def changed(text: str) -> str:
+        head, tail = text.split("hs_grid_barrier(groups);", 1)
+        return head + tail
+
+    made, rng = compiled(sort_of(**PLACES), tmp_path, changed), np.random.default_rng(2)
+    assert not all(right(made, keys_of(rng, 1000, "u32", 0), in_place=False, seed=seed) for seed in range(30))
+
+
+MISSING = {
+    "no barrier after storing": ("if (!(pass + 1 == 7)) hs_grid_barrier(groups);", ""),
+    "no barrier after counting": ("hs_grid_wait(ticket);", "hs_barrier();"),
+    "lanes apart": ("if (live[0] != 0u) {", "if (live[0] != 0u && hs_item() != 7) {"),
+    "one table": ("int table = (pass & 1) * 128;", "int table = 0;"),
+}
+
+
+@pytest.mark.parametrize("what", MISSING)
+def test_what_is_missing_is_noticed(what: str, tmp_path: Path) -> None:
+    """Each of these goes well only if work-groups happen to go on in step."""
+    old, new = MISSING[what]
+
+    def changed(text: str) -> str:
+        assert text.count(old) == 1, old
+        return text.replace(old, new)
+
+    made = compiled(sort_of(), tmp_path, changed)
+
+    def tried() -> None:
+        """Ends with 1 where something is wrong; wild stores may end it otherwise."""
+        faulthandler.disable()
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        rng = np.random.default_rng(5)
+        for seed in range(30):
+            keys = keys_of(rng, 768, "u32", seed % 6 if what == "one table" else 0)
+            assert right(made, keys, in_place=True, seed=seed)
+
+    child = multiprocessing.get_context("fork").Process(target=tried)
+    child.start()
+    child.join(120)
+    assert child.exitcode
+
+
+@pytest.mark.parametrize("arch", [70, 90])
+@pytest.mark.parametrize(("key", "items"), [("u32", 16), ("u64", 12)])
+def test_one_launch_spills_nothing(key: str, items: int, arch: int) -> None:
+    """256 lanes, two work-groups of which a core holds at once."""
+    found = [c for c in nvrtc.compilers() if arch in c.archs]
+    if not found:
+        missing(f"a CUDA compiler for sm_{arch} ({nvrtc.INSTALL})")
+    shape = {"bits": 8, "items": items, "work_group": 256, "groups": 128, "least": 4, "resident": 2}
+    for form in (PLAIN, Form(value="v4", **ALL), Form(value="index64")):
+        sort = sort_of(key, form, **shape)
+        use = found[0].compile(render(sort, "cuda").only("grid"), arch)["grid"]
+        assert not use.spills and use.registers <= 128 and use.shared == 0
+
+
+THEIRS = """#include <cooperative_groups.h>
+extern "C" __global__ void k() { cooperative_groups::this_grid().sync(); }
+"""
+
+
+def essence(text: str, folder: Path) -> list[str]:
+    """The instructions of a kernel's PTX that decide where its barrier is and how it waits, without registers."""
+    nvcc = toolchain.tool("nvcc")
+    if nvcc is None:
+        missing("nvcc of the CUDA toolkit is not on the path")
+    source, out = folder / "k.cu", folder / "k.ptx"
+    source.write_text(text, encoding="utf-8")
+    command = [nvcc, "-std=c++17", "-arch=sm_90", "-ptx", str(source), "-o", str(out)]
+    assert subprocess.run(command, check=False).returncode == 0
+    wanted = re.findall(
+        r"(mov\.u32|bfi\S+|add\.s64|atom\S+|ld\.acquire\S+|xor\S+|setp\.gt\S+)([^;]*);", out.read_text()
+    )
+    rows = [f"{name} {re.sub('%(r|rd|p)[0-9]+', 'r', rest).replace(' ', '').strip()}" for name, rest in wanted]
+    return sorted(row for row in rows if "mov" not in row or "envreg" in row)
+
+
+def test_the_barrier_is_that_of_cooperative_groups(tmp_path: Path) -> None:
+    """What the header does is not documented, but all that it was ever compiled into depends on it."""
+    words = render(sort_of(), "cuda").prelude
+    own = essence(words + 'extern "C" __global__ void k() { hs_grid_barrier(gridDim.x); }\n', tmp_path)
+    assert own == essence(THEIRS, tmp_path)
+    assert [row.split()[0] for row in own if "envreg" in row or "gpu" in row] == [
+        "atom.add.release.gpu.u32",
+        "ld.acquire.gpu.u32",
+        "mov.u32",
+        "mov.u32",
+    ]

@@ -1,0 +1,129 @@
+"""Sorts by buckets on the embedded device: which keys take that way, and which are left to look-back.
+
+A sort whose rows of look-back are taken out sorts what buckets hold, and leaves anything else as it was: so each of the
+two ways is seen to be taken.  Places that many keys share, digits that few values have, and dirty scratch come besides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from every import sort_of
+
+from hsgen import validate
+from hsgen.algorithms import radix
+from hsgen.algorithms.radix import msd, msd_plan
+from hsgen.backends.hosts import Host
+from hsgen.backends.opencl import Compiled, Direct, context_for
+from hsgen.cases import KINDS, around
+from hsgen.frames import Frame
+from hsgen.keys import PLAIN, Form
+from hsgen.plan import Options
+from hsgen.spec import Sort
+
+MOST = 60_000
+SHAPES = [("radix", "u32"), ("radix-few", "u32"), ("radix", "u64")]
+
+
+def sort_by(label: str, key: str, form: Form = PLAIN, *, alone: bool = False) -> Sort:
+    """Return a sort of the target of the tests; `alone`: without the rows of look-back."""
+    sort = sort_of("buckets8.toml", label, key, form)
+    steps = tuple(s for s in sort.plan.steps if not alone or s.kernel in (*msd_plan.KERNELS, "single"))
+    return replace(sort, plan=replace(sort.plan, steps=steps))
+
+
+def params(sort: Sort) -> radix.Params:
+    p = sort.parts[0].params
+    assert isinstance(p, radix.Params)
+    return p
+
+
+def engine(host: Host, sort: Sort) -> Direct:
+    """Return the sort, ready on a device."""
+    context = context_for(host)
+    return Direct(context, Compiled(context, sort))
+
+
+def even(rng: np.random.Generator, n: int, p: radix.Params) -> Any:
+    """Return distinct keys, evenly spread and shuffled."""
+    step = p.key.greatest // max(n - 1, 1)
+    return rng.permutation(np.arange(n, dtype=f"u{p.key.bytes}") * np.dtype(f"u{p.key.bytes}").type(step))
+
+
+def crowded(rng: np.random.Generator, n: int, p: radix.Params) -> Any:
+    """Return keys of which those of a bucket are few distinct ones."""
+    keys = even(rng, n, p)
+    return keys & ~keys.dtype.type((1 << (p.key.bits - sum(msd.widths(p, n)))) - 1 - 0x155)
+
+
+def uneven(rng: np.random.Generator, n: int, p: radix.Params) -> Any:
+    """Return keys in one half of the values of the first digit, and a quarter of those."""
+    return even(rng, n, p) >> np.dtype(f"u{p.key.bytes}").type(3)
+
+
+def counts(p: radix.Params) -> list[int]:
+    """Return counts around those at which there are twice as many buckets, and a large one."""
+    return sorted({n for n in around(msd_plan.edges(p), MOST) if n > msd.least(p)} | {MOST})
+
+
+@pytest.mark.device
+@pytest.mark.parametrize(("label", "key"), SHAPES)
+@pytest.mark.parametrize("make", [even, crowded])
+def test_even_keys_need_no_look_back(embedded: Host, label: str, key: str, make: Callable[..., Any]) -> None:
+    sort = sort_by(label, key, alone=True)
+    frame, rng = Frame(engine(embedded, sort), MOST), np.random.default_rng(1)
+    for n in counts(params(sort)):
+        for in_place in (False, True):
+            keys = make(rng, n, params(sort))
+            made = validate.call(sort, keys, Options(), in_place=in_place, count=None, rng=rng)
+            assert frame.run(made) is None, (n, in_place)
+
+
+@pytest.mark.device
+@pytest.mark.parametrize(("label", "key"), SHAPES)
+def test_uneven_keys_are_left_to_look_back(embedded: Host, label: str, key: str) -> None:
+    alone, whole = sort_by(label, key, alone=True), sort_by(label, key)
+    frames = [Frame(engine(embedded, sort), MOST) for sort in (alone, whole)]
+    p, rng = params(whole), np.random.default_rng(2)
+    for n in [n for n in counts(p) if n > 8 * msd.capacity(p)]:
+        keys = uneven(rng, n, p)
+        left, done = (
+            frame.run(validate.call(sort, keys, Options(), in_place=True, count=None, rng=rng))
+            for frame, sort in zip(frames, (alone, whole), strict=True)
+        )
+        assert left is not None and done is None, (n, left, done)
+
+
+@pytest.mark.device
+@pytest.mark.parametrize(("label", "key"), SHAPES)
+def test_every_kind_of_keys_in_many_buckets(embedded: Host, label: str, key: str) -> None:
+    sort = sort_by(label, key, Form(typed=True))
+    frame, rng = Frame(engine(embedded, sort), MOST), np.random.default_rng(3)
+    for number, kind in enumerate(KINDS):
+        keys = KINDS[kind](rng, MOST - number, np.dtype(f"u{sort.key.bytes}"))
+        for in_place in (False, True):
+            how = Options(kind=(number + in_place) % 3, descending=number % 2 == 1)
+            made = validate.call(sort, keys, how, in_place=in_place, count=None, rng=rng)
+            assert frame.run(made) is None, (kind, how)
+
+
+@pytest.mark.device
+def test_what_scratch_held_before_does_not_matter(embedded: Host) -> None:
+    """Neither that an even sort came before an uneven one, nor what any word was."""
+    sort = sort_by("radix", "u32", Form(ranged=True))
+    made = engine(embedded, sort)
+    frame, rng, p = Frame(made, MOST), np.random.default_rng(4), params(sort)
+    for byte in (None, 0x00, 0x01, 0x55, 0xFF):
+        for how in (Options(), Options(begin=1), Options(), Options(end=31)):
+            for make in (even, uneven, crowded):
+                for n in (MOST, 150, 5000):
+                    if byte is not None:
+                        scratch = made._compiled.scratch
+                        for number, size in enumerate(scratch._sizes.values()):
+                            scratch._fill(made.queue, number, byte, 0, size)
+                    call = validate.call(sort, make(rng, n, p), how, in_place=n == 5000, count=None, rng=rng)
+                    assert frame.run(call) is None, (byte, how, make.__name__, n)

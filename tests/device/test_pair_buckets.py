@@ -1,0 +1,151 @@
+"""Buckets of pairs on the embedded device: which keys end in them, and which are left to further passes.
+
+A sort whose further passes are taken out sorts what buckets hold, and leaves anything else half sorted: so each of the
+two ways is seen to be taken.  Values are distinct: only a stable sort is right.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from every import sort_of
+
+from hsgen import validate
+from hsgen.algorithms import radix
+from hsgen.algorithms.radix import finish, finish_plan
+from hsgen.backends.hosts import Host
+from hsgen.backends.opencl import Compiled, Direct, context_for
+from hsgen.cases import KINDS, around
+from hsgen.frames import Frame
+from hsgen.keys import Form
+from hsgen.plan import Options
+from hsgen.spec import Sort
+
+MOST = 20_000
+SHAPES = [("radix", "u32"), ("radix-few", "u32"), ("radix", "u64")]
+
+
+def sort_by(label: str, key: str, form: Form, *, early: bool = False) -> Sort:
+    """Return a sort of the target of the tests; `early`: without the passes that follow buckets."""
+    sort = sort_of("pairs8.toml", label, key, form)
+    low = finish.least(params(sort))
+    steps = tuple(s for s in sort.plan.steps if not early or s.kernel != "onesweep" or s.min_n >= low)
+    return replace(sort, plan=replace(sort.plan, steps=steps))
+
+
+def params(sort: Sort) -> radix.Params:
+    p = sort.parts[0].params
+    assert isinstance(p, radix.Params)
+    return p
+
+
+def engine(host: Host, sort: Sort) -> Direct:
+    """Return the sort, ready on a device."""
+    context = context_for(host)
+    return Direct(context, Compiled(context, sort))
+
+
+def even(rng: np.random.Generator, n: int, p: radix.Params) -> Any:
+    """Return keys whose two highest digits are evenly spread, two keys each, and whose other bits are random."""
+    left = p.key.bits - finish.top_bits(p)
+    tops = np.arange(n, dtype=f"u{p.key.bytes}") // 2 * (p.key.greatest // (n // 2))
+    one = tops.dtype.type
+    return rng.permutation(tops >> one(left) << one(left) | rng.integers(0, (1 << left) - 1, n, tops.dtype))
+
+
+def alike(rng: np.random.Generator, n: int, p: radix.Params) -> Any:
+    """Return keys of which those of a bucket are all the same."""
+    left = p.key.bits - finish.bits(p, n)
+    keys = even(rng, n, p)
+    return keys >> keys.dtype.type(left) << keys.dtype.type(left)
+
+
+def crowded(rng: np.random.Generator, n: int, p: radix.Params) -> Any:
+    """Return keys of which those of a bucket are few distinct ones."""
+    keys = even(rng, n, p)
+    return keys & ~keys.dtype.type((1 << (p.key.bits - finish.bits(p, n))) - 1 - 0x155)
+
+
+def once(rng: np.random.Generator, n: int, p: radix.Params) -> Any:
+    """Return keys of which one comes more often than a bucket holds."""
+    keys = even(rng, n, p)
+    keys[: finish.capacity(p) + 1] = keys[0]
+    return rng.permutation(keys)
+
+
+def halved(rng: np.random.Generator, n: int, p: radix.Params) -> Any:
+    """Return keys with few values of the highest digit."""
+    return even(rng, n, p) >> np.dtype(f"u{p.key.bytes}").type(6)
+
+
+def counts(p: radix.Params) -> list[int]:
+    """Return counts around those at which there are twice as many buckets, and a large one."""
+    return sorted({n for n in around(finish_plan.edges(p), MOST) if n > finish.least(p)} | {MOST})
+
+
+@pytest.mark.device
+@pytest.mark.parametrize(("label", "key"), SHAPES)
+@pytest.mark.parametrize("value", ["v4", "index"])
+def test_even_keys_need_no_further_pass(embedded: Host, label: str, key: str, value: str) -> None:
+    sort = sort_by(label, key, Form(value=value), early=True)
+    frame, rng, p = Frame(engine(embedded, sort), MOST), np.random.default_rng(1), params(sort)
+    for n in counts(p):
+        for make in (even, alike, crowded) if finish.bits(p, n) > p.digits[-1][1] else (even,):
+            for in_place in (False, True):
+                how = Options(discard=value == "index" and n % 2 == 0)
+                made = validate.call(sort, make(rng, n, p), how, in_place=in_place, count=None, rng=rng)
+                assert frame.run(made) is None, (n, make.__name__, in_place)
+
+
+@pytest.mark.device
+@pytest.mark.parametrize(("label", "key"), SHAPES)
+@pytest.mark.parametrize("value", ["v4", "index"])
+def test_uneven_keys_are_left_to_further_passes(embedded: Host, label: str, key: str, value: str) -> None:
+    early, whole = (sort_by(label, key, Form(value=value), early=x) for x in (True, False))
+    frames = [Frame(engine(embedded, sort), MOST) for sort in (early, whole)]
+    p, rng = params(whole), np.random.default_rng(2)
+    for number, n in enumerate(counts(p)):
+        for make in (once, halved):
+            keys = make(rng, n, p)
+            left, done = (
+                frame.run(validate.call(sort, keys, Options(), in_place=number % 2 == 0, count=None, rng=rng))
+                for frame, sort in zip(frames, (early, whole), strict=True)
+            )
+            assert left is not None and done is None, (n, make.__name__, left, done)
+
+
+@pytest.mark.device
+@pytest.mark.parametrize(("label", "key"), SHAPES)
+@pytest.mark.parametrize("value", ["v4", "index"])
+def test_every_kind_type_order_and_count(embedded: Host, label: str, key: str, value: str) -> None:
+    sort = sort_by(label, key, Form(value=value, typed=True, counted=True, ranged=True))
+    frame, rng = Frame(engine(embedded, sort), MOST), np.random.default_rng(3)
+    for number, kind in enumerate(KINDS):
+        n = MOST - number
+        keys = KINDS[kind](rng, n, np.dtype(f"u{sort.key.bytes}"))
+        for in_place in (False, True):
+            how = Options(kind=(number + in_place) % 3, descending=number % 2 == 1, counted=number % 4 > 1)
+            how = replace(how, begin=3) if number % 5 == 4 else how
+            count = int(rng.integers(0, n)) if how.counted else None
+            made = validate.call(sort, keys, how, in_place=in_place, count=count, rng=rng)
+            assert frame.run(made) is None, (kind, how, count)
+
+
+@pytest.mark.device
+def test_what_scratch_held_before_does_not_matter(embedded: Host) -> None:
+    """Neither that an even sort came before an uneven one, nor what any word was."""
+    sort = sort_by("radix", "u32", Form(value="v4"))
+    made = engine(embedded, sort)
+    frame, rng, p = Frame(made, MOST), np.random.default_rng(4), params(sort)
+    for byte in (None, 0x00, 0x01, 0x55, 0xFF):
+        for make in (even, halved, once, crowded):
+            for n in (MOST, 150, 300, 5000):
+                if byte is not None:
+                    scratch = made._compiled.scratch
+                    for number, size in enumerate(scratch._sizes.values()):
+                        scratch._fill(made.queue, number, byte, 0, size)
+                call = validate.call(sort, make(rng, n, p), Options(), in_place=n == 5000, count=None, rng=rng)
+                assert frame.run(call) is None, (byte, make.__name__, n)

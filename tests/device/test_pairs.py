@@ -1,0 +1,72 @@
+"""Radix sorts of keys with values of a word: beside each other in local memory, by every ranker of tiles.
+
+Values are distinct, so that only a stable sort is right.  Where lanes vote, values are loaded none, one, or all keys
+ahead.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from radices import alone, shape
+
+from hsgen import sorts, validate
+from hsgen.algorithms import radix
+from hsgen.backends.hosts import Host
+from hsgen.backends.opencl import Compiled, Direct, context_for
+from hsgen.cases import KINDS
+from hsgen.frames import Frame
+from hsgen.keys import Form
+from hsgen.plan import Options
+from hsgen.render import render
+from hsgen.spec import Part, Sort
+
+SHAPES: dict[str, tuple[str, dict[str, Any]]] = {
+    "ballot": ("v4", {"ranker": "ballot", "subgroup": 8, "coordination": "lookback", "ahead": 0}),
+    "ballot, one ahead": ("v4", {"ranker": "ballot", "subgroup": 16, "coordination": "lookback", "ahead": 1}),
+    "ballot, three ahead": ("index", {"ranker": "ballot", "subgroup": 8, "ahead": 3}),
+    "ballot, all ahead": ("index", {"ranker": "ballot", "subgroup": 8, "coordination": "lookback", "ahead": 99}),
+    "broadcast": ("v4", {"ranker": "broadcast", "subgroup": 8, "coordination": "lookback"}),
+    "flags": ("v4", {"ranker": "flags", "coordination": "lookback"}),
+    "flags of an argsort": ("index", {"ranker": "flags", "work_group": 40, "items": 3}),
+    "split": ("v4", {"ranker": "split", "coordination": "lookback"}),
+}
+
+
+def sort_of(p: radix.Params) -> Sort:
+    """Return the sort of a shape in its form."""
+    kernels, plan, parts = sorts.assemble([Part(algorithm="radix", params=p, min_n=0, max_n=2**62)], "shape", p.form)
+    return Sort(target="shape", algorithm="radix", key=p.key, kernels=kernels, plan=plan, parts=parts, form=p.form)
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("wide", [False, True], ids=["", "wide"])
+@pytest.mark.parametrize("key", ["u16", "u32", "u64"])
+@pytest.mark.parametrize("name", SHAPES)
+def test_values_stay_with_their_keys(embedded: Host, name: str, key: str, wide: bool) -> None:
+    """In tiles that are full and not, of digits all alike (whose keys stay where they are) and of many."""
+    value, more = SHAPES[name]
+    p = shape(key, **more, form=Form(value=value))
+    sort = sort_of(alone(p) if wide else p)
+    context = context_for(embedded)
+    counts = [1, 51, p.tile - 1, p.tile, p.tile + 1, 3 * p.tile - 5, 5 * p.tile + 7]
+    frame = Frame(Direct(context, Compiled(context, sort)), max(counts))
+    rng = np.random.default_rng(2)
+    for n in counts:
+        for kind in ("random", "few distinct", "all greatest", "sorted"):
+            keys = KINDS[kind](rng, n, np.dtype(f"u{p.key.bytes}"))
+            for in_place in (False, True):
+                problem = frame.run(validate.call(sort, keys, Options(), in_place=in_place, count=None, rng=rng))
+                assert problem is None, f"{n} keys, {kind}, in place: {in_place}: {problem}"
+
+
+def test_only_values_of_a_word_lie_beside_their_keys() -> None:
+    """Where keys move once; so that no index of a tile is looked up again."""
+    again = "hs_as_int(order["
+    for name, (_, more) in SHAPES.items():
+        for value in ("v4", "index", "v8"):
+            p = shape("u32", **more, form=Form(value=value))
+            beside = value != "v8" and name.startswith(("ballot", "flags"))
+            assert p.beside == beside and (again in render(sort_of(p), "opencl").text) == (not beside), (name, value)

@@ -1,0 +1,302 @@
+"""Buckets of pairs without a device: the model in numpy plays them, and what cannot work is named.
+
+- Keys whose highest bits are spread evenly end in buckets, and no pass over all digits is needed; others, uneven in
+  either of the two highest digits, are sorted by such passes.  Both are stable, in and out of place.
+- A model that cannot fail says nothing: every row of a plan is dropped or changed in turn, and each fault is noticed.
+- Scratch holds the starts of buckets; every mistake in a table is named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from test_radix import ROOMY, shape
+
+from hsgen import oracle, sorts
+from hsgen.algorithms import radix
+from hsgen.algorithms.radix import finish, finish_plan, model
+from hsgen.algorithms.radix.memory import Fault
+from hsgen.algorithms.radix.words import words
+from hsgen.cases import around
+from hsgen.keys import KEYS, VALUES, Form
+from hsgen.plan import Options, launches, offset
+from hsgen.spec import Part, Plan, Sort, Step
+
+EVER = 2**63 - 1
+DEVICE = replace(ROOMY, progress="guaranteed")
+SMALL: dict[str, Any] = {
+    "coordination": "lookback",
+    "bits": 8,
+    "redo": False,
+    "finish_from": 416,
+    "finish_group": 8,
+    "finish_items": 4,
+    "finish_places": 16,
+}
+"""Buckets of at most 32 pairs, of 26 on average: more than may share a place."""
+
+
+def sort_of(form: Form, key: str = "u32", **values: Any) -> Sort:
+    """Return the sort of a shape, put together as targets do it."""
+    p = replace(shape(key, **{**SMALL, **values}), form=form)
+    kernels, plan, parts = sorts.assemble([Part(algorithm="radix", params=p, min_n=0, max_n=EVER)], "here", form)
+    return Sort(target="t", algorithm="radix", key=p.key, kernels=kernels, plan=plan, parts=parts, form=form)
+
+
+def params(sort: Sort) -> radix.Params:
+    p = sort.parts[0].params
+    assert isinstance(p, radix.Params)
+    return p
+
+
+def even(rng: np.random.Generator, n: int, key: str) -> Any:
+    """Return keys whose two highest digits are evenly spread, two keys each, and whose other bits are random."""
+    tops = np.arange(n, dtype=f"u{KEYS[key].bytes}") // 2 * (KEYS[key].greatest // max(n // 2, 1))
+    one, left = tops.dtype.type, KEYS[key].bits - 16
+    return rng.permutation(tops >> one(left) << one(left) | rng.integers(0, (1 << left) - 1, n, tops.dtype))
+
+
+def kinds(rng: np.random.Generator, p: radix.Params, n: int) -> Iterator[tuple[str, Any]]:
+    """Yield keys by what is uneven in them."""
+    keys = even(rng, n, p.key.name)
+    one, left = keys.dtype.type, p.key.bits - finish.bits(p, max(n, finish.limit(p) + 1))
+    yield "even", keys
+    yield "sorted", np.sort(keys)
+    yield "equal in each bucket", keys >> one(left) << one(left)
+    yield "few in each bucket", keys & ~one((1 << left) - 1 - 0x155)
+    yield "one place in each bucket", keys & ~one(15 << left - 4)
+    yield "one place in every other bucket", keys & ~one(31 << left - 4)
+    yield "all equal", np.full(n, p.key.greatest, keys.dtype)
+    yield "first digit", keys >> one(6)
+    yield "second digit", keys & ~one(0xFE << p.key.bits - 16)
+    yield "one value too often", np.where(np.arange(n) < finish.capacity(p) + 2, one(n), keys)
+    yield "random", rng.integers(0, p.key.greatest, n, keys.dtype, endpoint=True)
+
+
+EVEN = {"even", "sorted"}
+
+
+def ends(p: radix.Params, keys: Any) -> bool:
+    """Whether keys end in buckets: both digits have several values, and no bucket too many keys."""
+    one, top = keys.dtype.type, p.key.bits
+    live = all(len(np.unique(keys >> one(top - shift) & one(255))) > 1 for shift in (8, 16))
+    shared = keys >> one(top - finish.bits(p, len(keys)))
+    return live and bool(np.bincount(shared.astype(np.int64)).max() <= finish.capacity(p))
+
+
+def play(sort: Sort, plan: Plan, keys: Any, *, in_place: bool, how: Options | None = None, count: Any = None) -> None:
+    """Play one call and compare with the oracle; values are distinct, so that only a stable sort is right."""
+    how = how or Options()
+    live = len(keys) if count is None else min(count, len(keys))
+    index = sort.form.index
+    values = None if index else np.arange(len(keys), dtype=np.uint32)[::-1].reshape(-1, 1).copy()
+    out = model.run(params(sort), plan, keys, values, in_place=in_place, how=how, count=count)
+    order = oracle.permutation(keys[:live], sort, how)
+    assert out.values is not None
+    if not how.discard:
+        assert np.array_equal(out.keys[:live], keys[:live][order]), (len(keys), how, live, in_place)
+    right = order if values is None else values[:live, 0][order]
+    assert np.array_equal(out.values[:live, 0], right), (len(keys), how, live, in_place)
+
+
+def early(plan: Plan, low: int) -> Plan:
+    """Return the plan without the passes that follow buckets for counts above `low`."""
+    return replace(plan, steps=tuple(s for s in plan.steps if s.kernel != "onesweep" or s.min_n >= low))
+
+
+def counts(p: radix.Params, most: int = 2000) -> list[int]:
+    """Return counts around those at which the way changes."""
+    return sorted({*around(finish_plan.edges(p), most), 1, p.alone + 1, 555})
+
+
+@pytest.mark.parametrize("value", ["v4", "index"])
+@pytest.mark.parametrize("key", ["u32", "u64"])
+def test_every_kind_is_sorted(key: str, value: str) -> None:
+    sort = sort_of(Form(value=value), key)
+    p, rng = params(sort), np.random.default_rng(1)
+    for n in counts(p):
+        for _, keys in kinds(rng, p, n):
+            for in_place in (False, True):
+                play(sort, sort.plan, keys, in_place=in_place)
+                if value == "index":
+                    play(sort, sort.plan, keys, in_place=in_place, how=Options(discard=True))
+
+
+@pytest.mark.parametrize("key", ["u32", "u64"])
+def test_what_is_even_needs_no_further_pass_and_anything_else_does(key: str) -> None:
+    sort = sort_of(Form(value="v4"), key)
+    p, rng = params(sort), np.random.default_rng(2)
+    only = early(sort.plan, finish.least(p))
+    found: dict[bool, set[str]] = {False: set(), True: set()}
+    for n in [n for n in (*counts(p), 12000) if n > finish.least(p)]:
+        for what, keys in kinds(rng, p, n):
+            found[ends(p, keys)].add(what)
+            if ends(p, keys):
+                play(sort, only, keys, in_place=n % 2 == 0)
+            elif what != "random":  # which the two digits alone may put in order
+                with pytest.raises(AssertionError):
+                    play(sort, only, keys, in_place=False)
+    assert found[True] >= EVEN | {"equal in each bucket", "few in each bucket", "one place in each bucket"}
+    assert found[False] >= {"all equal", "first digit", "second digit", "one value too often", "random"}
+    assert not found[False] & EVEN
+
+
+def test_types_orders_ranges_and_counts() -> None:
+    rng, tried = np.random.default_rng(3), 0
+    for key in ("u32", "u64"):
+        sort = sort_of(Form(value="index", typed=True, counted=True, ranged=True), key)
+        p = params(sort)
+        for number, n in enumerate(counts(p) * 3):
+            for what, keys in kinds(rng, p, n):
+                how = Options(kind=number % 3, descending=number % 2 == 1, discard=bool(rng.integers(2)))
+                count = int(rng.integers(0, n + 3)) if rng.random() < 0.6 else None
+                if number % 3 == 1:
+                    how = replace(how, begin=int(rng.integers(9)), end=int(rng.integers(9, p.key.bits)))
+                tried += how.end is None and what == "even" and n > finish.least(p)
+                play(
+                    sort,
+                    sort.plan,
+                    keys,
+                    in_place=bool(rng.integers(2)),
+                    how=replace(how, counted=count is not None),
+                    count=count,
+                )
+    assert tried > 10
+
+
+def mutants(plan: Plan, low: int) -> Iterator[tuple[str, Plan]]:
+    """Yield plans with one row of buckets, or one pass ahead of them, that is missing or wrong."""
+    for i, step in enumerate(plan.steps):
+        ahead = step.kernel == "onesweep" and step.min_n >= low
+        if not (ahead or step.kernel in finish_plan.KERNELS) or (step.kernel == "finish" and step.min_n >= 1664):
+            continue  # a number of buckets that no count of this test takes
+        rows: dict[str, Step | None] = {
+            "dropped": None,
+            "runs too late": replace(step, min_n=step.min_n + 1),
+            "ends too early": replace(step, max_n=step.max_n - 1 if step.kernel == "finish" else low + 1),
+            "only in place": replace(step, place="in"),
+            "only out of place": replace(step, place="out"),
+        }
+        if len(step.bindings) > 1:
+            rows["other buffers"] = replace(step, bindings=step.bindings[::-1])
+        if step.kernel in ("finish", "finish_rest"):
+            rows["a group too few"] = replace(step, cap=step.cap - 1)
+        if step.kernel == "finish_bounds":
+            rows["a group too few"] = replace(step, cap=64)  # 8 lanes each, and 2^9 buckets of 12000 keys
+        for what, row in rows.items():
+            yield (
+                f"{i} {step.kernel}: {what}",
+                replace(plan, steps=(*plan.steps[:i], *([row] if row else []), *plan.steps[i + 1 :])),
+            )
+
+
+def test_every_fault_in_a_plan_is_noticed() -> None:
+    sort = sort_of(Form(value="v4"), work_group=8, groups=500)
+    p, rng = params(sort), np.random.default_rng(4)
+    low = finish.least(p)
+    edges = [n for s in sort.plan.steps if s.kernel == "finish" for n in (s.min_n + 1, s.max_n) if n <= 1664]
+    inputs = [x for n in edges for x in kinds(rng, p, n) if x[0] == "even"]
+    inputs += [x for n in (low + 1, 1000, 12000) for x in kinds(rng, p, n)]
+
+    def check(plan: Plan) -> None:
+        for _, keys in inputs:
+            for in_place in (False, True):
+                play(sort, early(plan, low) if ends(p, keys) else plan, keys, in_place=in_place)
+
+    check(sort.plan)
+    tried, survived = 0, []
+    for what, mutant in mutants(sort.plan, low):
+        tried += 1
+        try:
+            check(mutant)
+        except (AssertionError, Fault, KeyError, ValueError, IndexError):
+            continue
+        survived.append(what)
+    assert tried > 40 and survived == [], survived
+
+
+def test_slots_that_do_not_fit_are_noticed() -> None:
+    """Kernels of the model make the keys that those of devices make: without enough shared bits they overlap."""
+    sort = sort_of(Form(value="v4"), finish_from=40)
+    keys = even(np.random.default_rng(5), 60, "u32")
+    assert "finish_from" in {where for where, _, _ in radix.problems(params(sort), DEVICE)}
+    with pytest.raises((AssertionError, IndexError)):
+        play(sort, sort.plan, keys, in_place=False)
+
+
+def test_the_starts_of_buckets_lie_in_the_room_of_values() -> None:
+    sort = sort_of(Form(value="v4"))
+    p = params(sort)
+    for n in (n for n in around(finish_plan.edges(p), finish.most(p)) if finish.least(p) < n <= finish.most(p)):
+        found = {x.step.kernel: x for x in launches(sort.plan, n, in_place=False)}
+        buckets = 1 << finish.bits(p, n)
+        assert n <= finish.limit(p) * buckets and found["finish"].groups == buckets
+        assert finish.slot_bits(p) <= finish.bits(p, n) <= finish.top_bits(p)
+        at = {
+            b.name: offset(s, n)
+            for b, s in zip(sort.kernel("finish").buffers, found["finish"].step.bindings, strict=True)
+        }
+        assert at["bounds"] + 4 * (2 * buckets + 1) <= at["words"]
+        assert at["words"] + 4 * words(p).table <= sort.plan.scratch.bytes(n)
+
+
+def test_other_forms_have_no_such_buckets() -> None:
+    own = {k: replace(shape(k, **SMALL), redo=True) for k in ("u32", "u64")}
+    for device, promised in ((DEVICE, True), (ROOMY, False)):
+        for value in VALUES:
+            for key in ("u64",) if value == "packed" else ("u16", "u32", "u64"):
+                for ranged in (False, True):
+                    p = radix.formed(own, KEYS[key], Form(value=value, ranged=ranged), device)
+                    assert p is not None
+                    has = promised and value in ("v4", "index") and key != "u16"
+                    assert p.finish == has and ("finish" in {k.name for k in radix.kernels(p)}) == has
+                    assert words(p).table == words(p).finish + (2 + len(p.digits)) * has
+
+
+BAD: list[tuple[dict[str, Any], str, dict[str, Any]]] = [
+    ({"finish_items": 0}, "finish_from", {"finish_items": 4}),
+    ({"finish_from": 0}, "finish_group", {"finish_from": 416}),
+    ({"coordination": "scan"}, "finish_from", {"coordination": "lookback"}),
+    ({"finish_group": 6}, "finish_group", {"finish_group": 8}),
+    ({"finish_places": 48}, "finish_places", {"finish_places": 64}),
+    ({"finish_places": 4}, "finish_places", {"finish_places": 16}),
+    ({"finish_group": 16384, "finish_places": 16384}, "finish_group", {"finish_group": 8}),
+    (
+        {"finish_group": 8, "ranker": "ballot", "subgroup": 16, "work_group": 16},
+        "finish_group",
+        {"finish_group": 16, "finish_items": 1},
+    ),
+    ({"finish_items": 1}, "finish_items", {"finish_items": 2}),
+    ({"finish_from": 415}, "finish_from", {"finish_from": 416}),
+    ({"finish_from": 26 << 16}, "finish_from", {"finish_from": 416}),
+    ({"bits": 7}, "finish_from", {"bits": 8}),
+    ({"bits": 2}, "finish_items", {"bits": 8}),
+]
+
+
+@pytest.mark.parametrize(("wrong", "key", "right"), BAD)
+def test_every_mistake_is_named_once(wrong: dict[str, Any], key: str, right: dict[str, Any]) -> None:
+    p = shape(**{**SMALL, **wrong})
+    assert [where for where, _, _ in radix.problems(p, DEVICE)] == [key]
+    assert radix.problems(replace(p, **right), DEVICE) == []
+
+
+def test_local_memory_must_hold_a_bucket() -> None:
+    p = shape(**{**SMALL, "finish_places": 8192})
+    assert [where for where, _, _ in radix.problems(p, replace(DEVICE, local_bytes=20000))] == ["finish_items"]
+    assert radix.problems(replace(p, finish_places=16), replace(DEVICE, local_bytes=20000)) == []
+
+
+def test_bytes_moved() -> None:
+    """Keys are read four times, values three, both are written three times; the passes behind move nothing."""
+    sort = sort_of(Form(value="v4"), "u64", finish_from=416)
+    n = 4000
+    total = sorts.traffic(sort, n)
+    per_pair = total / n
+    assert per_pair > 7 * 8 + 6 * 4
+    assert total < sorts.traffic(sort_of(Form(value="v4"), "u64", finish_from=1 << 20), n) / 2
+    assert dict(radix.notes(params(sort)))["buckets of pairs"].startswith("from 417 pairs on; ")

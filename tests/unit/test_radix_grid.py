@@ -1,0 +1,205 @@
+"""Radix sorts in one launch without a device: the plan, the model in numpy, what is refused.
+
+- The model sorts keys and values, in and out of place, in every form, at counts around every change of grid and rows.
+- Launching fewer work-groups, or for more keys than they hold, is noticed.
+- Scratch holds what the launch is bound to.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hsgen import oracle, sorts, target
+from hsgen.algorithms import radix
+from hsgen.algorithms.radix.model import Fault, run
+from hsgen.cases import around
+from hsgen.device import Device
+from hsgen.errors import Usage
+from hsgen.keys import KEYS, Form
+from hsgen.plan import Options, launches, offset
+from hsgen.spec import Part, Sort
+
+DEVICE = Device(
+    subgroups=(1, 8),
+    shuffle=True,
+    work_group=1024,
+    groups=1 << 31,
+    local_bytes=1 << 16,
+    int64=True,
+    storage8=True,
+    storage16=True,
+    binding_bytes=1 << 40,
+    progress="started",
+    cooperative=True,
+)
+
+
+def shape(key: str = "u32", **values: Any) -> radix.Params:
+    """Return a shape of 8 lanes with 4 keys, in up to 5 work-groups of 2 keys a lane or more: up to 160 keys."""
+    small = {"bits": 8, "items": 4, "work_group": 8, "subgroup": 8, "groups": 5, "least": 2, "single": 20}
+    return radix.Params(key=KEYS[key], **{"ranker": "ballot", "coordination": "grid", **small, **values})
+
+
+def sort_of(p: radix.Params) -> Sort:
+    """Return the sort of a shape alone."""
+    kernels, plan, parts = sorts.assemble([Part(algorithm="radix", params=p, min_n=0, max_n=2**62)], "shape", p.form)
+    return Sort(target="x", algorithm="radix", key=p.key, kernels=kernels, plan=plan, parts=parts, form=p.form)
+
+
+def keys_of(rng: np.random.Generator, n: int, key: str) -> list[np.ndarray[Any, Any]]:
+    """Random keys, few distinct ones, and some with constant digits: all, the first, the last."""
+    dtype = np.dtype(f"u{KEYS[key].bytes}")
+    top = int(np.iinfo(dtype).max)
+    keys = rng.integers(0, top, n, dtype, endpoint=True)
+    return [keys & dtype.type(mask) for mask in (top, 3, 0, top & ~0x3FF, top >> 9)]
+
+
+WAYS = [Options(), Options(kind=2, descending=True, begin=3, end=20), Options(begin=8, end=16), Options(begin=5, end=5)]
+"""How sorts that can are called; as many passes as there are digits, odd numbers of them, and one of no bit."""
+
+
+@pytest.mark.parametrize("value", ["none", "v4", "v16", "index"])
+@pytest.mark.parametrize(("key", "bits"), [("u32", 8), ("u32", 5), ("u64", 11), ("u16", 3)])
+def test_the_model_sorts(key: str, bits: int, value: str) -> None:
+    p = shape(key, bits=bits, form=Form(value=value, typed=True, ranged=True))
+    assert radix.problems(p, DEVICE) == []
+    sort, rng = sort_of(p), np.random.default_rng(1)
+    for n in sorted(around([0, 20, 32, 64, 80, 81, 120, 160], 160)):
+        for keys in keys_of(rng, n, key):
+            for how in (w if w.end is None or w.end <= p.key.bits else Options() for w in WAYS):
+                values = oracle.values_for(rng, n, sort)
+                order = oracle.permutation(keys, sort, how)
+                for in_place in (False, True):
+                    out = run(p, sort.plan, keys, values, in_place=in_place, how=how)
+                    assert np.array_equal(out.keys, keys[order]), (n, how, in_place)
+                    wanted = oracle.values_expected(values, order, sort)
+                    assert wanted is None or np.array_equal(out.values, wanted), (n, how, in_place)
+
+
+def test_a_count_on_the_device_takes_part_of_the_grid() -> None:
+    p = shape(form=Form(value="v4", counted=True))
+    sort, rng = sort_of(replace(p, form=Form(value="v4"))), np.random.default_rng(2)
+    keys = rng.integers(0, 1 << 32, 160, np.uint32)
+    values = np.arange(160, dtype=np.uint32).reshape(160, 1)
+    for count in (0, 1, 21, 33, 100, 160):
+        plan = radix.plan(p)
+        out = run(p, plan, keys, values, how=Options(counted=True), count=count)
+        order = oracle.permutation(keys[:count], sort, Options())
+        assert np.array_equal(out.keys[:count], keys[order]) and out.values is not None
+        assert np.array_equal(out.values[:count], values[order])
+
+
+def test_the_plan_is_one_row_behind_the_single_one() -> None:
+    p = shape()
+    plan = radix.plan(p)
+    assert [(s.kernel, s.min_n, s.max_n) for s in plan.steps] == [("single", 0, 20), ("grid", 20, 160)]
+    assert [x.groups for n in (21, 32, 33, 64, 65, 160) for x in launches(plan, n, in_place=True)] == [2, 2, 3, 4, 5, 5]
+    assert {k.name: k.cooperative for k in radix.kernels(p)} == {"single": False, "grid": True}
+    assert [s.kernel for s in radix.plan(shape(single=0)).steps] == ["grid"]
+    assert {20, 32, 80, 81, 120, 160} <= set(around(radix.edges(p, 160), 160))
+
+
+@pytest.mark.parametrize("value", ["none", "v8", "index64"])
+def test_scratch_holds_the_counts_and_the_values(value: str) -> None:
+    for key in ("u32", "u64"):
+        p = shape(key, groups=300, bits=7, form=Form(value=value))
+        plan = radix.plan(p)
+        assert plan.scratch.bytes(20) == 0
+        for n in (21, 1000, plan.max_n):
+            (launch,) = launches(plan, n, in_place=False)
+            kernel = radix.kernels(p)[1]
+            at = {b.name: offset(w, n) for b, w in zip(kernel.buffers, launch.step.bindings, strict=True)}
+            counts = 2 * 4 * p.radix * p.groups
+            assert at["words"] + counts <= at.get("values_tmp", plan.scratch.bytes(n))
+            assert "values_tmp" not in at or at["values_tmp"] + n * p.form.value_bytes <= plan.scratch.bytes(n)
+
+
+@pytest.mark.parametrize(
+    "change", [{"cap": 4}, {"add": 0}, {"max_n": 161}, {"number": -1}], ids=["cap", "add", "max_n", "number"]
+)
+def test_a_wrong_row_is_noticed(change: dict[str, int]) -> None:
+    p = shape(form=Form(ranged=True))
+    plan = radix.plan(p)
+    single, row = plan.steps
+    wrong = replace(plan, steps=(single, replace(row, **change)), max_n=161)  # type: ignore[arg-type]
+    noticed = False
+    for n in (41, 150, 161):
+        keys = np.arange(n, dtype=np.uint32)[::-1].copy()
+        try:
+            noticed = noticed or not np.array_equal(run(p, wrong, keys).keys, np.sort(keys))
+        except Fault:
+            noticed = True
+    assert noticed
+
+
+MISTAKES = [
+    ({}, {"cooperative": False}, "coordination", "device.cooperative = true"),
+    ({"ranker": "flags", "subgroup": 1}, {}, "ranker", "the ranker flags cannot"),
+    ({"least": 5}, {}, "least", "a lane holds 4 keys"),
+    ({"large": True}, {}, "large", "one launch sorts what its work-groups hold"),
+    ({"coordination": "scan"}, {}, "least", 'the coordination "grid" only'),
+]
+
+
+@pytest.mark.parametrize(("values", "device", "key", "what"), MISTAKES)
+def test_a_mistake_is_named_once(values: dict[str, Any], device: dict[str, Any], key: str, what: str) -> None:
+    ((found, said, _),) = radix.problems(shape(**values), replace(DEVICE, **device))
+    assert found == key and what in said
+
+
+TEXT = """schema = 1
+name = "one"
+summary = "one launch"
+apis = [%s]
+
+[device]
+subgroups = [32]
+shuffle = true
+work_group = 1024
+groups = 2147483647
+local_bytes = 49152
+int64 = true
+storage8 = true
+storage16 = true
+binding_bytes = 4294967295
+progress = "started"
+cooperative = true
+
+[radix.u32]
+bits = 8
+items = 8
+work_group = 256
+subgroup = 32
+ranker = "ballot"
+coordination = "scan"
+groups = 64
+
+[radix.u32.grid]
+bits = 8
+items = 16
+work_group = 256
+subgroup = 32
+ranker = "ballot"
+coordination = "grid"
+groups = 64
+least = 4
+
+[sort.u32]
+algorithms = ["radix-grid", "radix"]
+upto = [%d]
+"""
+
+
+def test_targets_of_cuda_alone_have_it_up_to_what_it_holds() -> None:
+    assert target.parse(TEXT % ('"cuda"', 262144), "one", "one.toml").autos["u32"][0] == ("radix-grid", 262144)
+    with pytest.raises(Usage) as e:
+        target.parse(TEXT % ('"cuda"', 262145), "one", "one.toml")
+    assert e.value.lines == ("one.toml: sort.u32: radix sorts up to 262144 keys; give no crossover beyond it",)
+    with pytest.raises(Usage) as e:
+        target.parse(TEXT % ('"cuda", "vulkan"', 262144), "one", "one.toml")
+    where, what = "radix.u32.grid.coordination", "only CUDA launches grids whose work-groups wait for each other"
+    assert e.value.lines == (f'one.toml: {where}: {what}; give apis = ["cuda"]',)

@@ -1,0 +1,292 @@
+"""Sorts by buckets without a device: the model in numpy plays them, and what cannot work is named.
+
+- Keys that two digits deal evenly are sorted by buckets alone: the rows of look-back are not needed.  Others, uneven in
+  either digit, are sorted by look-back, and neither they nor crowded places are sorted wrongly.
+- In and out of place, types and orders, bit ranges, counts that lie on the device, at counts around those where the
+  number of buckets changes.
+- A model that cannot fail says nothing: every row of a plan is dropped or changed in turn, and each fault is noticed.
+- Scratch holds what the rows need; every mistake in a table is named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from test_radix import ROOMY, shape
+from test_radix_forms import RICH, drawn
+
+from hsgen import oracle, sorts
+from hsgen.algorithms import radix
+from hsgen.algorithms.radix import model, msd, msd_plan
+from hsgen.algorithms.radix.forms import formed
+from hsgen.algorithms.radix.memory import Fault
+from hsgen.algorithms.radix.words import words
+from hsgen.cases import around
+from hsgen.keys import KEYS, PLAIN, VALUES, Form
+from hsgen.plan import Options, launches, offset
+from hsgen.spec import Part, Plan, Sort, Step
+
+EVER = 2**63 - 1
+SMALL: dict[str, Any] = {
+    "coordination": "lookback",
+    "msd_from": 100,
+    "msd_group": 16,
+    "msd_items": 3,
+    "bucket_group": 16,
+    "bucket_items": 4,
+    "bucket_places": 32,
+}
+"""Buckets of at most 64 keys, of 52 on average, dealt from tiles of 48."""
+
+
+def sort_of(form: Form = PLAIN, key: str = "u32", **values: Any) -> Sort:
+    """Return the sort of a shape, put together as targets do it."""
+    p = replace(shape(key, **{**SMALL, **values}), form=form)
+    kernels, plan, parts = sorts.assemble([Part(algorithm="radix", params=p, min_n=0, max_n=EVER)], "here", form)
+    return Sort(target="t", algorithm="radix", key=p.key, kernels=kernels, plan=plan, parts=parts, form=form)
+
+
+def params(sort: Sort) -> radix.Params:
+    p = sort.parts[0].params
+    assert isinstance(p, radix.Params)
+    return p
+
+
+def counts(p: radix.Params, most: int = 2000) -> list[int]:
+    """Return counts around those at which the way changes."""
+    return sorted({*around(msd_plan.edges(p), most), 1, p.alone + 1, 555})
+
+
+def even(rng: np.random.Generator, n: int, key: str) -> Any:
+    """Return distinct keys, evenly spread and shuffled: no bucket is larger than the average by more than one."""
+    top = KEYS[key].greatest
+    return rng.permutation(np.array([top * i // max(n - 1, 1) for i in range(n)], f"u{KEYS[key].bytes}"))
+
+
+def kinds(rng: np.random.Generator, p: radix.Params, n: int) -> Iterator[tuple[str, Any]]:
+    """Yield keys by what is uneven in them."""
+    key, bits = p.key.name, p.key.bits
+    keys = even(rng, n, key)
+    one = keys.dtype.type
+    first, second = msd.widths(p, n) if n > msd.limit(p) else (1, 1)
+    yield "even", keys
+    yield "sorted", np.sort(keys)
+    yield "all equal", np.full(n, p.key.greatest, keys.dtype)
+    yield "first digit", keys >> one(first)
+    yield "second digit", keys & ~one(((1 << second) - 1) << (bits - first - second))
+    yield "crowded places", keys & ~one((1 << (bits - first - second)) - 1)
+    yield "crowded places, some bits", keys & ~one((1 << (bits - first - second)) - 1 - 0x155)
+    yield "random", rng.integers(0, p.key.greatest, n, keys.dtype, endpoint=True)
+
+
+def play(sort: Sort, plan: Plan, keys: Any, *, in_place: bool, how: Options | None = None, count: Any = None) -> None:
+    """Play one call and compare with the oracle."""
+    how = how or Options()
+    live = len(keys) if count is None else min(count, len(keys))
+    out = model.run(params(sort), plan, keys, in_place=in_place, how=how, count=count)
+    order = oracle.permutation(keys[:live], sort, how)
+    assert np.array_equal(out.keys[:live], keys[:live][order]), (len(keys), how, live, in_place)
+
+
+def dealt(p: radix.Params, plan: Plan) -> Plan:
+    """Return the plan without the rows of look-back for counts that are dealt into buckets."""
+    own = (*msd_plan.KERNELS, "single")
+    return replace(plan, steps=tuple(s for s in plan.steps if s.kernel in own))
+
+
+@pytest.mark.parametrize("redo", [False, True])
+@pytest.mark.parametrize("key", ["u32", "u64"])
+def test_every_kind_is_sorted(key: str, redo: bool) -> None:
+    sort = sort_of(key=key, redo=redo)
+    p, rng = params(sort), np.random.default_rng(1)
+    for n in counts(p):
+        for _, keys in kinds(rng, p, n):
+            for in_place in (False, True):
+                play(sort, sort.plan, keys, in_place=in_place)
+
+
+@pytest.mark.parametrize("key", ["u32", "u64"])
+def test_what_is_even_is_sorted_by_buckets_alone_and_nothing_else_is(key: str) -> None:
+    sort = sort_of(key=key)
+    p, rng = params(sort), np.random.default_rng(2)
+    by_buckets = {"even", "sorted", "crowded places", "crowded places, some bits"}
+    for n in [n for n in counts(p) if n > msd.least(p)]:
+        for what, keys in kinds(rng, p, n):
+            first, second = msd.widths(p, n)
+            full = {"first digit": n >> second, "second digit": n >> first}.get(what, n) > msd.capacity(p) + 1
+            if what == "random" or not full:
+                continue
+            for in_place in (False, True):
+                if what in by_buckets:
+                    play(sort, dealt(p, sort.plan), keys, in_place=in_place)
+                else:
+                    out = model.run(p, dealt(p, sort.plan), keys, in_place=in_place)
+                    untouched = keys if in_place else np.full_like(keys, 0xA5)
+                    assert np.array_equal(out.keys, untouched), (what, n)
+
+
+def test_types_orders_ranges_and_counts() -> None:
+    rng = np.random.default_rng(3)
+    for key in ("u32", "u64"):
+        sort = sort_of(RICH, key)
+        p, whole = params(sort), 0
+        for number, n in enumerate(counts(p) * 3):
+            for what, keys in kinds(rng, p, n):
+                how, count = drawn(rng, sort, n)
+                if number % 2:
+                    how = replace(how, begin=0, end=None)
+                whole += (how.begin, how.end) == (0, None) and what == "even"
+                play(sort, sort.plan, keys, in_place=bool(rng.integers(2)), how=how, count=count)
+        assert whole > 10
+
+
+def mutants(plan: Plan) -> Iterator[tuple[str, Plan]]:
+    """Yield plans with one row of buckets that is missing or wrong."""
+    for i, step in enumerate(plan.steps):
+        if step.kernel not in msd_plan.KERNELS or (step.kernel == "bucket" and step.max_n > 1664):
+            continue  # a number of buckets that no count of this test takes
+        rows: dict[str, Step | None] = {
+            "dropped": None,
+            "runs too late": replace(step, min_n=step.min_n + 1),
+            "ends too early": replace(step, max_n=step.max_n - 1 if step.kernel == "bucket" else 300),
+            "only in place": replace(step, place="in"),
+            "only out of place": replace(step, place="out"),
+        }
+        if len(step.bindings) > 1:
+            rows["other buffers"] = replace(step, bindings=step.bindings[::-1])
+        if step.kernel in ("msd_histogram", "msd_first"):
+            rows["a group too few"] = replace(step, add=step.add - step.div)
+        if step.kernel == "bucket_rest":
+            rows["half the groups"] = replace(step, mul=1)
+        if step.kernel == "bucket":
+            rows["a group too few"] = replace(step, cap=step.cap - 1)
+        if step.kernel in ("msd_count", "msd_second"):
+            rows["a group a value too few"] = replace(step, add=step.div - 1)
+        for what, row in rows.items():
+            steps = (*plan.steps[:i], *([row] if row else []), *plan.steps[i + 1 :])
+            yield f"{i} {step.kernel}: {what}", replace(plan, steps=steps)
+
+
+def test_every_fault_in_a_plan_is_noticed() -> None:
+    sort = sort_of(groups=500)
+    p, rng = params(sort), np.random.default_rng(4)
+    ends = [n + more for s in sort.plan.steps if s.kernel == "bucket" for n, more in ((s.min_n, 1), (s.max_n, 0))]
+    inputs = [("even", even(rng, n, "u32")) for n in ends if n <= 1664]
+    for n in (101, 301, 1000, 1664):
+        inputs += [x for x in kinds(rng, p, n) if x[0] in ("first digit", "second digit", "crowded places")]
+
+    def check(plan: Plan) -> None:
+        for what, keys in inputs:
+            for in_place in (False, True):
+                play(sort, dealt(p, plan) if what == "even" else plan, keys, in_place=in_place)
+
+    check(sort.plan)
+    tried, survived = 0, []
+    for what, mutant in mutants(sort.plan):
+        tried += 1
+        try:
+            check(mutant)
+        except (AssertionError, Fault, KeyError, ValueError, IndexError):
+            continue
+        survived.append(what)
+    assert tried > 50 and survived == [], survived
+
+
+def test_rows_are_for_all_bits_and_large_counts() -> None:
+    sort = sort_of(RICH)
+    p = params(sort)
+    for n, how, expected in (
+        (msd.least(p), Options(), False),
+        (msd.least(p) + 1, Options(), True),
+        (5000, Options(begin=1), False),
+        (5000, Options(end=31), False),
+        (5000, Options(kind=2, descending=True), True),
+    ):
+        names = {x.step.kernel for x in launches(sort.plan, n, in_place=False, how=how)}
+        assert (names >= set(msd_plan.KERNELS)) == expected and (not names & set(msd_plan.KERNELS)) == (not expected)
+
+
+def test_digits_are_as_wide_as_buckets_need() -> None:
+    p = shape(**SMALL)
+    assert msd.limit(p) == 52 and msd.capacity(p) == 64 and msd.most(p) == 52 << 18
+    for n in around([52 << b for b in range(1, 19)], msd.most(p)):
+        first, second = msd.widths(p, n)
+        assert second <= first <= second + 1 <= 10 and first <= 9
+        assert n <= 52 << first + second and (first + second == 1 or n > 52 << first + second - 1)
+        for form, most in ((PLAIN, 1), (Form(counted=True), 2)):
+            every = launches(radix.plan(replace(p, form=form)), n, in_place=False)
+            found = [x.groups for x in every if x.step.kernel == "bucket"]
+            assert len(found) == 1 and 1 << first + second <= found[0] <= most << first + second
+
+
+@pytest.mark.parametrize("more", [{}, {"bits": 4, "items": 1}, {"msd_from": 1 << 20, "groups": 9}])
+def test_the_words_of_buckets_lie_in_scratch(more: dict[str, Any]) -> None:
+    p = shape(**{**SMALL, "items": 1, "single": 0, **more})
+    assert radix.problems(p, ROOMY) == []
+    plan = radix.plan(p)
+    for n in around(msd_plan.edges(p), msd.most(p)):
+        for launch in launches(plan, n, in_place=False) if n > msd.least(p) else ():
+            kernel = next(k for k in radix.kernels(p) if k.name == launch.step.kernel)
+            for buffer, binding in zip(kernel.buffers, launch.step.bindings, strict=True):
+                need = {"words": 4 * (words(p).table + 3 * (1 << sum(msd.widths(p, n))) + 1), "dealt": 4 * n}
+                if buffer.name in need:
+                    assert offset(binding, n) + need[buffer.name] <= plan.scratch.bytes(n)
+
+
+def test_forms_that_must_keep_an_order_have_no_buckets() -> None:
+    own = {k: shape(k, **SMALL) for k in ("u32", "u64")}
+    for value in VALUES:
+        for key in ("u64",) if value == "packed" else ("u16", "u32", "u64"):
+            p = formed(own, KEYS[key], Form(value=value), ROOMY)
+            assert p is not None and p.msd == (value == "none" and key != "u16")
+            assert ("bucket" in {k.name for k in radix.kernels(p)}) == p.msd
+
+
+def test_other_choices_have_no_buckets_and_no_words_for_them() -> None:
+    plain = shape(coordination="lookback")
+    assert not plain.msd and words(plain).table == words(plain).msd
+    assert not any(s.kernel in msd_plan.KERNELS for s in radix.plan(plain).steps)
+
+
+BAD: list[tuple[dict[str, Any], str, dict[str, Any]]] = [
+    ({"bucket_items": 0}, "msd_from", {"bucket_items": 4}),
+    ({"msd_from": 0}, "msd_group", {"msd_from": 100}),
+    ({"coordination": "scan"}, "msd_from", {"coordination": "lookback"}),
+    ({"msd_group": 24}, "msd_group", {"msd_group": 16}),
+    ({"bucket_places": 48}, "bucket_places", {"bucket_places": 32}),
+    ({"bucket_places": 8}, "bucket_places", {"bucket_places": 16}),
+    ({"msd_group": 16384}, "msd_group", {"msd_group": 16}),
+    ({"msd_group": 2048, "msd_items": 33}, "msd_items", {"msd_items": 31}),
+    ({"bucket_group": 8, "ranker": "ballot", "subgroup": 16, "work_group": 16}, "bucket_group", {"bucket_group": 16}),
+    ({"msd_from": 51}, "msd_from", {"msd_from": 52}),
+    ({"bits": 2, "items": 64}, "bucket_items", {"bits": 8}),
+]
+
+
+@pytest.mark.parametrize(("wrong", "key", "right"), BAD)
+def test_every_mistake_is_named_once(wrong: dict[str, Any], key: str, right: dict[str, Any]) -> None:
+    p = shape(**{**SMALL, **wrong})
+    assert [where for where, _, _ in radix.problems(p, ROOMY)] == [key]
+    assert radix.problems(replace(p, **right), ROOMY) == []
+
+
+def test_local_memory_must_hold_a_tile_and_a_bucket() -> None:
+    tiny = replace(ROOMY, local_bytes=20000)
+    for wrong, key in (({"msd_group": 512, "msd_items": 20}, "msd_items"), ({"bucket_places": 8192}, "bucket_items")):
+        assert [where for where, _, _ in radix.problems(shape(**{**SMALL, **wrong}), tiny)] == [key]
+
+
+def test_bytes_moved() -> None:
+    """Keys are read five times and written three times, and look-back moves nothing."""
+    sort = sort_of(single=0)
+    n = 50_000
+    keys = 4 * n
+    total = sorts.traffic(sort, n)
+    assert 8 * keys < total < 9 * keys
+    assert dict(radix.notes(params(sort)))["buckets"].startswith(
+        "from 101 keys on, 16 lanes x 3 = 48 keys dealt at once"
+    )

@@ -1,0 +1,148 @@
+"""Where a radix sort that looks back leaves its keys: in the destination, and what it moves for that.
+
+It knows all digits before it moves a key.  Constant digits are passed over, but as many of them move the keys all the
+same as make them end in the destination; only in place, after an odd number of passes, are keys copied.  The model
+plays every set of constant digits; a rule that is wrong in any way is noticed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+from test_radix import WAYS, shape
+from test_radix_forms import RICH, SIMPLE, check, params, sort_of
+
+from hsgen.algorithms import radix
+from hsgen.algorithms.radix import model
+from hsgen.algorithms.radix.memory import Fault
+from hsgen.keys import Form
+from hsgen.plan import Options, launches
+from hsgen.spec import REDO, Sort
+
+LOOKING = ("lookback", "endless", "a tile alone")
+FORMS = (Form(), Form(value="v4"), Form(value="index"), replace(RICH, value="v8"), replace(RICH, value="index64"))
+N = 300
+
+
+def subsets(count: int) -> Iterator[tuple[int, ...]]:
+    """Yield every set of passes that move something."""
+    for size in range(count + 1):
+        yield from combinations(range(count), size)
+
+
+def keys_of(sort: Sort, moving: Collection[int]) -> Any:
+    """Return keys of which just the digits of some passes differ."""
+    p = params(sort)
+    mask = sum((1 << width) - 1 << shift for number, (shift, width) in enumerate(p.digits) if number in moving)
+    keys = np.random.default_rng(3).integers(0, p.key.greatest, N, np.dtype(f"u{p.key.bytes}"), endpoint=True)
+    return keys & keys.dtype.type(mask) | keys.dtype.type(0x5A & ~mask)
+
+
+def runs(total: int, left: int, *, in_place: bool, index: bool) -> int:
+    """Return the passes that must move keys: out of place any number but none; in place an even one, and not none where
+    places are made on the way; as few as possible, or just those that sort, where there is no such number."""
+    fits = [m for m in range(left, total + 1) if (m % 2 == 0 and (m or not index) if in_place else m > 0)]
+    return fits[0] if fits else left
+
+
+@pytest.mark.parametrize("form", FORMS, ids=str)
+@pytest.mark.parametrize("bits", [8, 11])
+@pytest.mark.parametrize("way", LOOKING)
+def test_keys_end_in_the_destination_by_as_few_passes_as_that_takes(
+    monkeypatch: pytest.MonkeyPatch, way: str, bits: int, form: Form
+) -> None:
+    """(That a copy is not needed is a fault of the model.)"""
+    sort = sort_of(form, "u32", way, bits=bits)
+    total = len(params(sort).digits)
+    real, moved = model.PLAY["starts"], []
+
+    def starts(p: Any, m: Any, at: Any, failing: Collection[int]) -> None:
+        real(p, m, at, failing)
+        moved.append(max(m.order.values()))
+
+    monkeypatch.setitem(model.PLAY, "starts", starts)
+    for moving in subsets(total):
+        keys = keys_of(sort, moving)
+        for in_place in (False, True):
+            for failing in [(), (0,), (total - 1,), tuple(range(total))][: 4 if params(sort).redo else 1]:
+                check(sort, keys, SIMPLE, None, in_place=in_place, failing=failing)
+            assert set(moved) == {runs(total, len(moving), in_place=in_place, index=form.index)}, (moving, in_place)
+            moved.clear()
+
+
+def no_more(p: Any, m: Any, at: Any, failing: Collection[int]) -> None:
+    """Constant digits never move keys."""
+    model.PLAY["right"](p, m, at, failing)
+    place = 0
+    live = [not (h == at.n).any() for h in m.histogram[: len(p.digits)]]
+    first = 1 if at.direct and sum(live) % 2 else 2
+    for q, lives in enumerate(live):
+        m.where[q], m.order[q] = place, sum(live[: q + 1]) if lives else 0
+        place = place if not lives else first if place == 0 else 3 - place
+    m.where[len(live)] = place
+
+
+def other_place(p: Any, m: Any, at: Any, failing: Collection[int]) -> None:
+    """Out of place the first pass goes to the other buffer."""
+    model.PLAY["right"](p, m, at, failing)
+    if at.direct:
+        m.where = {q: place and 3 - place for q, place in m.where.items()}
+
+
+def one_turn(p: Any, m: Any, at: Any, failing: Collection[int]) -> None:
+    """One constant digit that should move the keys does not: those behind it read where they are not."""
+    model.PLAY["right"](p, m, at, failing)
+    for q in range(len(p.digits)):
+        if m.order[q] and (m.histogram[q] == at.n).any():
+            m.order[q] = 0
+            return
+
+
+@pytest.mark.parametrize("bits", [8, 11])
+@pytest.mark.parametrize("wrong", [no_more, other_place, one_turn], ids=lambda f: f.__name__)
+def test_a_wrong_rule_is_noticed(monkeypatch: pytest.MonkeyPatch, wrong: Callable[..., None], bits: int) -> None:
+    sort = sort_of(Form(value="v4"), "u32", "endless", bits=bits)
+    monkeypatch.setitem(model.PLAY, "right", model.PLAY["starts"])
+    monkeypatch.setitem(model.PLAY, "starts", wrong)
+    noticed = 0
+    for moving in subsets(len(params(sort).digits)):
+        for in_place in (False, True):
+            try:
+                check(sort, keys_of(sort, moving), SIMPLE, None, in_place=in_place, failing=())
+            except (AssertionError, Fault, KeyError, ValueError, IndexError):
+                noticed += 1
+    assert noticed > 0
+
+
+def names(sort: Sort, how: Options = SIMPLE, *, in_place: bool) -> list[str]:
+    return [x.step.kernel for x in launches(sort.plan, N, in_place=in_place, how=how)]
+
+
+def test_what_is_launched() -> None:
+    """Three launches and one a pass; a copy only in place where passes are an odd number."""
+    before = ["begin", "histogram", "starts"]
+    for key, passes in (("u32", 4), ("u64", 8), ("u16", 2), ("u8", 1)):
+        sort = sort_of(Form(), key, "endless")
+        assert names(sort, in_place=False) == before + ["onesweep"] * passes
+        assert names(sort, in_place=True) == before + ["onesweep"] * passes + ["copy"] * (passes % 2)
+        assert {k.name for k in sort.kernels} == {"single", *before, "onesweep", *(["copy"] if passes % 2 else [])}
+        again = sort_of(Form(), key, "lookback")
+        assert names(again, in_place=True).count("scatter") == passes and again.plan.outcome
+        assert names(again, in_place=False).count("copy") == 0
+        assert sort.plan.outcome is None and not any(s.argument & REDO for s in sort.plan.steps)
+    ranged = sort_of(replace(Form(), ranged=True), "u32", "endless")
+    assert "copy" not in names(ranged, in_place=True)
+    assert "copy" in names(ranged, Options(begin=0, end=20), in_place=True)
+    assert "copy" not in names(ranged, Options(begin=0, end=20), in_place=False)
+
+
+def test_sorts_that_wait_without_bound_count_only_from_2_to_the_30_keys_on() -> None:
+    p = shape(large=True, **WAYS["endless"])
+    names = {k.name for k in radix.kernels(p)}
+    assert {"count_wide", "rows_wide", "scatter_wide", "copy_wide"} < names and not {"count", "scatter"} & names
+    assert radix.words.words(p).where == 0 and radix.words.words(replace(p, redo=True)).where == 4

@@ -1,0 +1,85 @@
+"""Several radix sorts in one sort by count, without a device: the model plays the part that a count belongs to.
+
+Rows of all other parts are left out by their guards, also where the count lies on the device, and each part sorts every
+form with what its rows in the whole plan give it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from test_radix import kinds
+from test_radix_forms import RICH, drawn
+
+from hsgen import oracle, sorts, target
+from hsgen.algorithms import radix
+from hsgen.algorithms.radix import model
+from hsgen.cases import around
+from hsgen.keys import PLAIN, VALUES
+from hsgen.plan import Options, Plan, launches
+from hsgen.spec import GRIDS, Part, Sort, Step
+
+FILE = Path(__file__).parents[1] / "device" / "lanes" / "several8.toml"
+
+
+def own(sort: Sort, part: Part) -> Plan:
+    """Return the rows of a part, named as its algorithm names them."""
+    tail = sorts.suffix(sort.parts, part)
+    tails = [t for p in sort.parts if (t := sorts.suffix(sort.parts, p))]
+    steps: list[Step] = []
+    for step in sort.plan.steps:
+        of = next((t for t in tails if step.kernel.endswith(t)), "")
+        if of == tail and step.number != GRIDS and sort.kernel(step.kernel).algorithm == part.algorithm:
+            steps.append(replace(step, kernel=step.kernel.removesuffix(tail)))
+    return replace(sort.plan, steps=tuple(steps))
+
+
+def play(sort: Sort, keys: Any, how: Options, count: int | None, *, in_place: bool) -> bool:
+    """Play one call, if a radix sort serves it, and compare with the oracle; return whether one does."""
+    values = oracle.values_for(np.random.default_rng(len(keys)), len(keys), sort)
+    live = len(keys) if count is None else min(count, len(keys))
+    active: set[str] = set()
+    names = {p.label: {s.kernel + sorts.suffix(sort.parts, p) for s in own(sort, p).steps} for p in sort.parts}
+    for launch in launches(sort.plan, len(keys), in_place=in_place, how=how):
+        kernel = sort.kernel(launch.step.kernel)
+        if launch.step.number != GRIDS and not kernel.always and launch.step.min_n < live <= launch.step.max_n:
+            active.update(p.label for p in sort.parts if launch.step.kernel in names[p.label])
+    assert len(active) == (live > 0)
+    part = next((p for p in sort.parts if p.label in active), sort.parts[0])
+    if part.algorithm != "radix" or not live:
+        return False
+    assert isinstance(part.params, radix.Params)
+    out = model.run(part.params, own(sort, part), keys, values, in_place=in_place, how=how, count=count)
+    order = oracle.permutation(keys[:live], sort, how)
+    expected = oracle.values_expected(None if values is None else values[:live], order, sort)
+    assert how.discard or np.array_equal(out.keys[:live], keys[:live][order]), (how, live)
+    if expected is not None and out.values is not None:
+        assert np.array_equal(out.values[:live], expected), (how, live)
+    return True
+
+
+@pytest.mark.parametrize("rich", [False, True], ids=["plain", "rich"])
+@pytest.mark.parametrize("progress", ["started", "guaranteed"])
+@pytest.mark.parametrize("value", VALUES)
+def test_every_form_is_sorted_by_one_of_them(value: str, progress: str, rich: bool) -> None:
+    text = FILE.read_text().replace('"guaranteed"', f'"{progress}"')
+    found = target.parse(text, "several8", "several8.toml")
+    rng = np.random.default_rng(11)
+    form = replace(RICH if rich else PLAIN, value=value)
+    served = 0
+    for key in ("u32",) if value == "packed" else ("u8", "u16", "u32", "u64"):
+        sort = found.sort("auto", key, form)
+        assert (sum(p.algorithm == "radix" for p in sort.parts) == 3) == (key != "u64" and value != "packed")
+        few = sum(p.algorithm == "radix" for p in sort.parts)
+        counting = few if progress == "started" else few - 2  # those that look back wait without bound
+        assert sum(k.name.startswith("scatter") and not k.wide for k in sort.kernels) == counting
+        for number, n in enumerate(around([p.max_n for p in sort.parts if p.max_n < 1 << 20] + [7, 1100], 1 << 20)):
+            keys = list(kinds(rng, n, sort.key.name))[number % 7]
+            how, count = drawn(rng, sort, n)
+            for in_place in (False, True):
+                served += play(sort, keys, how, count, in_place=in_place)
+    assert served > 15
