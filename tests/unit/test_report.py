@@ -199,9 +199,10 @@ def test_digits_and_passes_are_drawn_as_they_are(p: Any) -> None:
     buffers = [w for w in flow if w in ("source", "scratch", "destination")]
     assert buffers[0] == "source" and buffers[-1] == "destination", "keys end in the destination"
     if len(p.digits) <= 8:
-        ends = ["destination" if (len(p.digits) - i) % 2 else "scratch" for i in range(len(p.digits))]
+        together = p.coordination == "grid"  # whose keys are all in registers before the first is stored
+        ends = ["destination" if together or (len(p.digits) - i) % 2 else "scratch" for i in range(len(p.digits))]
         assert buffers[1:] == ends
-        sorter = "onesweep" if p.coordination == "lookback" else "scatter"
+        sorter = {"lookback": "onesweep", "grid": "grid"}.get(p.coordination, "scatter")
         assert flow.count(sorter) == len(p.digits)
 
 
@@ -217,7 +218,7 @@ def test_crossovers_are_those_of_the_target(pages: dict[str, Element], name: str
         tops = [power(top) for rows in (auto, found.autos_valued[key]) for _, top in rows[:-1]]
         edges = {(e.attrs["x1"], float(e.attrs["y1"]) - 4) for e in svg.every("line") if e.attrs["class"] == "thick"}
         assert [t.text for t in svg.every("text") if (t.attrs["x"], float(t.attrs["y"])) in edges] == tops
-        bars = [b for b in boxes(svg, "light", "mid") if b[3] == 26]
+        bars = [b for b in boxes(svg, "light", "mid", "hatch", "dots") if b[3] == 26]
         assert len(bars) == len(plain) + len(valued)
         scale = (plain[-1][2] - 1).bit_length()
         for (_, low, high), (x, _, w, _) in zip([*plain, *valued], bars, strict=True):
