@@ -81,7 +81,7 @@ def test_a_folder_that_is_not_there(folder: Path, capsys: pytest.CaptureFixture[
 
 
 def test_queries_and_facts_have_the_same_words() -> None:
-    """What a target's table [device] can hold of a device, a query can tell; but for what no API does, or only CUDA, for
-    which alone nothing is suggested."""
+    """What a target's table [device] can hold of a device, a query can tell; but for what no API does, or only CUDA,
+    for which alone nothing is suggested."""
     members = set(query._DEVICE)
     assert {f for f in Device.__slots__ if f not in members} == {"progress", "cooperative"}
