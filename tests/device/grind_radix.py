@@ -64,13 +64,13 @@ def main(ranker: str, fault: str = "") -> None:
     scratch._fill = copied  # type: ignore[method-assign]
     scratch.whole = lambda queue: True  # type: ignore[method-assign]
     frame = Frame(engine, max(*counts, 450))
-    for n in (417, 450) if p.finish else ():
+    for n in (450,) if p.finish else ():
         even = np.random.default_rng(n).permutation(np.arange(n, dtype=np.uint32) * np.uint32((1 << 32) // n))
-        for keys in (even, even & ~np.uint32(31 << 23), even >> 2):  # crowded, or uneven
-            for in_place in (True, False):
-                made = validate.call(sort, keys, Options(), in_place=in_place, count=None, rng=np.random.default_rng(1))
-                if problem := frame.run(made):
-                    raise SystemExit(f"{n} pairs: {problem}")
+        for number, keys in enumerate((even, even & ~np.uint32(31 << 23), even >> 2)):  # crowded, or uneven
+            rng = np.random.default_rng(1)
+            made = validate.call(sort, keys, Options(), in_place=number % 2 == 0, count=None, rng=rng)
+            if problem := frame.run(made):
+                raise SystemExit(f"{n} pairs: {problem}")
     for n in counts if not p.finish else ():
         for kind in ("random", "all equal", *(["sorted"] if p.msd else [])):
             keys = KINDS[kind](np.random.default_rng(n), n, np.dtype(np.uint32))
