@@ -133,7 +133,7 @@ def _auto(
         for a, low, high in zip(names, [0, *upto], tops, strict=True)
     ]
     try:
-        if which.endswith(end):
+        if which == f"algorithms{end}":  # else checked before
             sorts.assemble(parts, f"{r.where}: {where}")
     except Usage as e:
         r.errors += e.lines

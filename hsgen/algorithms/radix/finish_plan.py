@@ -7,11 +7,12 @@ from dataclasses import replace
 
 from hsgen.algorithms.limits import Problem
 from hsgen.algorithms.radix import finish
+from hsgen.algorithms.radix.msd_plan import Grid, launched
 from hsgen.algorithms.radix.pair_fields import PAIR_FIELDS
 from hsgen.algorithms.radix.shape import Params
 from hsgen.algorithms.radix.words import values_binding, words_binding
 from hsgen.device import Device
-from hsgen.spec import ALONE, DIRECT, SPAN, Binding, Kernel, Step
+from hsgen.spec import DIRECT, Binding, Kernel, Step
 
 KERNELS = ("finish_starts", "finish_bounds", "finish", "finish_rest", "finish_again")
 """The kernels, in the order of their launches."""
@@ -34,32 +35,14 @@ def rows(p: Params, kernels: tuple[Kernel, ...], ahead: list[Step], high: int) -
     low, high = span(p, high)
     found: list[Step] = []
     for kernel in (k for k in kernels if k.name in KERNELS):
-        for least, most, (add, div, mul, cap) in _grids(p, kernel.name):
-            passes = kernel.name in ("finish_starts", "finish_again")
-            row = Step(
-                kernel=kernel.name,
-                bindings=tuple(bound[b.name] for b in kernel.buffers),
-                argument=DIRECT if passes else 0,
-                min_n=max(least, low),
-                max_n=min(most, high),
-                x="n",
-                add=add,
-                div=div,
-                mul=mul,
-                cap=cap,
-                number=SPAN if passes else ALONE,
-                range="whole",
-            )
-            found += [row] if row.min_n < row.max_n else []
+        argument = DIRECT if kernel.name in ("finish_starts", "finish_again") else 0
+        found += launched(kernel, bound, _grids(p, kernel.name), low, high, argument)
         if kernel.name == "finish_starts":
             found += [replace(step, range="whole") for step in ahead]
     return found
 
 
-_Grid = tuple[int, int, tuple[int, int, int, int]]  # min_n, max_n, and the add, div, mul and cap of a row
-
-
-def _grids(p: Params, name: str) -> list[_Grid]:
+def _grids(p: Params, name: str) -> list[Grid]:
     """The grids of a kernel; buckets have a row for each number of them, as in `hsgen.algorithms.radix.msd_plan`."""
     limit, top = finish.limit(p), finish.top_bits(p)
     if name == "finish" and not p.form.counted:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from hsgen.algorithms.limits import Problem
 from hsgen.algorithms.radix import msd
 from hsgen.algorithms.radix.shape import CHOICES, Params
 from hsgen.algorithms.radix.words import OTHER, words_binding
 from hsgen.device import Device
-from hsgen.spec import UNCAPPED, Binding, Kernel, Step
+from hsgen.spec import ALONE, SPAN, UNCAPPED, Binding, Kernel, Step
 
 KERNELS = (
     "msd_begin",
@@ -35,11 +35,25 @@ def rows(p: Params, kernels: tuple[Kernel, ...], high: int) -> list[Step]:
         "device_n": Binding(role="count"),
     }
     low, high = msd.least(p), min(high, msd.most(p))
+    return [s for k in kernels if k.name in KERNELS for s in launched(k, bound, _grids(p, k.name), low, high)]
+
+
+Grid = tuple[int, int, tuple[int, int, int, int]]
+"""min_n, max_n, and the add, div, mul and cap of a row."""
+
+
+def launched(
+    k: Kernel, bound: Mapping[str, Binding], grids: Iterable[Grid], low: int, high: int, argument: int = 0
+) -> list[Step]:
+    """Return the rows of a kernel for all bits of the keys: of each grid that serves counts above `low` up to `high`.
+
+    One with an argument is told which passes there are.
+    """
     return [
         Step(
             kernel=k.name,
             bindings=tuple(bound[b.name] for b in k.buffers),
-            argument=0,
+            argument=argument,
             min_n=max(least, low),
             max_n=min(most, high),
             x="n",
@@ -47,19 +61,15 @@ def rows(p: Params, kernels: tuple[Kernel, ...], high: int) -> list[Step]:
             div=div,
             mul=mul,
             cap=cap,
+            number=SPAN if argument else ALONE,
             range="whole",
         )
-        for k in kernels
-        if k.name in KERNELS
-        for least, most, (add, div, mul, cap) in _grids(p, k.name)
+        for least, most, (add, div, mul, cap) in grids
         if max(least, low) < min(most, high)
     ]
 
 
-_Grid = tuple[int, int, tuple[int, int, int, int]]  # min_n, max_n, and the add, div, mul and cap of a row
-
-
-def _grids(p: Params, name: str) -> list[_Grid]:
+def _grids(p: Params, name: str) -> list[Grid]:
     """The grids of a kernel.  Work-groups without work leave: those of the second digit are as many as there are tiles,
     one more for each value of the first.  Buckets have a row for each number of them, for an empty work-group is not
     for nothing where a full one does so little; but where the count lies on the device every row is a launch."""

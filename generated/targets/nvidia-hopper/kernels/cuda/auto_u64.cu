@@ -733,6 +733,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
         if (hs_item() < 256) for (int d = hs_item(), once = 1; once != 0; once = 0) words[32768 + group * 256 + d] = totals[d];
         hs_word ticket = hs_grid_arrive(groups);
         if (hs_item() == 0) live[0] = live[1] = 1u;
+        // ranking takes no counts of others: it goes on while they arrive
         hs_barrier();
         {
             int own = hs_subgroup() * 32 + hs_lane(); // a digit
