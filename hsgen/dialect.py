@@ -17,12 +17,14 @@ class Dialect:
 
     `prelude(sort)` defines the words that bodies are written in; `wrap(sort, kernel, body)` gives a body its
     signature, bindings and local arrays.  `wide`: whether kernels that take n as a 64-bit number can be written in it.
+    `apart`: whether a buffer that is picked while a kernel runs is found by a branch at each access.
     """
 
     name: str
     suffix: str
     comment: str
     wide: bool
+    apart: bool
     prelude: Callable[[Sort], str]
     wrap: Callable[[Sort, Kernel, str], str]
 
@@ -35,6 +37,7 @@ def load(env: jinja2.Environment, name: str) -> Dialect:
         suffix=module.suffix,
         comment=module.comment,
         wide=module.wide,
+        apart=getattr(module, "apart", False),
         prelude=lambda sort: str(module.prelude(sort)),
         wrap=lambda sort, kernel, body: str(module.kernel(kernel, sort, caller=lambda: body)),
     )

@@ -130,7 +130,9 @@ def template_errors() -> Iterator[None]:
 
 def _kernel(env: jinja2.Environment, sort: Sort, kernel: Kernel, dialect: Dialect) -> str:
     context = ALGORITHMS[kernel.algorithm].context(kernel.params)
-    body = env.get_template(kernel.template + ".j2").render(kernel=kernel, p=kernel.params, **context)
+    body = env.get_template(kernel.template + ".j2").render(
+        kernel=kernel, p=kernel.params, apart=dialect.apart, **context
+    )
     return f"\n{dialect.comment} {kernel.summary}\n" + dialect.wrap(sort, kernel, body)
 
 

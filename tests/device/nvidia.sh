@@ -24,7 +24,7 @@ export PYTHONPATH=$PWD${PYTHONPATH:+:$PYTHONPATH} PYTHONUNBUFFERED=1
 target=${HSGEN_TARGET:-nvidia-sm90}
 [ -n "${HSGEN_TARGET:-}" ] || ! nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | grep -qx 9.0 || target=nvidia-hopper
 others=$target # for APIs that nvidia-hopper does not serve
-[ "$target" != nvidia-hopper ] || others=nvidia-sm90
+[ "$target" != nvidia-hopper ] && [ "$target" != nvidia-sm90 ] || others=nvidia-vulkan
 failed=0
 left=0
 

@@ -27,3 +27,5 @@ def test_words_are_not_kept_for_another_version() -> None:
     sort = target.find("generic").sort("merge", "u32")
     source = render(sort, "vulkan")
     assert glsl_hash(sort, source) != glsl_hash(replace(sort, vulkan="1.2"), source)
+    # a kernel without GLSL, one that takes n as a 64-bit number, has a place in the file all the same
+    assert glsl_hash(sort, source) != glsl_hash(replace(sort, kernels=sort.kernels[:-1]), source)

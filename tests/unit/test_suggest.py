@@ -142,6 +142,7 @@ DIFFERENT = {
         "merge.u64.*_scale": "a lane has 63 registers at most there",
     },
     "nvidia-sm90": {"*": TUNED},
+    "nvidia-vulkan": {"*": "as nvidia-sm90, which was tuned; buckets as measured through Vulkan"},
     "nvidia-tegra": {
         "merge.u64.*": "scales of the family, and fewer lanes",
         "radix.u64.items": "registers for two work-groups",

@@ -30,6 +30,9 @@ extern const hs_target hs_nvidia_hopper;
 extern const hs_sort hs_nvidia_sm90_auto_u32;
 extern const hs_sort hs_nvidia_sm90_auto_u64;
 extern const hs_target hs_nvidia_sm90;
+extern const hs_sort hs_nvidia_vulkan_auto_u32;
+extern const hs_sort hs_nvidia_vulkan_auto_u64;
+extern const hs_target hs_nvidia_vulkan;
 
 /* All of them, for the functions that look for the best. */
 extern const hs_target *const hs_targets[];
