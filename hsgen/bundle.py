@@ -68,7 +68,7 @@ def _asked(target: Target, choice: Choice) -> Iterator[tuple[str, str, str]]:
             continue
         if algorithm(label) == "scan" and (value != "none" or width not in choice.keys):
             continue
-        if label == AUTO or label in target.labels("u64" if value == "packed" else width):
+        if label in (AUTO, *target.labels("u64" if value == "packed" else width), *target.derived(width)):
             yield label, width, value
 
 

@@ -32,7 +32,7 @@ def _binding(b: Binding) -> dict[str, Any]:
 
 
 def _label(sort: Sort) -> str:
-    if sort.scan:
+    if sort.kind == "scan":
         return f"{sort.algorithm} of {sort.columns} {sort.key.name} in a row"
     values = "" if sort.form.value == "none" else f", {sort.form.value}"
     return f"{sort.algorithm} sort of {sort.label} keys{values}"
@@ -46,7 +46,7 @@ def sort_values(sort: Sort, opencl: Source | None = None, *, spirv: bool = False
         "file": sort.file,
         "symbol": symbol(sort.target, sort.file),
         "algorithm": sort.algorithm,
-        "kind": "HS_SCAN" if sort.scan else "HS_SORT",
+        "kind": f"HS_{sort.kind.upper()}",
         "columns": sort.columns,
         "key": sort.label,
         "value": sort.form.value,

@@ -126,7 +126,7 @@ class Frame:
         values = slot in (VALUES, VALUES_OUT)
         size = self._value if values else self._engine.sort.key.bytes
         items = call.n if values else call.n * self._item // size
-        what = "value" if values else "element" if self._engine.sort.scan else "key"
+        what = "value" if values else "element" if self._engine.sort.kind == "scan" else "key"
         if at < 0:
             return f"byte {-at} before the {what}s was overwritten"
         if at >= items * size:

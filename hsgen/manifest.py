@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
+from hsgen.algorithms import DERIVED
 from hsgen.errors import Usage
 from hsgen.keys import FEATURES, KEYS, ORDERS, TYPES, VALUES, Form
 from hsgen.target import AUTO, Target
@@ -108,7 +109,7 @@ def _known(target: Target) -> dict[str, tuple[str, ...]]:
     return {
         "key": offered(target),
         "api": target.apis,
-        "algorithm": (AUTO, *sorted({a for a, _ in target.choices})),
+        "algorithm": (AUTO, *sorted({a for a, _ in target.choices}), *DERIVED),
         "value": tuple(VALUES),
         "order": ORDERS,
         "feature": FEATURES,

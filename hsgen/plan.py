@@ -7,7 +7,22 @@ from dataclasses import dataclass
 
 from hsgen.errors import Usage
 from hsgen.keys import TYPES
-from hsgen.spec import COUNTED, DESCENDING, DIRECT, DISCARD, FLOAT, GRIDS, LAST, SIGNED, SPAN, Binding, Plan, Sort, Step
+from hsgen.spec import (
+    COUNTED,
+    DESCENDING,
+    DIRECT,
+    DISCARD,
+    FLOAT,
+    GRIDS,
+    LAST,
+    PARTS,
+    SIGNED,
+    SPAN,
+    Binding,
+    Plan,
+    Sort,
+    Step,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,6 +32,8 @@ class Options:
     kind: of the keys, as `hsgen.keys.Type` has it.  begin, end: the bits that keys are sorted by, of their type put in
     order (see docs/semantics.md); end None: up to the last.  discard: an argsort whose keys are not wanted.
     counted: n is the most keys that there can be; how many there are lies on the device.
+    parts: the number that a call has besides n: of segments, of the keys of the first of two arrays, of the elements
+    to check.
     """
 
     kind: int = 0
@@ -25,6 +42,7 @@ class Options:
     end: int | None = None
     discard: bool = False
     counted: bool = False
+    parts: int = 0
 
     @property
     def flags(self) -> int:
@@ -83,6 +101,8 @@ def argument(plan: Plan, step: Step, how: Options, *, in_place: bool) -> int | N
     whole = (begin, end) == (plan.first_bit, plan.first_bit + plan.bits)
     if step.range == ("part" if whole else "whole"):
         return None
+    if step.number == PARTS:
+        return how.parts
     flags, direct = step.argument | how.flags, bool(step.argument & DIRECT) and not in_place
     if step.number >= 0:
         left = passes(begin, end, step.bits) - step.number
@@ -99,8 +119,8 @@ def argument(plan: Plan, step: Step, how: Options, *, in_place: bool) -> int | N
     return flags if direct else flags & ~DIRECT
 
 
-def groups(step: Step, n: int, *, in_place: bool, counted: bool = False) -> int:
-    """Return the work-groups that `step` launches for `n` keys; 0 where its guard excludes n or the place.
+def groups(step: Step, n: int, *, in_place: bool, counted: bool = False, parts: int = 0) -> int:
+    """Return the work-groups that `step` launches for `n` keys in `parts`; 0 where its guard excludes n or the place.
 
     With a count on the device, n is the most that it can be: a guard that excludes n may let a lesser count pass.
     """
@@ -108,7 +128,8 @@ def groups(step: Step, n: int, *, in_place: bool, counted: bool = False) -> int:
         return 0
     if n > step.max_n and not counted:
         return 0
-    return min((min(n, step.max_n) + step.add) // step.div * step.mul, step.cap)
+    x = parts if step.x == "parts" else min(n, step.max_n)
+    return min((x + step.add) // step.div * step.mul, step.cap)
 
 
 def offset(binding: Binding, n: int) -> int:
@@ -142,7 +163,7 @@ def launches(plan: Plan, n: int, limit: int = 2**32 - 1, *, in_place: bool, how:
         raise Usage(f"count {n}: this plan sorts 0 to {plan.max_n} keys")
     bit_range(plan, how)
     for step in plan.steps:
-        count = groups(step, n, in_place=in_place, counted=how.counted)
+        count = groups(step, n, in_place=in_place, counted=how.counted, parts=how.parts)
         given = argument(plan, step, how, in_place=in_place) if count > 0 else None
         if given is not None:
             rows = -(-count // limit)

@@ -14,7 +14,7 @@ import jinja2
 from jinja2 import meta
 
 from hsgen import __version__, resources, sorts
-from hsgen.algorithms import ALGORITHMS
+from hsgen.algorithms import EVERY
 from hsgen.dialect import Dialect, load
 from hsgen.errors import Wrong
 from hsgen.keys import Form, described
@@ -96,7 +96,7 @@ def header(sort: Sort, dialect: Dialect, env: jinja2.Environment, api: str) -> s
     grids = [f"dialects/{dialect.name}_parts.j2"] if any(k.cooperative for k in sort.kernels) else []
     used = sources_of(env, [f"dialects/{dialect.name}.j2", *grids, *words, *bodies])
     what = f"{sort.algorithm} of {sort.label} elements"
-    if not sort.scan:
+    if sort.kind != "scan":
         what = f"{sort.algorithm} sort of {sort.label} keys {described(sort.form)}".rstrip()
     more = "".join(f" --{word} {name}" for word, name in options(sort.form))
     lines = [
@@ -105,7 +105,7 @@ def header(sort: Sort, dialect: Dialect, env: jinja2.Environment, api: str) -> s
         f"hsgen generate --target {sort.target} --key {sort.label} --api {api} --algorithm {sort.algorithm}{more}",
         "templates: " + " ".join(used),
         *(f"{name}: {value}" for name, value in sorts.notes(sort)),
-        f"greatest count: {sort.plan.max_n}" + ("" if sort.scan else " keys"),
+        f"greatest count: {sort.plan.max_n}" + ("" if sort.kind == "scan" else " keys"),
     ]
     return "".join(f"{dialect.comment} {line}\n" for line in lines) + "\n"
 
@@ -129,7 +129,7 @@ def template_errors() -> Iterator[None]:
 
 
 def _kernel(env: jinja2.Environment, sort: Sort, kernel: Kernel, dialect: Dialect) -> str:
-    context = ALGORITHMS[kernel.algorithm].context(kernel.params)
+    context = EVERY[kernel.algorithm].context(kernel.params)
     body = env.get_template(kernel.template + ".j2").render(
         kernel=kernel, p=kernel.params, apart=dialect.apart, **context
     )
@@ -153,7 +153,7 @@ def _render(sort: Sort, api: str) -> Source:
     for part in sort.parts:
         alike.setdefault(part.algorithm, []).append(part.params)
     words = [
-        env.get_template(WORDS.format(name)).render(p=every[0], every=every, lanes=sort.exchanges)
+        env.get_template(WORDS.format(name)).render(p=every[0], every=every, lanes=sort.lanes > 1)
         for name, every in alike.items()
     ]
     return Source(

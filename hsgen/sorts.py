@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import dropwhile
 from typing import Any
 
-from hsgen.algorithms import ALGORITHMS, Algorithm
+from hsgen.algorithms import EVERY, Algorithm
 from hsgen.algorithms.buffers import DEVICE_N
 from hsgen.errors import Usage
 from hsgen.keys import PLAIN, Form
@@ -34,7 +34,7 @@ def assemble(
     placed: list[Part] = []
     plan = Plan(steps=(), max_n=0)
     for part in parts:
-        made = ALGORITHMS[part.algorithm]
+        made = EVERY[part.algorithm]
         plan = made.plan(part.params)
         top = min(part.max_n, plan.max_n)
         if top < part.max_n and part is not parts[-1]:
@@ -192,7 +192,7 @@ def _largest(rules: Sequence[Scratch]) -> Scratch:
 
 
 def _made(part: Part) -> tuple[Algorithm, Any]:
-    return ALGORITHMS[part.algorithm], part.params
+    return EVERY[part.algorithm], part.params
 
 
 def block(sort: Sort) -> int:
@@ -230,7 +230,7 @@ def moved(sort: Sort, step: Step, n: int) -> int:
     kernel, name = sort.kernel(step.kernel), step.kernel
     for part in sort.parts:
         name = name.removesuffix(suffix(sort.parts, part))
-    return ALGORITHMS[kernel.algorithm].moved(kernel.params, replace(step, kernel=name), n)
+    return EVERY[kernel.algorithm].moved(kernel.params, replace(step, kernel=name), n)
 
 
 def traffic(sort: Sort, n: int) -> int:

@@ -19,14 +19,16 @@ BYTES = {"word": 4, "wide": 8}
 
 UNCAPPED = 2**32 - 1  # the cap of steps whose work-groups only the count limits
 
-PLACES = ("any", "in", "out")
-"""When a step runs: always, only in place, only from one buffer to another."""
+OTHERS = {"scan": "scan", "segments": "segments", "mergepath": "merge", "check": "check"}
+"""The algorithms that are no sorts of a whole array, with what they do."""
 
-RANGES = ("any", "whole", "part")
-"""When a step runs: always, only where all bits of the keys are sorted, only where a part of them is."""
+PLACES, RANGES = ("any", "in", "out"), ("any", "whole", "part")
+"""When a step runs: always, only in place, only from one buffer to another; always, only where all bits of the keys are
+sorted, only where a part of them is."""
 
-ROLES = ("source", "destination", "scratch", "values", "values_out", "count")
-"""The buffers of a sort: keys, scratch memory, values before and after, and the count where it lies on the device."""
+ROLES = ("source", "destination", "scratch", "values", "values_out", "count", "other", "other_values", "report")
+"""The buffers of a call: keys, scratch memory, values before and after, the count where it lies on the device, what
+else is read (offsets of segments, or the second of two arrays and its values), and what is told besides."""
 
 # Arguments of kernels.  A pass has its number, the shift of its digit << 8 and the digit's bits << 16; what handles all
 # passes at once has the end of the bit range and its begin << 8.  The flags:
@@ -38,8 +40,9 @@ SIGNED, FLOAT, DESCENDING = 1 << 24, 1 << 25, 1 << 26  # how the bits of keys ar
 
 ALONE, SPAN, LAST = -1, -2, -3
 """What a step is that is no pass: its argument is complete; it wants the bit range; it wants the number of passes."""
-GRIDS = -4
-"""The step that works out the grids of all others from a count on the device; only Vulkan launches by such grids."""
+GRIDS, PARTS = -4, -5
+"""The step that works out the grids of all others from a count on the device, by which only Vulkan launches; a step
+whose argument is the number that a call has besides n (`hsgen.plan.Options.parts`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,9 +62,9 @@ class Step:
     """One guarded launch.
 
     It runs only if ``min_n < n <= max_n`` and the sort's `place` fits, with ``min((x + add) // div * mul, cap)``
-    work-groups, where x is the quantity that `x` names (always "n" today; "segments" and "rows" are reserved).
-    `number` is that of a pass over digits of `bits` bits, which runs only if the bit range has so many, or one of
-    `ALONE`, `SPAN`, `LAST` and `GRIDS`; `argument` is handed to the kernel with what follows (`hsgen.plan.argument`).
+    work-groups, where x is the quantity that `x` names, "n" or "parts".  `number` is that of a pass over digits of
+    `bits` bits, which runs only if the bit range has so many, or one of `ALONE`, `SPAN`, `LAST`, `GRIDS` and `PARTS`;
+    `argument` is handed to the kernel with what follows (`hsgen.plan.argument`).
     All numbers are 64-bit; `add` may be negative.
     """
 
@@ -246,9 +249,9 @@ class Sort:
         return f"{self.target}/{self.file}"
 
     @property
-    def scan(self) -> bool:
-        """Whether it is a prefix sum and not a sort."""
-        return self.parts[0].algorithm == "scan"
+    def kind(self) -> str:
+        """What a call of it does: "sort", "scan", "segments", "merge" or "check"."""
+        return OTHERS.get(self.parts[0].algorithm, "sort")
 
     @property
     def item_bytes(self) -> int:
@@ -259,11 +262,6 @@ class Sort:
     def lanes(self) -> int:
         """The lanes of a subgroup that exchange values, the same in every kernel; 1 where none do."""
         return max(k.subgroup for k in self.kernels)
-
-    @property
-    def exchanges(self) -> bool:
-        """Whether lanes of a subgroup exchange values in any kernel."""
-        return self.lanes > 1
 
     @property
     def paired(self) -> bool:

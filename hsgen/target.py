@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from hsgen import resources, sorts
-from hsgen.algorithms import ALGORITHMS
+from hsgen.algorithms import ALGORITHMS, DERIVED
 from hsgen.arches import read_isa
 from hsgen.choices import ALL, Auto, algorithm, read_autos, read_choices
 from hsgen.device import Device
@@ -101,8 +101,15 @@ class Target:
         own = any(k == width for _, k in self.choices)
         return "u32" if width in ("u8", "u16") and not own else width
 
+    def derived(self, key: str) -> list[str]:
+        """Return the algorithms without tables that can be asked for with a key type."""
+        return [name for name in DERIVED if self._formed(name, TYPES[key].key, PLAIN) is not None]
+
     def _formed(self, label: str, width: str, form: Form) -> Any:
         """The parameters of a label for a width and a form; None where there are none."""
+        if label in DERIVED:
+            own = {a: p for (a, k), p in self.choices.items() if k == self.keys_of(width)}
+            return DERIVED[label].formed(own, KEYS[width], form, self.device)
         have = {k: p for (a, k), p in self.choices.items() if a == label}
         return ALGORITHMS[algorithm(label)].formed(have, KEYS[width], form, self.device)
 
@@ -133,7 +140,7 @@ class Target:
         chosen = self.keys_of(width)
         autos = self.autos_valued if form.value_bytes else self.autos
         upto = autos.get(chosen, ()) if label == AUTO else ((label, ALL),)
-        if not upto or any((name, chosen) not in self.choices for name, _ in upto):
+        if not upto or any((name, chosen) not in self.choices and name not in DERIVED for name, _ in upto):
             have = ", ".join(f"{a} {k}" for k in KEYS for a in self.labels(k))
             raise Usage(f"target {self.name}: no {label} sort for {key} keys; it has {have}")
         parts, low = [], 0

@@ -62,7 +62,7 @@ def block_of(sort: Sort) -> int:
 
 def kinds_of(sort: Sort) -> dict[str, Make]:
     """Return every kind of input, by name; the first is random."""
-    return SUMMANDS if sort.scan else KINDS
+    return SUMMANDS if sort.kind == "scan" else KINDS
 
 
 def sums_of(sort: Sort, keys: Keys) -> Keys:
@@ -136,7 +136,7 @@ def calls(sort: Sort, number: int, n: int) -> tuple[Options, int | None]:
 def call(sort: Sort, keys: Keys, how: Options, *, in_place: bool, count: int | None, rng: np.random.Generator) -> Call:
     """Return the call that sorts `keys`, or sums up rows, with what must come of it by numpy."""
     n = len(keys) // sort.columns
-    if sort.scan:
+    if sort.kind == "scan":
         return Call(n=n, keys=keys, expected=sums_of(sort, keys), in_place=in_place)
     live = keys if count is None else keys[: min(count, n)]
     if not sort.form.value_bytes and (expected := whole_keys(live, sort, how)) is not None:
@@ -182,7 +182,7 @@ def run(
     frame = Frame(engine, max((n for n, _ in pairs), default=0))
     rng = np.random.default_rng([seed, 1])
     sort = engine.sort
-    kinds, items = kinds_of(sort), "rows" if sort.scan else "keys"
+    kinds, items = kinds_of(sort), "rows" if sort.kind == "scan" else "keys"
     dtype = np.dtype(f"u{sort.key.bytes}")
     for number, (n, kind) in enumerate(progress(iter(pairs))):
         keys = kinds[kind](rng, n * sort.columns, dtype)

@@ -68,3 +68,10 @@ class Algorithm(Protocol):
 
 
 ALGORITHMS: Mapping[str, Algorithm] = {"merge": merge, "radix": radix, "scan": scan}
+"""Those that a target has tables for."""
+
+DERIVED: Mapping[str, Algorithm] = {}
+"""Those without tables: their `formed` gets what a target chose for keys of the width, or of words for narrow ones, by
+label ("radix", "merge"), and makes its own parameters of that and of the device."""
+
+EVERY: Mapping[str, Algorithm] = {**ALGORITHMS, **DERIVED}

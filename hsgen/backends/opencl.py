@@ -36,7 +36,7 @@ class Compiled:
         self.source = source = source or render(sort, "opencl")
         self.sort = sort
         self._groups = {k.name: k.work_group for k in sort.kernels}
-        option = source.option or standard(context, lanes=sort.exchanges)
+        option = source.option or standard(context, lanes=sort.lanes > 1)
         self._kernels = dict(kernels or build(context, source.text, source.path, list(self._groups), option))
         # with types known, pyopencl sets arguments in a tenth of the time (20 us saved a launch)
         for k in sort.kernels:
@@ -89,7 +89,7 @@ class Compiled:
         self._n = n
         steps, need, spare = self._launches[key]
         part = self.scratch.part
-        bound = {"count": buffers["source"], **buffers}
+        bound = {"count": buffers["source"], "other": buffers["source"], **buffers}  # where none is given, none is read
         if need:
             self.scratch.ask(queue, need)
             if spare is not None:

@@ -70,7 +70,7 @@ def source(sort: Sort) -> Source:
     parameters, for a compiler that is told so by its option."""
     made = render(sort, "metal")
     prelude = re.sub(r"#include <metal_stdlib>\nusing namespace metal;\n", "", made.prelude)
-    more = (_LANES if sort.exchanges else "") + (_VOTES if sort.ballot else "")
+    more = (_LANES if sort.lanes > 1 else "") + (_VOTES if sort.ballot else "")
     kernels = {k.name: k for k in sort.kernels}
     parts = {name: _rewritten(text, kernels[name], sort) for name, text in made.parts.items()}
     return replace(made, prelude=_PRELUDE + more + _vectors(prelude), parts=parts, option=OPTION)

@@ -54,7 +54,7 @@ def _line(source: Source, what: str, device: str, problem: str, text: str) -> st
 def _attempt(device: str, sort: Sort, source: Source, kernels: Sequence[str], seconds: float) -> str | None:
     """Say how the compiler failed to answer, or return None."""
     text = source.text if len(kernels) == len(sort.kernels) else source.only(*kernels)
-    request = {"device": device, "text": text, "kernels": list(kernels), "lanes": sort.exchanges}
+    request = {"device": device, "text": text, "kernels": list(kernels), "lanes": sort.lanes > 1}
     request["option"] = source.option
     folder = tempfile.mkdtemp(prefix="hsgen-")  # what the other process leaves behind goes with it
     try:

@@ -117,7 +117,7 @@ def _check_rival(name: str, theirs: Sort, own: Sort, greatest: int) -> None:
     Raises:
         Usage: it does.
     """
-    if (theirs.label, theirs.form.value) != (own.label, own.form.value) or theirs.scan:
+    if (theirs.label, theirs.form.value) != (own.label, own.form.value) or theirs.kind == "scan":
         raise Usage(
             f"rival {name}: {theirs.name} sorts other keys or values than {own.name}; name one that sorts these"
         )

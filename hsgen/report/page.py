@@ -164,7 +164,7 @@ def _by_key(every: Iterable[Sort]) -> list[list[Sort]]:
     """The sorts by their widths, in the order given, and behind them the prefix sums."""
     groups: dict[tuple[bool, str], list[Sort]] = {}
     for sort in every:
-        groups.setdefault((sort.scan, sort.label), []).append(sort)
+        groups.setdefault((sort.kind == "scan", sort.label), []).append(sort)
     return [groups[k] for k in sorted(groups, key=lambda k: k[0])]
 
 
@@ -172,14 +172,14 @@ def _key(contents: Contents, subject: Subject, builder: Builder, some: Sequence[
     first = some[0]
     return KeyPart(
         key=first.label,
-        scans=first.scan,
+        scans=first.kind == "scan",
         auto=counts.figure(subject.target, first.label) if first.algorithm == AUTO else None,
         shapes=_shapes(some),
         sorts=[
             SortPart(
                 sort=sort,
                 form=described(sort.form),
-                folded=sort.scan or (first.algorithm == AUTO and sort.algorithm != AUTO),
+                folded=sort.kind == "scan" or (first.algorithm == AUTO and sort.algorithm != AUTO),
                 listing=builder.listing(subject.target, subject.apis, sort),
                 shown=[plans.shown(sort, n) for n in plans.counts(sort, contents.sizes)],
                 rows=[plans.row(step) for step in sort.plan.steps],

@@ -56,7 +56,7 @@ def main(name: str, key: str, thin: int, device: str, greatest: int, first: int,
     source = render(sort, "opencl")
     host = next(h for h in hosts() if h.label == device)
     context = context_for(host)
-    option = standard(context, lanes=sort.exchanges)
+    option = standard(context, lanes=sort.lanes > 1)
     good = build(context, source.text, source.path, [k.name for k in sort.kernels], option)
     toolchain.pyopencl()._PYOPENCL_NO_CACHE = True  # of binaries: nobody wants those of mutants again
     pairs = pairs_for(sort, greatest)

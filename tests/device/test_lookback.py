@@ -49,7 +49,7 @@ def base(ranker: str, passes: int = 2) -> radix.Params:
 def compiled(host: Host, p: radix.Params) -> tuple[Any, dict[str, Any]]:
     """Compile every kernel of a shape once; return the context and the kernels."""
     context, sort = context_for(host), sort_of(p)
-    option = standard(context, lanes=sort.exchanges)
+    option = standard(context, lanes=sort.lanes > 1)
     return context, build(context, render(sort, "opencl").text, "shape", [k.name for k in sort.kernels], option)
 
 
@@ -58,7 +58,7 @@ def variant(host: Host, p: radix.Params, **values: int) -> Direct:
     context, kernels = compiled(host, p)
     sort = sort_of(replace(p, **values))
     source = render(sort, "opencl")
-    option = standard(context, lanes=sort.exchanges)
+    option = standard(context, lanes=sort.lanes > 1)
     one = build(context, source.only("onesweep"), "variant", ["onesweep"], option)
     return Direct(context, Compiled(context, sort, source, {**kernels, **one}))
 

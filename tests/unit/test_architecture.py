@@ -117,14 +117,14 @@ def test_bodies_hold_no_word_of_a_dialect_or_vendor() -> None:
 def test_every_template_is_used() -> None:
     """By a sort or scan of a target, or by one with values or whose coordination is another."""
     from hsgen import target
-    from hsgen.algorithms import ALGORITHMS
+    from hsgen.algorithms import ALGORITHMS, EVERY
     from hsgen.choices import algorithm
     from hsgen.render import environment, sources_of
     from hsgen.spec import APIS, Form
 
     host = ("LICENSE", "README.md", "CMakeLists.txt", "meson.build", "target.c", "target.cu", "spirv.c")
     roots = {f"host/{name}.j2" for name in (*host, "target_metal.c", "hs_targets.h", "hs_targets.c")}
-    roots |= {f"dialects/{name}.j2" for name in APIS.values()} | {f"{name}/words.j2" for name in ALGORITHMS}
+    roots |= {f"dialects/{name}.j2" for name in APIS.values()} | {f"{name}/words.j2" for name in EVERY}
     roots |= {"report/page.j2"}  # of hsgen report
     roots |= {"grids.j2"}  # of sorts with a count on the device, whatever the algorithm
     roots |= {"dialects/cuda_parts.j2", "radix/grid.j2"}  # of sorts whose work-groups wait for each other

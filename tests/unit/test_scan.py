@@ -92,7 +92,7 @@ def test_expected_values_are_the_sums_of_columns() -> None:
     for exclusive, expected in ((False, [1, 2**32 - 1, 3, 0, 6, 5]), (True, [0, 0, 1, 2**32 - 1, 3, 0])):
         sort = sort_of(shape(columns=2, exclusive=exclusive))
         assert validate.sums_of(sort, rows.reshape(-1)).tolist() == expected
-        assert sort.scan and sort.item_bytes == 8
+        assert sort.kind == "scan" and sort.item_bytes == 8
 
 
 @pytest.mark.parametrize("exclusive", [False, True])
@@ -213,8 +213,8 @@ def test_what_cannot_work_is_named(values: dict[str, Any], facts: dict[str, Any]
 
 def test_tables_of_targets_make_scans() -> None:
     found = target.find("cpu")
-    assert {"scan-x1", "scan-x4ex"} <= set(found.labels("u32")) and not found.default("u32").scan
+    assert {"scan-x1", "scan-x4ex"} <= set(found.labels("u32")) and found.default("u32").kind == "sort"
     sort = found.sort("scan-x4ex", "u64")
-    assert sort.scan and sort.columns == 4 and sort.item_bytes == 32 and sort.file == "scan-x4ex_u64"
+    assert sort.kind == "scan" and sort.columns == 4 and sort.item_bytes == 32 and sort.file == "scan-x4ex_u64"
     text = render(sort, "opencl").text
     assert "cpu/scan-x4ex_u64: scan-x4ex of u64 elements" in text and "hs_look(" not in text.split("hs_subgroup()")[-1]
