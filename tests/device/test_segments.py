@@ -1,0 +1,198 @@
+"""Segmented sorts on devices: OpenCL with and without subgroups, Vulkan on lavapipe, the command line, the Python API.
+
+- Targets whose lanes walk alone, flag, compare and vote: all layouts of segments and rows of equal length, in and out
+  of place, between guard words, with values, types and orders.
+- Offsets that decrease or end beyond the keys leave everything as it was.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import missing
+from sorters import SMALL, order_of, random_keys, random_values
+from test_vulkan import Lavapipe, lanes, lavapipe, validated
+
+from hsgen import layouts, target, toolchain, validate
+from hsgen.backends.hosts import Host
+from hsgen.backends.opencl import Compiled, Direct, context_for
+from hsgen.cases import KINDS
+from hsgen.cli import main
+from hsgen.errors import Usage
+from hsgen.keys import Form
+from hsgen.opencl_segments import SegmentedSorter
+
+pytestmark = pytest.mark.device
+cl = toolchain.pyopencl()
+array = pytest.importorskip("pyopencl.array")
+__all__ = ["lavapipe"]  # a fixture
+CONTEXTS: dict[Host, Any] = {}
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "segments.md"
+
+WAYS = [
+    ("cpu", "u32", Form()),
+    ("cpu", "u64", Form(typed=True)),
+    ("cpu", "f32", Form(value="v16", typed=True)),
+    ("cpu", "u8", Form(value="index")),
+    ("generic", "u32", Form(typed=True)),
+    ("generic", "u64", Form(value="index64")),
+    ("generic", "u8", Form(value="v4")),
+    ("intel-gen8", "f64", Form(value="v8", typed=True)),
+    ("intel-gen8", "u16", Form()),
+    ("amd-rdna", "i32", Form(value="v4", typed=True)),
+    ("amd-rdna", "u64", Form()),
+    ("apple-m1", "u32", Form(value="index", typed=True)),
+]
+"""Target, key and form: lanes that walk alone, flags, comparing in 16 lanes, votes of 32, splits."""
+
+
+def engine(host: Host, name: str, key: str, form: Form) -> Direct:
+    context = context_for(host)
+    return Direct(context, Compiled(context, target.find(name).sort("segments", key, form)))
+
+
+@pytest.mark.parametrize(("name", "key", "form"), WAYS, ids=lambda x: x.value if isinstance(x, Form) else x)
+def test_segments_of_targets(embedded: Host, name: str, key: str, form: Form) -> None:
+    made = engine(embedded, name, key, form)
+    small, tile = layouts.edges(made.sort)
+    counts = [0, 1, 2, 33, small, small + 1, tile - 1, tile, tile + 1, 2 * tile + 1, 5 * tile + 17]
+    kinds = list(KINDS)
+    pairs = [(n, kinds[(i * 3 + j) % len(kinds)]) for i, n in enumerate(counts * 3) for j in range(4)]
+    report = validate.run(made, pairs, 7, stop=1)
+    assert not report.failed and report.cases == 2 * len(pairs), report.failures
+
+
+@pytest.mark.parametrize("name", ["cpu", "generic"])
+def test_a_million_keys(pocl: Host, name: str) -> None:
+    """Of many tiny segments, of a few huge ones, and of one, on another OpenCL runtime."""
+    made = engine(pocl, name, "u32", Form())
+    report = validate.run(made, [(1_000_003, "random"), (1_000_000, "entropy 0.34")], 3)
+    assert not report.failed, report.failures
+
+
+def test_a_wrong_sort_is_caught(embedded: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that takes segments to begin elsewhere."""
+    made = engine(embedded, "generic", "u32", Form())
+    monkeypatch.setitem(layouts.LAYOUTS, "some", lambda rng, n, small, tile: np.array([0, n // 2, n]))
+    right = layouts.permutation
+    monkeypatch.setattr(layouts, "permutation", lambda k, o, s, h: right(k, np.minimum(o + 1, len(k)), s, h))
+    report = validate.run(made, [(3000, "random")] * 10, 1)
+    assert report.failed and "should be" in report.failures[0]
+
+
+def test_the_command_line_validates_segments(
+    embedded: Host, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "small.toml"
+    path.write_text(SMALL)
+    options = ["--device", "Intel", "--key", "u32", "--algorithm", "segments", "--json"]
+    assert main(["validate", "-t", str(path), *options]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert row["algorithm"] == "segments" and row["failures"] == 0 and row["cases"] >= 1000
+
+
+@pytest.mark.parametrize(
+    ("width", "name", "key", "value"),
+    [(8, "radix8", "u32", "v4"), (4, "radix4", "u64", "none")],
+)
+def test_segments_through_vulkan(
+    lavapipe: Lavapipe, width: int, name: str, key: str, value: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lavapipe(width)
+    code, rows, said = validated(
+        capsys, "-t", lanes(name), "--algorithm", "segments", "--key", key, "--value", value, "--order", "both"
+    )
+    assert code == 0 and rows[0]["failures"] == 0 and rows[0]["cases"] > 400, (rows, said)
+
+
+@cache
+def queue_of(host: Host) -> Any:
+    """A queue, whose context stays."""
+    return cl.CommandQueue(CONTEXTS.setdefault(host, context_for(host)))
+
+
+@pytest.mark.parametrize("name", ["cpu", "generic", "intel-gen8"])
+@pytest.mark.parametrize("bad", [[0, 900, 800, 4000], [0, 4001], [4100, 4100], [0, *[4000, 0] * 500], [0, 2**32 - 1]])
+@pytest.mark.parametrize("in_place", [False, True])
+def test_bad_offsets_leave_everything_as_it_was(embedded: Host, name: str, bad: list[int], in_place: bool) -> None:
+    queue, rng = queue_of(embedded), np.random.default_rng(len(bad))
+    sorter = SegmentedSorter(queue.context, "u32", value=4, target=name)
+    keys, values = (rng.integers(0, 1 << 32, 4000, np.uint32) for _ in range(2))
+    given = [array.to_device(queue, x) for x in (keys, values)]
+    kept = [array.to_device(queue, np.full(4000, 7, np.uint32)) for _ in range(2)]
+    offsets = array.to_device(queue, np.array(bad, np.uint32))
+    out = {} if in_place else {"out": kept[0], "values_out": kept[1]}
+    sorter(queue, given[0], offsets, values=given[1], **out)
+    with pytest.raises(ValueError, match="nothing was written"):
+        sorter.check()
+    assert np.array_equal(given[0].get(), keys) and np.array_equal(given[1].get(), values)
+    assert all((x.get() == 7).all() for x in kept)
+    good = array.to_device(queue, np.array([0, 4000], np.uint32))
+    sorter(queue, given[0], good, values=given[1])
+    sorter.check()
+    order = np.argsort(keys, kind="stable")
+    assert np.array_equal(given[0].get(), keys[order]) and np.array_equal(given[1].get(), values[order])
+
+
+@pytest.mark.parametrize(("key", "value", "order"), [("f32", None, "descending"), ("i16", 8, "ascending")])
+def test_rows_by_the_python_api(embedded: Host, key: str, value: Any, order: str) -> None:
+    """Of every length at which the sort changes its way, stable, and with types and orders."""
+    queue, rng = queue_of(embedded), np.random.default_rng(5)
+    sorter = SegmentedSorter(queue.context, key, value, "generic", order)
+    small, tile = layouts.edges(sorter._sort)
+    for length in (1, 2, 3, small, small + 1, tile, tile + 1):
+        keys = random_keys(rng, length * 9, key, distinct=40)
+        orders = [order_of(row, key, order) + i * length for i, row in enumerate(keys.reshape(9, length))]
+        values = random_values(rng, length * 9, f"v{value}") if value else None
+        given = array.to_device(queue, keys)
+        at = None if values is None else array.to_device(queue, values)
+        sorter(queue, given, segments=9, values=at)
+        sorter.check()
+        width = f"u{keys.dtype.itemsize}"
+        assert np.array_equal(given.get().view(width), keys[np.concatenate(orders)].view(width))
+        assert at is None or np.array_equal(at.get(), values[np.concatenate(orders)])  # type: ignore[index]
+
+
+def test_places_are_those_in_the_whole_array(embedded: Host) -> None:
+    queue = queue_of(embedded)
+    sorter = SegmentedSorter(queue.context, "u32", "index", "cpu")
+    keys = array.to_device(queue, np.array([9, 5, 4, 7, 7, 1, 0], np.uint32))
+    places = array.to_device(queue, np.zeros(7, np.uint32))
+    sorter(queue, keys, array.to_device(queue, np.array([1, 1, 3, 6], np.uint32)), values_out=places)
+    assert keys.get().tolist() == [9, 4, 5, 1, 7, 7, 0]
+    assert places.get().tolist() == [0, 2, 1, 5, 3, 4, 6]
+
+
+def test_what_the_python_api_refuses(embedded: Host) -> None:
+    queue = queue_of(embedded)
+    sorter = SegmentedSorter(queue.context, "u32", target="cpu")
+    keys, offsets = (array.to_device(queue, np.zeros(12, np.uint32)) for _ in range(2))
+    for arguments, line in (
+        ({}, "offsets is missing"),
+        ({"segments": 2, "values": keys}, "values is given, but this sorter has none"),
+        ({"offsets": offsets, "segments": 12}, "offsets holds 12 .*, 13 are"),
+        ({"offsets": offsets, "out": offsets}, "overlap"),
+        ({"offsets": array.to_device(queue, np.zeros(3, np.int64))}, "offsets has elements of int64"),
+    ):
+        with pytest.raises(ValueError, match=line):
+            sorter(queue, keys, **arguments)
+    with pytest.raises(Usage, match="do not make so many rows"):
+        sorter(queue, keys, segments=5)
+    with pytest.raises(ValueError, match="values_out is missing"):
+        SegmentedSorter(queue.context, "u32", "index", "cpu")(queue, keys, segments=2)
+    with pytest.raises(Usage, match="order up"):
+        SegmentedSorter(queue.context, order="up")
+
+
+def test_the_example_of_the_document_runs(embedded: Host) -> None:
+    code = re.findall(r"```python\n(.*?)```", DOCUMENT.read_text(encoding="utf-8"), re.S)
+    if not code:
+        missing("docs/segments.md has no example")
+    context = context_for(embedded)
+    exec(compile(code[0].replace("cl.create_some_context()", "context"), "segments.md", "exec"), {"context": context})

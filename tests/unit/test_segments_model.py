@@ -1,0 +1,169 @@
+"""Segmented sorts without a device: the model plays the plans of targets, and of shapes whose segments are long early.
+
+- Segments of every length at which the sort changes its way, empty ones, gaps at both ends, more segments than keys.
+- Lists are drawn in any order; every key is stored once in a launch, what lies in no segment stays.
+- Offsets that decrease or end beyond the keys: nothing is stored, and that is told.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hsgen import layouts, sorts, target
+from hsgen.algorithms import DERIVED, segments
+from hsgen.algorithms.segments import model
+from hsgen.algorithms.segments.model import Fault
+from hsgen.algorithms.segments.words import HEAD, layout
+from hsgen.errors import Usage
+from hsgen.keys import KEYS, Form
+from hsgen.plan import Options, launches, settled
+from hsgen.spec import ROWS, Part, Sort
+
+RANKERS: dict[str, dict[str, Any]] = {
+    "flags": {"subgroup": 1, "work_group": 32, "items": 2},
+    "ballot": {"subgroup": 32, "work_group": 64, "items": 1},
+    "serial": {"subgroup": 1, "work_group": 1, "items": 64},
+}
+
+
+def shape(ranker: str, key: str = "u16", value: str = "none", bits: int = 5, groups: int = 3) -> segments.Params:
+    """A shape with tiles of 64 keys; 16-bit keys have four digits, or with 6 bits three."""
+    found = target.find("nvidia-sm90" if ranker == "ballot" else "generic" if ranker == "flags" else "cpu")
+    own = replace(found.choices["radix", "u32"], ranker=ranker, bits=bits, groups=groups, **RANKERS[ranker])
+    made = DERIVED["segments"].formed({"radix": own}, KEYS[key], Form(value=value), found.device)
+    assert isinstance(made, segments.Params)
+    return replace(made, small=24, window=100, tile=64, chunk=64) if made.serial else made
+
+
+def sort_of(p: segments.Params) -> Sort:
+    kernels, plan, parts = sorts.assemble([Part(algorithm="segments", params=p, min_n=0, max_n=2**62)], "shape", p.form)
+    return Sort(target="s", algorithm="segments", key=p.key, kernels=kernels, plan=plan, parts=parts, form=p.form)
+
+
+def play(p: segments.Params, n: int, offsets: Any, *, in_place: bool, seed: int = 1, distinct: int = 1 << 16) -> None:
+    """Play a call, whose offsets may be None and a number of rows, and compare with the oracle."""
+    keys = np.random.default_rng(seed).integers(0, distinct, n).astype(f"u{p.key.bytes}")
+    rows = isinstance(offsets, int)
+    how = Options(parts=offsets if rows else len(offsets) - 1, rows=rows)
+    at = np.arange(offsets + 1) * (n // offsets) if rows else offsets
+    found = model.run(p, sort_of(p).plan, keys, None if rows else at, in_place=in_place, how=how, seed=seed)
+    order = layouts.permutation(keys, at, sort_of(p), how)
+    assert not found.refused and np.array_equal(found.places, order)
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.sampled_from(sorted(RANKERS)),
+    st.sampled_from([5, 6]),
+    st.integers(0, 20),
+    st.lists(st.sampled_from([0, 0, 1, 2, 23, 24, 25, 31, 32, 33, 63, 64, 65, 127, 128, 129, 200, 700]), max_size=40),
+    st.integers(0, 20),
+    st.booleans(),
+)
+def test_segments_of_any_length(ranker: str, bits: int, front: int, lengths: list[int], back: int, place: bool) -> None:
+    offsets = front + np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    play(shape(ranker, bits=bits), int(offsets[-1]) + back, offsets, in_place=place, distinct=300)
+
+
+@pytest.mark.parametrize("ranker", sorted(RANKERS))
+@pytest.mark.parametrize("name", sorted(layouts.LAYOUTS))
+def test_layouts_of_validations(ranker: str, name: str) -> None:
+    p = shape(ranker)
+    for n in (1, 7, p.small, p.tile, p.tile + 1, 1000, 40 * p.tile + 3):
+        offsets = layouts.LAYOUTS[name](np.random.default_rng(n), n, p.small, p.tile)
+        assert (np.diff(offsets) >= 0).all() and offsets[0] >= 0 and offsets[-1] <= n
+        play(p, n, offsets, in_place=n % 2 == 0, seed=n)
+
+
+@pytest.mark.parametrize("ranker", sorted(RANKERS))
+def test_rows_of_equal_length(ranker: str) -> None:
+    p = shape(ranker)
+    for length in (1, 2, 3, p.small, p.small + 1, p.tile, p.tile + 1, 3 * p.tile):
+        for count in (1, 5, 64):
+            play(p, length * count, count, in_place=count == 5)
+
+
+def test_more_columns_than_one_lane_sums() -> None:
+    """A segment of more than 32 tiles among shorter ones: counts are scanned a digit a work-group."""
+    p = shape("flags", groups=50)
+    assert p.few == 32
+    lengths = [65, 0, 33 * 64, 200, 90 * 64 + 1, 60 * 64, 70, 32 * 64]
+    offsets = np.concatenate([[3], 3 + np.cumsum(lengths)])
+    for in_place in (False, True):
+        play(p, int(offsets[-1]) + 9, offsets, in_place=in_place)
+
+
+def test_bad_offsets_are_refused_and_nothing_is_stored() -> None:
+    for ranker in RANKERS:
+        p, keys = shape(ranker), np.arange(2000, dtype=np.uint16)[::-1]
+        for offsets in (
+            [0, 5, 4, 2000],
+            [0, 2001],
+            [5, 4],
+            [0, 2000, 0, 2000, 0, 2000, 0] * 40,
+            [2**32 - 1, 2**32 - 1],
+        ):
+            how = Options(parts=len(offsets) - 1)
+            found = model.run(p, sort_of(p).plan, keys, np.array(offsets), how=how)
+            assert found.refused and (found.places == -1).all(), offsets
+
+
+def test_the_model_sees_a_window_that_no_tile_holds() -> None:
+    p = replace(shape("flags"), window=80)
+    with pytest.raises(Fault, match="too small for a window"):
+        play(p, 500, np.arange(0, 501, 30), in_place=False)
+
+
+def test_the_model_sees_a_grid_that_is_too_small() -> None:
+    p, keys = shape("flags"), np.arange(500, dtype=np.uint16)
+    plan = sort_of(p).plan
+    cut = replace(plan, steps=tuple(replace(s, cap=1) if s.kernel == "windows" else s for s in plan.steps))
+    with pytest.raises(Fault, match="not all keys"):
+        model.run(p, cut, keys, np.array([0, 500]), how=Options(parts=1))
+
+
+@pytest.mark.parametrize("name", target.names())
+def test_every_target_with_a_radix_sort_has_one(name: str) -> None:
+    """For all widths that the device stores, all values, and both orders; words in scratch have room."""
+    found = target.find(name)
+    for key in KEYS:
+        if not any(label == "radix" for label in found.labels(key)):
+            continue
+        for value in ("none", "v4", "v8", "v16", "index"):
+            sort = found.sort("segments", key, Form(value=value, typed=True))
+            p = sort.parts[0].params
+            assert isinstance(p, segments.Params) and sort.kind == "segments"
+            assert p.serial or (p.window + p.small <= p.tile <= p.chunk)
+            assert all(k.local_bytes(sort.key) <= found.device.local_bytes for k in sort.kernels)
+            units = -(-sort.plan.max_n // p.tile)
+            assert HEAD + units * layout(p).size < 2**31
+            assert sort.plan.scratch.bytes(1000) >= 1000 * (sort.key.bytes + sort.form.value_bytes)
+
+
+@pytest.mark.parametrize("form", [{"ranged": True}, {"counted": True}, {"value": "packed"}])
+def test_other_forms_are_refused(form: dict[str, Any]) -> None:
+    with pytest.raises(Usage, match="no segments sort for u32 keys"):
+        target.find("generic").sort("segments", "u32", Form(**form))
+
+
+def test_lanes_that_walk_together_hold_tiles() -> None:
+    """A radix sort whose subgroups walk chunks gives a segmented sort whose lanes vote."""
+    found = target.find("intel-gen8")
+    p = DERIVED["segments"].formed({"radix": found.choices["radix-bits4", "u32"]}, KEYS["u32"], Form(), found.device)
+    assert (p.rank.ranker, p.rank.subgroup, p.rank.work_group) == ("ballot", 16, 16)
+
+
+def test_rows_are_told_by_a_flag_of_all_steps_but_one() -> None:
+    sort = sort_of(shape("flags"))
+    how = settled(sort, 600, Options(parts=3), {"source"})
+    assert how.rows and not settled(sort, 600, Options(parts=3), {"source", "other"}).rows
+    first, *rest = launches(sort.plan, 600, in_place=False, how=how)
+    assert first.argument == 3 and rest and all(x.argument & ROWS for x in rest)
+    with pytest.raises(Usage, match="rows of equal length"):
+        settled(sort, 600, Options(parts=7), {"source"})
