@@ -18,6 +18,7 @@ from hsgen.algorithms.merge.passes import (
     renumber,
     swaps,
 )
+from hsgen.algorithms.merge.paths import first_level, path
 from hsgen.algorithms.merge.shape import Params
 from hsgen.networks import halves, pow2_ceil, pow2_floor, sorting
 from hsgen.spec import Array, Buffer, Kernel
@@ -228,7 +229,8 @@ def kernels(p: Params) -> tuple[Kernel, ...]:
     blocks = [block_sort(p, s) for s in [*small_blocks(p), p.slabs]]
     flips = [flip(p, s) for s in range(1, p.flip_scale + 1)]
     last = ([] if p.form.index else [keep(p)]) + [gather(p)] if p.valued else []
-    return (*blocks, *flips, *(half(p, s) for s in range(1, p.half_scale + 1)), clean(p), *last)
+    paths = [] if first_level(p) is None else [path(p)]
+    return (*blocks, *flips, *(half(p, s) for s in range(1, p.half_scale + 1)), clean(p), *paths, *last)
 
 
 def context(p: Params) -> dict[str, object]:

@@ -27,7 +27,7 @@ def formed(p: Mapping[str, Params], key: KeyType, form: Form, device: Device) ->
             own = twice if twice is not None and twice.subgroup == own.subgroup else _halved(own)
     if own is None:
         return None
-    made = replace(own, key=key, form=form)
+    made = replace(own, key=key, form=form, path_walks=own.path_from is not None and device.local == "memory")
     while any(k.local_bytes(key) > device.local_bytes for k in kernels(made)) and made.slabs > 1:
         made = replace(made, slabs=made.slabs // 2, clean_slabs=max(1, made.clean_slabs // 2))
         made = replace(made, stream_group=min(made.stream_group, made.chunk))

@@ -16,6 +16,7 @@ import numpy as np
 from hsgen.algorithms.merge.bodies import BlockSort, Clean, Stream
 from hsgen.algorithms.merge.lanes import exchange, slot_numbers, table, tile_pass
 from hsgen.algorithms.merge.memory import Keys, Memory, Numbers, Pairs, Typed, demand
+from hsgen.algorithms.merge.paths import Path
 from hsgen.algorithms.merge.shape import Params
 from hsgen.networks import pow2_ceil
 from hsgen.plan import PLAIN, Options, launches, offset
@@ -116,6 +117,19 @@ def _clean(kernel: Kernel, p: Params, memory: list[Memory], n: int, argument: in
     memory[0].write(regs, span + place + at, whole | (at >= lead) & (at < end), group)
 
 
+def _path(kernel: Kernel, p: Params, memory: list[Memory], n: int, argument: int, groups: int) -> None:
+    """Every merge at once; that tiles find their parts is what `hsgen.algorithms.mergepath.model` shows."""
+    data, run = kernel.data, p.block << (argument & 255)
+    assert isinstance(data, Path)
+    demand(-(-n // (2 * run)) * -(-2 * run // data.tile) <= groups, "too few groups merge")
+    for low in range(0, n, 2 * run):
+        at: Numbers = np.arange(low, min(low + 2 * run, n))
+        keys, one = memory[0].read(at, owner=at * 0), min(run, n - low)
+        for half in (keys[..., :one], keys[..., one:]):
+            demand((half[..., 1:] >= half[..., :-1]).all(), "what is merged is in no order")
+        memory[1].write(np.sort(keys, axis=-1, kind="stable"), at, owner=at * 0)
+
+
 def _slots(kernel: Kernel) -> int:
     """The keys that a work-group's tile holds."""
     return kernel.arrays[0].count if kernel.arrays else 0
@@ -144,7 +158,7 @@ def _gather(kernel: Kernel, p: Params, memory: list[Memory], n: int, argument: i
     out.write(values[0].read(places, owner=at) if made is None else made, at, owner=at)
 
 
-PLAY = {BlockSort: _block_sort, Stream: _stream, Clean: _clean, "keep": _keep, "gather": _gather}
+PLAY = {BlockSort: _block_sort, Stream: _stream, Clean: _clean, Path: _path, "keep": _keep, "gather": _gather}
 
 
 class _Buffers:
@@ -157,7 +171,10 @@ class _Buffers:
         """Return what a kernel finds in a buffer; one in scratch is made when it is first used."""
         if binding.role != "scratch":
             return self._memory[binding.role]
-        name = f"scratch {offset(binding, self._n)}"
+        name, like = f"scratch {offset(binding, self._n)}", self._memory["destination"]
+        if buffer.type == "key":
+            blank = Memory(np.zeros_like(like.keys), defined=False, form=like.form)
+            return self._memory.setdefault(name, blank)
         pair = buffer.type == "pair"
         shape, dtype = (1 if pair else self._words, self._live), np.dtype(np.uint64 if pair else np.uint32)
         found = self._memory.setdefault(name, Memory(np.zeros(shape, dtype), defined=False))

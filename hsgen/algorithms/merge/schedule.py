@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from hsgen.algorithms.merge.bodies import Stream, kernels, small_blocks, stream_name
 from hsgen.algorithms.merge.passes import steps
+from hsgen.algorithms.merge.paths import Path, first_level, lent, path
 from hsgen.algorithms.merge.shape import Params
 from hsgen.networks import pow2_ceil
 from hsgen.spec import UNCAPPED, Binding, Plan, Scratch, Step, pair_bytes
@@ -23,25 +25,56 @@ def argument(level: int, lg_stride: int) -> int:
 def plan(p: Params) -> Plan:
     """Return the whole sort: one block sort, then levels that merge runs of block << level keys.
 
-    A level is one flip merge, as many half merges as its stages need, and one clean.
+    A level is one flip merge, as many half merges as its stages need, and one clean; or a merge by paths.  How many
+    of these there are decides in which of two buffers a sort begins, since it has to end in the right one: the rows for
+    each number of them serve counts of their own.
     """
     steps_: list[Step] = []
-    low = 0
     if p.valued and not p.form.index:
         steps_.append(_by_key(p, "keep", (VALUES, _kept(p)), "in"))
+    first = first_level(p)
+    top = MAX_N if first is None else p.block << first
+    steps_ += _between(p, 0, top, ())
+    levels = 0
+    while first is not None and top << levels < MAX_N:
+        levels += 1
+        steps_ += _between(p, top << (levels - 1), min(top << levels, MAX_N), range(first, first + levels))
+    bit = _first_bit(p)
+    return Plan(steps=tuple(steps_), max_n=MAX_N, first_bit=bit, bits=p.key.bits - bit, scratch=scratch(p))
+
+
+def _between(p: Params, low: int, high: int, paths: Sequence[int]) -> list[Step]:
+    """The rows for counts above `low` up to `high`, whose last levels are `paths`, one after the other."""
+    here, there = _work(p), lent(p)
+    if p.valued:
+        end = there if len(paths) % 2 else here
+    else:
+        end, here, there = here, *((there, here) if len(paths) % 2 else (here, there))
+    rows, least = [], 0
     for slabs in [*small_blocks(p), p.slabs]:
         size = slabs * p.height * p.subgroup
-        high = MAX_N if slabs == p.slabs else size
-        steps_.append(_step(p, f"block_sort_{slabs}", (SOURCE, _work(p)), 0, low, high, size - 1, size, 1))
-        low = size
+        most = MAX_N if slabs == p.slabs else size
+        rows.append(_step(p, f"block_sort_{slabs}", (SOURCE, here), 0, least, most, size - 1, size, 1))
+        least = size
     level = 0
-    while p.block << level < MAX_N:
-        steps_ += _level(p, level)
+    while p.block << level < (p.block << paths[0] if paths else high):
+        rows += _level(p, level, here)
         level += 1
+    for level in paths:
+        rows.append(_path(p, level, here, there))
+        here, there = there, here
     if p.valued:
-        steps_ += _gathers(p)
-    first = _first_bit(p)
-    return Plan(steps=tuple(steps_), max_n=MAX_N, first_bit=first, bits=p.key.bits - first, scratch=scratch(p))
+        rows += _gathers(p, end)
+    narrowed = (replace(s, min_n=max(s.min_n, low), max_n=min(s.max_n, high)) for s in rows)
+    return [s for s in narrowed if s.min_n < s.max_n]
+
+
+def _path(p: Params, level: int, here: Binding, there: Binding) -> Step:
+    """The row that merges runs from one buffer to another."""
+    run, data = p.block << level, path(p).data
+    assert isinstance(data, Path)
+    tiles = -(-2 * run // data.tile)
+    return _step(p, "path", (here, there), argument(level, 0), run, MAX_N, 2 * run - 1, 2 * run, tiles)
 
 
 def _first_bit(p: Params) -> int:
@@ -50,11 +83,14 @@ def _first_bit(p: Params) -> int:
 
 
 def scratch(p: Params) -> Scratch:
-    """Return the scratch rule: keys with their places and, for sorting in place, a copy of the values."""
+    """Return the scratch rule: keys with their places and, for sorting in place, a copy of the values; and what merge
+    paths go to and fro with."""
+    first = first_level(p)
     if not p.valued:
-        return Scratch()
+        return Scratch() if first is None else Scratch(min_n=p.block << first, per_n=p.key.bytes)
     values = 0 if p.form.index else p.form.value_bytes
-    return Scratch(plus=1024 + 16, per_n=pair_bytes(p.key) + values)
+    twice = 0 if first is None else 1
+    return Scratch(plus=(1 + twice) * 1024 + 16, per_n=(1 + twice) * pair_bytes(p.key) + values)
 
 
 def _work(p: Params) -> Binding:
@@ -72,9 +108,9 @@ def _by_key(p: Params, kernel: str, bindings: tuple[Binding, ...], place: str) -
     return replace(_step(p, kernel, bindings, 0, 0, MAX_N, group - 1, group, 1), place=place)
 
 
-def _gathers(p: Params) -> list[Step]:
-    """The last rows with values: in place they are gathered from the copy."""
-    ends = (_work(p), DESTINATION)
+def _gathers(p: Params, end: Binding) -> list[Step]:
+    """The last rows with values, which lie at `end`: in place they are gathered from the copy."""
+    ends = (end, DESTINATION)
     if p.form.index:
         return [_by_key(p, "gather", (*ends, VALUES_OUT), "any")]
     return [
@@ -83,7 +119,7 @@ def _gathers(p: Params) -> list[Step]:
     ]
 
 
-def _level(p: Params, level: int) -> list[Step]:
+def _level(p: Params, level: int, work: Binding) -> list[Step]:
     """Rows of one merge level; they run only if there is more than one run, and skip a run without partner."""
     run = p.block << level
     lg_double = pow2_ceil(run).bit_length()
@@ -91,7 +127,7 @@ def _level(p: Params, level: int) -> list[Step]:
 
     def row(kernel: str, lg_stride: int, columns_per_group: int, lg_columns: int) -> Step:
         per_span = max(1, (1 << lg_columns) // columns_per_group)
-        return _step(p, kernel, (_work(p),), argument(level, lg_stride), run, MAX_N, run - 1, 2 * run, per_span)
+        return _step(p, kernel, (work,), argument(level, lg_stride), run, MAX_N, run - 1, 2 * run, per_span)
 
     out: list[Step] = []
     stages = lg_double - lg_chunk
@@ -139,6 +175,8 @@ def moved(p: Params, step: Step, n: int) -> int:
         return n * (entry + p.key.bytes + p.form.value_bytes * (1 if p.form.index else 2))
     if SOURCE in step.bindings:
         return n * (p.key.bytes + entry)
+    if step.kernel == "path":
+        return 2 * n * entry
     run = p.block << (step.argument & 255)
     spans = (n + run - 1) // (2 * run)
     return 2 * min(n, 2 * run * spans) * entry

@@ -26,6 +26,7 @@ FIELDS = {
     "stream_group": Field("int", "a power of two, the lanes of a streaming work-group", least=1, greatest=8192),
     "bank_pad": Field("int", "keys of slack after a column", required=False, greatest=64),
     "exchange": Field("str", '"minmax" or "select"', required=False, choices=("minmax", "select")),
+    "path_from": Field("int", "the keys of a run from which on merge paths merge", required=False, least=1),
 }
 
 
@@ -40,9 +41,11 @@ class Params:
     clean_slabs: slabs that one work-group of the clean finishes, a power of two.
     bank_pad: keys of slack after each sorted column while a block is transposed through local memory.
     exchange: "minmax" or "select", the form of a comparator.
+    path_from: runs of so many keys and more are merged by merge paths, from one buffer to another; None: none are.
 
     form: what is sorted with the keys, and how.  With values, keys are merged together with the places that they had,
     which keeps equal ones in order, and the values are gathered at the end.
+    path_walks: lanes that merge by paths walk alone through memory, as suits CPUs.
     """
 
     key: KeyType
@@ -56,7 +59,9 @@ class Params:
     stream_group: int
     bank_pad: int = 1
     exchange: Literal["minmax", "select"] = "minmax"
+    path_from: int | None = None
     form: Form = PLAIN
+    path_walks: bool = False
 
     @property
     def valued(self) -> bool:
@@ -121,4 +126,5 @@ def notes(p: Params) -> list[tuple[str, str]]:
         ("column", f"{tall} slabs = {tall * p.height} rows before lanes are merged"),
         ("clean", f"{p.chunk} keys, {p.clean_slabs * p.subgroup} lanes"),
         ("streaming", f"flips of up to {1 << p.flip_scale} rows, half merges of up to {1 << p.half_scale}"),
+        *([("merge paths", f"runs of {p.path_from} keys and more")] if p.path_from is not None else []),
     ]

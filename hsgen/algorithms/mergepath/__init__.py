@@ -1,0 +1,30 @@
+"""Merging two sorted arrays by merge paths: every lane works out which keys its part of the result comes from.
+
+The output is cut at diagonals of the matrix of all pairs of keys; where the path of the merge crosses a diagonal, a
+binary search finds (Green, McColl and Bader, "GPU Merge Path", 2012; Odeh et al., "Merge Path - Parallel Merging Made
+Simple", 2012).  Stable: equal keys of the first array come before those of the second.
+"""
+
+from hsgen.algorithms.mergepath.bodies import context, kernels
+from hsgen.algorithms.mergepath.forms import formed
+from hsgen.algorithms.mergepath.limits import alone, problems
+from hsgen.algorithms.mergepath.schedule import edges, moved, plan, row_ends
+from hsgen.algorithms.mergepath.shape import FIELDS, Params, block, notes, params, space
+
+__all__ = [
+    "FIELDS",
+    "Params",
+    "alone",
+    "block",
+    "context",
+    "edges",
+    "formed",
+    "kernels",
+    "moved",
+    "notes",
+    "params",
+    "plan",
+    "problems",
+    "row_ends",
+    "space",
+]

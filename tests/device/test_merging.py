@@ -1,0 +1,236 @@
+"""Merges of two sorted arrays on devices: OpenCL, Metal's kernels as C++, Vulkan on lavapipe, C and Python.
+
+- Lanes alone and work-groups, every width with every value, all types and both orders: sizes of both arrays around
+  tiles, either of them empty, between guard words, neither changed.
+- Equal keys keep their order, those of the first array first, which distinct values show.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import missing
+from test_vulkan import Lavapipe, lavapipe, validated
+
+from hsgen import oracle, sorts, target, toolchain, validate
+from hsgen.algorithms import merge
+from hsgen.backends import shim
+from hsgen.backends.hosts import Host
+from hsgen.backends.opencl import Compiled, Direct, context_for
+from hsgen.cases import KINDS, MERGED
+from hsgen.cli import main
+from hsgen.errors import Usage
+from hsgen.keys import KEYS, TYPES, Form
+from hsgen.opencl_merge import Merger
+from hsgen.render import render
+from hsgen.spec import Part, Sort
+
+pytestmark = pytest.mark.device
+cl = toolchain.pyopencl()
+array = pytest.importorskip("pyopencl.array")
+__all__ = ["lavapipe"]  # a fixture
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "merge.md"
+VALUES = ("none", "v4", "v8", "v16")
+
+
+def check(made: Direct) -> None:
+    """Merge at the counts around which a merge changes its way, many kinds of keys and sizes of the first array."""
+    tile, kinds = validate.block_of(made.sort), list(MERGED)
+    some = [0, 1, 2, 3, 5, 64, *(t * tile + d for t in (1, 2, 3) for d in (-1, 0, 1)), tile // 2, 5 * tile + 7]
+    pairs = [(n, kinds[i % len(kinds)]) for i, n in enumerate(some + [tile] * 14)]  # these with every size
+    report = validate.run(made, pairs, 1, stop=1)
+    assert not report.failed and report.cases == 2 * len(pairs), (made.sort.parts[0].params, report.failures)
+
+
+def ways() -> Iterator[Any]:
+    """Three targets with every width and value, which take turns in being for all types and orders, on two devices."""
+    for i, name in enumerate(("cpu", "generic", "intel-gen8")):
+        for j, key in enumerate(KEYS):
+            for k, value in enumerate(VALUES):
+                if (i + j + k) % 2 and value != "none":
+                    continue
+                typed = (i + j + k) % 3 > 0
+                host = "pocl" if name == "generic" and (j + k) % 2 else "embedded"
+                yield pytest.param(host, name, key, value, typed, id=f"{host}-{name}-{key}-{value}{'-typed' * typed}")
+
+
+@pytest.mark.parametrize(("host", "name", "key", "value", "typed"), list(ways()))
+def test_merges(host: str, name: str, key: str, value: str, typed: bool, request: pytest.FixtureRequest) -> None:
+    context = context_for(request.getfixturevalue(host))
+    sort = target.find(name).sort("mergepath", key, Form(value=value, typed=typed))
+    check(Direct(context, Compiled(context, sort)))
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("generic", "!hs_less(y, x)", "hs_less(x, y)"),  # equal keys of the second array first
+        ("cpu", "!hs_less(hs_in(y0), hs_in(x0))", "hs_less(hs_in(x0), hs_in(y0))"),
+        (
+            "generic",
+            "hs_less(tile[mine + d - 1 - middle], tile[middle])",
+            "!hs_less(tile[middle], tile[mine + d - 1 - middle])",
+        ),
+        ("cpu", "<= parts &&", "<= parts + 1 &&"),
+        ("cpu", "<= rest)", "<= rest + 1)"),
+    ],
+)
+def test_wrong_kernels_are_found(embedded: Host, name: str, old: str, new: str) -> None:
+    """Where arrays end, a chain that reads on is only found if what lies behind is taken: the least keys do that."""
+    context = context_for(embedded)
+    sort = target.find(name).sort("mergepath", "u32", Form(value="v4"))
+    source = render(sort, "opencl")
+    parts = {k: text.replace(old, new) for k, text in source.parts.items()}
+    assert parts != source.parts, old
+    made = Direct(context, Compiled(context, sort, replace(source, parts=parts)))
+    tile = validate.block_of(sort)
+    report = validate.run(made, [(n, kind) for n in (tile, 2 * tile, 3 * tile + 5) for kind in MERGED], 1, stop=1)
+    assert report.failed
+
+
+@pytest.mark.parametrize(
+    ("host", "name", "key", "value"),
+    [
+        ("embedded", "cpu", "u32", "none"),
+        ("embedded", "cpu", "u64", "v4"),
+        ("embedded", "generic", "u32", "v8"),
+        ("pocl", "generic", "u64", "none"),
+        ("pocl", "generic", "u32", "index"),
+    ],
+)
+def test_sorts_whose_runs_are_merged_by_paths(
+    host: str, name: str, key: str, value: str, request: pytest.FixtureRequest
+) -> None:
+    """In place and from one buffer to another, around every number of levels up to six, between guard words."""
+    found, form = target.find(name), Form(value=value, typed=True)
+    block = found.choices["merge", key].block
+    own = {k: replace(p, path_from=block + 1) for (a, k), p in found.choices.items() if a == "merge"}
+    p = merge.formed(own, KEYS[key], form, found.device)
+    kernels, plan, parts = sorts.assemble([Part(algorithm="merge", params=p, min_n=0, max_n=2**62)], "shape", form)
+    made = {"kernels": kernels, "plan": plan, "parts": parts, "form": form}
+    sort = Sort(target="shape", algorithm="merge", key=KEYS[key], **made)
+    assert "path" in {k.name for k in kernels}
+    context = context_for(request.getfixturevalue(host))
+    block, kinds = p.block, list(KINDS)
+    some = [0, 1, block, *((block << level) + d for level in range(1, 6) for d in (-1, 0, 1)), 33 * block + 5]
+    pairs = [(n, kinds[i % len(kinds)]) for i, n in enumerate(some)]
+    report = validate.run(Direct(context, Compiled(context, sort)), pairs, 1, stop=1)
+    assert not report.failed and report.cases == 2 * len(pairs), report.failures
+
+
+@pytest.mark.parametrize("case", ["u32 v4", "u64 none", "i16 v16"])
+def test_metal_kernels_as_another_language(embedded: Host, case: str) -> None:
+    key, value = case.split()
+    sort = target.find("apple-m1").sort("mergepath", key, Form(value=value, typed=key[0] != "u"))
+    context = context_for(embedded)
+    check(Direct(context, Compiled(context, sort, shim.source(sort))))
+
+
+def test_the_command_line_validates_merges(embedded: Host, capsys: pytest.CaptureFixture[str]) -> None:
+    chosen = ["--device", "Intel", "--key", "f32", "--order", "both", "--value", "v8", "--algorithm", "mergepath"]
+    assert main(["validate", "-t", "intel-gen8", *chosen, "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert row["algorithm"] == "mergepath" and row["failures"] == 0 and row["cases"] >= 4000
+
+
+def test_the_c_runtime_merges(embedded: Host, capsys: pytest.CaptureFixture[str]) -> None:
+    more = ["--runtime", "c", "--device", "Intel", "--key", "u64", "--value", "v4", "--json"]
+    code = main(["validate", "-t", "generic", "--algorithm", "mergepath", *more])
+    out, err = capsys.readouterr()
+    if code == 3:
+        missing(err)
+    assert code == 0, err
+    assert [(r["algorithm"], r["failures"]) for r in json.loads(out)] == [("mergepath", 0)]
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "value"), [("lavapipe", "u32", "none"), ("generic", "u64", "v16"), ("intel-gen8", "u16", "v4")]
+)
+def test_vulkan_merges(lavapipe: Lavapipe, name: str, key: str, value: str, capsys: pytest.CaptureFixture[str]) -> None:
+    lavapipe(16)
+    chosen = ["-t", name, "--key", key, "--value", value, "--order", "both", "--algorithm", "mergepath"]
+    code, rows, err = validated(capsys, *chosen, "--option=validation=1")
+    assert code == 0 and len(rows) == 1, err
+    assert rows[0]["failures"] == 0 and rows[0]["cases"] >= 4000
+
+
+@pytest.fixture(scope="module")
+def queue(embedded: Host) -> Iterator[Any]:
+    context = context_for(embedded)  # kept: Intel's runtime forgets a context that only a queue holds
+    yield cl.CommandQueue(context)
+    del context
+
+
+@pytest.mark.parametrize("order", ["ascending", "descending"])
+@pytest.mark.parametrize("type_", sorted(TYPES))
+def test_the_python_api(queue: Any, type_: str, order: str) -> None:
+    merger = Merger(queue.context, type_, value=8, order=order)
+    assert (merger.target, merger.key, merger.value, merger.order) == ("cpu", type_, "v8", order)
+    bits, kind = np.dtype(f"u{KEYS[TYPES[type_].key].bytes}"), TYPES[type_].kind
+    rng, descending = np.random.default_rng(3), order == "descending"
+    for na, nb in ((30_000, 4_000), (0, 700), (700, 0), (1, 1), (0, 0)):
+        pool = rng.integers(0, np.iinfo(bits).max, 1000, bits, endpoint=True)
+        halves = [pool[rng.integers(0, 1000, size)] for size in (na, nb)]
+        halves = [x[np.argsort(oracle.ordered(x, kind, descending=descending), kind="stable")] for x in halves]
+        both, values = np.concatenate(halves), rng.integers(0, 2**63, na + nb, np.int64)
+        a, b = (array.to_device(queue, x.view(TYPES[type_].numpy)) for x in halves)
+        va, vb = array.to_device(queue, values[:na]), array.to_device(queue, values[na:])
+        out, out_values = array.zeros(queue, na + nb + 3, a.dtype), array.zeros(queue, na + nb + 3, np.int64)
+        merger(queue, a, b, out, va, vb, out_values).wait()
+        by = np.argsort(oracle.ordered(both, kind, descending=descending), kind="stable")
+        assert np.array_equal(out.get().view(bits), np.append(both[by], np.zeros(3, bits)))
+        assert np.array_equal(out_values.get(), np.append(values[by], [0, 0, 0]))
+        assert np.array_equal(a.get().view(bits), halves[0]) and np.array_equal(b.get().view(bits), halves[1])
+
+
+def test_buffers_are_merged_whole(queue: Any) -> None:
+    flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
+    a, b = (cl.Buffer(queue.context, flags, hostbuf=np.arange(i, 200, 2, dtype=np.uint64)) for i in (0, 1))
+    out = array.empty(queue, 200, np.uint64)
+    Merger(queue.context, np.uint64)(queue, a, b, out)
+    assert np.array_equal(out.get(), np.arange(200))
+
+
+def test_what_the_python_api_refuses(queue: Any) -> None:
+    merger, pairs = Merger(queue.context), Merger(queue.context, value=4)
+    empty = lambda n, dtype=np.uint32: array.empty(queue, n, dtype)  # noqa: E731
+    a, b = empty(10), empty(20)
+    for given, line in (
+        ((a, b, empty(29)), "out holds 29 keys, 30 are to be merged"),
+        ((a, b, empty(30, np.uint64)), "out has elements of uint64, this merge takes uint32"),
+        ((a, empty(20, np.int32), empty(30)), "b has elements of int32, this merge takes uint32"),
+        ((a, b, empty(30), a, b, empty(30)), "a_values is given, but this merger has none; say value="),
+    ):
+        with pytest.raises(ValueError, match=line):
+            merger(queue, *given)
+    whole = empty(60)
+    for one, other, out in ((whole[:20], b, whole), (b, whole[:20], whole), (whole[32:], b, whole[:60])):
+        with pytest.raises(ValueError, match="overlap"):
+            merger(queue, one, other, out)
+    with pytest.raises(ValueError, match="b_values is missing: this merger takes 4 bytes a key"):
+        pairs(queue, a, b, empty(30), empty(10), None, empty(30))
+    with pytest.raises(ValueError, match="b_values holds 19 values, 20 are to be merged"):
+        pairs(queue, a, b, empty(30), empty(10), empty(19), empty(30))
+    with pytest.raises(TypeError, match="out is a NoneType"):
+        merger(queue, a, b, None)
+    with pytest.raises(Usage, match="value index: merges move values of their own; give 4, 8 or 16 bytes"):
+        Merger(queue.context, value="index")
+    with pytest.raises(Usage, match="order up: unknown"):
+        Merger(queue.context, order="up")
+
+
+def test_the_document_says_what_happens(embedded: Host, tmp_path: Path) -> None:
+    (program,) = re.findall(r"^```python\n(.*?)^```$", DOCUMENT.read_text(encoding="utf-8"), re.M | re.S)
+    (tmp_path / "program.py").write_text(program, encoding="utf-8")
+    command, root = [sys.executable, tmp_path / "program.py"], str(DOCUMENT.parents[1])
+    done = subprocess.run(command, capture_output=True, text=True, cwd=root, check=False)
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,99 @@
+"""Merge sorts whose last levels are merged by paths: the numpy model plays plans, which end where they have to."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hsgen import oracle, sorts, target
+from hsgen.algorithms import merge
+from hsgen.algorithms.merge import model
+from hsgen.errors import Usage
+from hsgen.keys import KEYS, PLAIN, Form
+from hsgen.plan import launches, options, scratch_bytes
+from hsgen.spec import Part, Sort
+
+SHAPES: dict[str, dict[str, Any]] = {
+    "wide": {"subgroup": 4, "height": 2, "slabs": 4, "clean_slabs": 4, "stream_group": 16},
+    "odd": {"subgroup": 1, "height": 2, "slabs": 5, "clean_slabs": 4, "stream_group": 4},
+}
+SCALES = {"local_scale": 2, "flip_scale": 2, "half_scale": 2}
+
+
+def sort_of(shape: str, key: str = "u32", form: Form = PLAIN, walks: bool = False, **values: Any) -> Sort:
+    """The merge sort of a shape."""
+    p = merge.Params(key=KEYS[key], form=form, path_walks=walks, **SCALES, **{**SHAPES[shape], **values})
+    kernels, plan, parts = sorts.assemble([Part(algorithm="merge", params=p, min_n=0, max_n=2**62)], "shape", form)
+    made: dict[str, Any] = {"kernels": kernels, "plan": plan, "parts": parts, "form": form}
+    return Sort(target="shape", algorithm="merge", key=p.key, **made)
+
+
+def counts(sort: Sort) -> list[int]:
+    """Counts around blocks, and around every number of levels up to five."""
+    block = sort.parts[0].params.block
+    return sorted({1, 2, *(block << level for level in range(6)), *((block << level) + 1 for level in range(5))})
+
+
+@pytest.mark.parametrize("walks", [False, True])
+@pytest.mark.parametrize("path_from", [1, 40, 10**9])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_keys_end_in_order(shape: str, path_from: int, walks: bool) -> None:
+    sort, rng = sort_of(shape, path_from=path_from, walks=walks), np.random.default_rng(1)
+    for n in counts(sort):
+        for in_place in (False, True):
+            keys = rng.integers(0, 50, (3, n), np.uint32)
+            kept = keys.copy()
+            assert np.array_equal(model.run(sort, keys, in_place=in_place), np.sort(kept)), (n, in_place)
+            assert in_place or np.array_equal(keys, kept)
+
+
+@pytest.mark.parametrize(("key", "value"), [("u32", "v4"), ("u64", "v16"), ("u32", "index")])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_values_keep_the_order_of_equal_keys(shape: str, key: str, value: str) -> None:
+    form = Form(value=value, typed=True)
+    sort, rng, how = sort_of(shape, key, form, path_from=1), np.random.default_rng(2), options("i32", "descending")
+    for n in counts(sort):
+        for in_place in (False, True):
+            keys = rng.integers(0, 9, n, np.dtype(f"u{KEYS[key].bytes}"))
+            values = oracle.values_for(rng, n, sort)
+            out, moved = model.run_valued(sort, keys, values, in_place=in_place, how=how)
+            order = oracle.permutation(keys, sort, how)
+            assert np.array_equal(out, keys[order])
+            assert np.array_equal(moved, oracle.values_expected(values, order, sort))
+
+
+def test_rows_of_counts_do_not_overlap_and_scratch_is_enough() -> None:
+    """Each level is one launch, from one buffer to the other, and the last one ends in the destination."""
+    sort = sort_of("wide", path_from=40)
+    p = sort.parts[0].params
+    for n in (p.block, 2 * p.block, 2 * p.block + 1, 100 * p.block, 3_000_000):
+        steps = [launch.step for launch in launches(sort.plan, n, in_place=False)]
+        paths = [s for s in steps if s.kernel == "path"]
+        assert [s.argument for s in paths] == list(range(1, 1 + len(paths)))
+        assert p.block << (1 + len(paths)) >= n and (not paths or p.block << len(paths) < n)
+        ends = [s.bindings[-1].role for s in steps]
+        assert ends[-1] == "destination" and {s.bindings[0].role for s in paths} <= {"scratch", "destination"}
+        assert all(s.bindings[0] != s.bindings[1] for s in paths)
+        assert scratch_bytes(sort, n) == (4 * n if n > 2 * p.block else 0)
+
+
+def test_a_count_on_the_device_knows_no_paths() -> None:
+    counted = sort_of("wide", form=Form(counted=True), path_from=1)
+    assert not [k for k in counted.kernels if k.name == "path"]
+
+
+def test_a_target_says_where_paths_begin() -> None:
+    found = target.find("generic")
+    p = replace(found.choices["merge", "u32"], path_from=4096)
+    for name, walks in (("generic", False), ("cpu", True)):
+        device = target.find(name).device
+        made = merge.formed({"u32": p}, KEYS["u32"], PLAIN, device)
+        assert made is not None and made.path_walks == walks
+        assert ("merge paths", "runs of 4096 keys and more") in merge.notes(made)
+    text = (target.resources.targets() / "generic.toml").read_text(encoding="utf-8")
+    wrong = text.replace("stream_group = 256\n", "stream_group = 256\npath_from = 0\n", 1)
+    with pytest.raises(Usage, match=r"merge\.u32\.path_from"):
+        target.parse(wrong, "generic", "generic.toml")

@@ -1,0 +1,144 @@
+"""Merges by paths without a device: the numpy model against numpy's stable argsort, and the shapes of all targets."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hsgen import oracle, sorts, target
+from hsgen.algorithms import mergepath
+from hsgen.algorithms.mergepath import model
+from hsgen.keys import KEYS, TYPES, Form
+from hsgen.plan import Options, launches, options
+from hsgen.spec import PARTS, SIGNED, Part, Sort
+
+SHAPES: dict[str, dict[str, Any]] = {
+    "tiles": {"work_group": 4, "items": 3},
+    "even": {"work_group": 8, "items": 4},
+    "narrow": {"work_group": 2, "items": 1},
+    "walks": {"work_group": 1, "items": 7, "chains": 4, "walks": True},
+    "walks-3": {"work_group": 1, "items": 5, "chains": 3, "walks": True},
+    "walks-wide": {"work_group": 3, "items": 6, "chains": 1, "walks": True},
+}
+
+
+def sort_of(key: str = "u32", **values: Any) -> Sort:
+    """The merge of a shape, for keys of all types."""
+    form = Form(typed=True)
+    p = mergepath.Params(key=KEYS[key], form=form, **values)
+    kernels, plan, parts = sorts.assemble([Part(algorithm="mergepath", params=p, min_n=0, max_n=2**62)], "shape")
+    return Sort(target="shape", algorithm="mergepath", key=p.key, kernels=kernels, plan=plan, parts=parts, form=form)
+
+
+def halves(rng: np.random.Generator, na: int, nb: int, distinct: int, how: Options, key: str) -> list[Any]:
+    """Two arrays in the order of `how`, of keys that repeat."""
+    pool = rng.integers(0, np.iinfo(f"u{KEYS[key].bytes}").max, distinct, f"u{KEYS[key].bytes}", endpoint=True)
+    made = (pool[rng.integers(0, distinct, size)] for size in (na, nb))
+    return [x[np.argsort(oracle.ordered(x, how.kind, descending=how.descending), kind="stable")] for x in made]
+
+
+def check(sort: Sort, a: Any, b: Any, how: Options, limit: int = 2**32 - 1) -> None:
+    """Play a merge, and compare where keys come from with numpy's stable sort."""
+    by = oracle.ordered(np.concatenate([a, b]), how.kind, descending=how.descending)
+    assert model.sources(sort, a, b, how=how, limit=limit) == np.argsort(by, kind="stable").tolist()
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_counts_around_tiles(shape: str) -> None:
+    sort, rng = sort_of(**SHAPES[shape]), np.random.default_rng(5)
+    tile = sort.parts[0].params.tile
+    some = sorted({0, 1, 2, *(t + d for t in (tile, 2 * tile, 5 * tile) for d in (-1, 0, 1))})
+    for na in some:
+        for nb in some:
+            check(sort, *halves(rng, na, nb, 1 + (na + 3 * nb) % 9, Options(), "u32"), Options(), limit=7)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_one_before_the_other(shape: str) -> None:
+    sort = sort_of(**SHAPES[shape])
+    low, high = np.arange(50, dtype=np.uint32), np.arange(50, 83, dtype=np.uint32)
+    for a, b in ((low, high), (high, low), (low, low), (low, low[:0]), (low[:0], high)):
+        check(sort, a, b, Options())
+    greatest = np.full(40, 2**32 - 1, np.uint32)
+    check(sort, greatest, greatest[:23], Options())
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_arrays_that_are_in_no_order_lead_nowhere_else(shape: str) -> None:
+    """What comes out means nothing then, but nothing else is read or written: the model would tell."""
+    sort, rng = sort_of(**SHAPES[shape]), np.random.default_rng(7)
+    for _ in range(60):
+        sizes = rng.integers(0, 150, 2)
+        a, b = (rng.integers(0, 30, size, np.uint32) for size in sizes)
+        assert len(model.sources(sort, a, b)) == sizes.sum()
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    shape=st.sampled_from(sorted(SHAPES)),
+    type_=st.sampled_from(sorted(TYPES)),
+    order=st.sampled_from(["ascending", "descending"]),
+    na=st.integers(0, 200),
+    nb=st.integers(0, 200),
+    distinct=st.integers(1, 300),
+    seed=st.integers(0, 2**32),
+)
+def test_every_type_and_order(shape: str, type_: str, order: str, na: int, nb: int, distinct: int, seed: int) -> None:
+    how, key = options(type_, order), TYPES[type_].key
+    check(sort_of(key, **SHAPES[shape]), *halves(np.random.default_rng(seed), na, nb, distinct, how, key), how)
+
+
+def test_the_model_notices() -> None:
+    """Splits that are wrong, or not there, are faults."""
+    sort = sort_of(**SHAPES["tiles"])
+    a, b = np.arange(40, dtype=np.uint32), np.arange(40, dtype=np.uint32)
+    for kernel in ("begin", "split", "merge"):
+        steps = tuple(s for s in sort.plan.steps if s.kernel != kernel)
+        with pytest.raises(model.Fault):
+            model.sources(replace(sort, plan=replace(sort.plan, steps=steps)), a, b)
+    with pytest.raises(model.Fault):
+        model.sources(replace(sort, plan=replace(sort.plan, steps=sort.plan.steps[:2] + sort.plan.steps[2:] * 2)), a, b)
+
+
+def test_the_count_of_the_first_array_takes_the_place_of_flags() -> None:
+    sort = sort_of(**SHAPES["tiles"])
+    first, *others = launches(sort.plan, 100, in_place=False, how=replace(options("i32"), parts=30))
+    assert first.step.number == PARTS and first.argument == 30
+    assert {launch.argument for launch in others} == {SIGNED}
+
+
+def test_every_target_merges_what_it_sorts() -> None:
+    for name in target.names():
+        found = target.find(name)
+        for key in KEYS:
+            plain = found.choices and any(k == found.keys_of(key) for _, k in found.choices)
+            assert ("mergepath" in found.derived(key)) == plain, (name, key)
+            if not plain:
+                continue
+            for value in ("none", "v4", "v16"):
+                sort = found.sort("mergepath", key, Form(value=value))
+                p = sort.parts[0].params
+                assert sort.kind == "merge" and not mergepath.problems(p, found.device), (name, key, value)
+                assert p.tile >= 256
+
+
+def test_forms_that_are_not_for_merges() -> None:
+    found = target.find("generic")
+    have = {a: p for (a, k), p in found.choices.items() if k == "u32"}
+    for form in (Form(ranged=True), Form(counted=True), Form(value="index"), Form(value="packed")):
+        assert mergepath.formed(have, KEYS["u32"], form, found.device) is None
+    assert mergepath.formed({}, KEYS["u32"], Form(), found.device) is None
+
+
+def test_what_cannot_work_is_named() -> None:
+    found = target.find("generic")
+    for values, key in (({"work_group": 512, "items": 3}, "work_group"), ({"work_group": 256, "items": 99}, "items")):
+        p = mergepath.Params(key=KEYS["u32"], **values)
+        assert [k for k, _, _ in mergepath.problems(p, found.device)] == [key]
+    twice = mergepath.params(KEYS["u32"], {"work_group": 64, "items": 3, "chains": 2})
+    assert [k for k, _, _ in mergepath.problems(twice, found.device)] == ["chains"]

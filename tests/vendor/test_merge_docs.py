@@ -1,0 +1,35 @@
+"""The C program of docs/merge.md merges what its comment says."""
+
+from __future__ import annotations
+
+import re
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from building import embedded_only, folder, need, objects, opencl, program, run
+
+from hsgen.backends.hosts import Host
+from hsgen.cli import main
+
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "merge.md"
+
+
+@pytest.mark.device
+def test_the_program_merges(embedded: Host) -> None:
+    need("gcc")
+    opencl()
+    text = DOCUMENT.read_text(encoding="utf-8")
+    (source,) = re.findall(r"^```c\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    (line,) = re.findall(r"^hsgen (generate .*) -o merges$", text, re.MULTILINE)
+    place, said = folder("merges") / "merges", StringIO()
+    with redirect_stdout(said), redirect_stderr(said):
+        assert main([*line.split(), "-o", str(place)]) == 0, said.getvalue()
+    path = folder("merges") / "main.c"
+    path.write_text(source, encoding="utf-8")
+    (shown,) = re.findall(r"/\* ([\d: ]+) \*/", source)
+    made = program(
+        "merges", "gcc", "-Wall", f"-I{place / 'include'}", path, *objects(place, "gcc").values(), "-lOpenCL"
+    )
+    assert run(made, env=embedded_only()).split() == shown.split()
