@@ -94,7 +94,12 @@ def counters(p: Params) -> int:
 
 def count(p: Params) -> Kernel:
     """Return the kernel that counts the digits of the keys of each work-group (serial: of each chunk)."""
-    return _kernel(p, "count", "count the digits", ALL, (_array("counts", counters(p)),))
+    return _kernel(p, "count", "count the digits", ALL, (_array("counts", counters(p)), *_found(p, "scan")))
+
+
+def _found(p: Params, coordination: str) -> tuple[Array, ...]:
+    """Where lanes of a work-group that reads all keys say that some are out of order."""
+    return (_array("found", 1),) if p.sorted_exit and p.coordination == coordination else ()
 
 
 def rows(p: Params) -> Kernel:
@@ -152,7 +157,7 @@ def copy(p: Params) -> Kernel:
 def histogram(p: Params) -> Kernel:
     """Return the kernel that counts the digits of all passes in one read, and clears the states of tiles."""
     counts = _array("counts", len(p.digits) * p.radix * p.sets)
-    return _kernel(p, "histogram", "count the digits of all passes", (SOURCE, WORDS), (counts,))
+    return _kernel(p, "histogram", "count the digits of all passes", (SOURCE, WORDS), (counts, *_found(p, "lookback")))
 
 
 def begin(p: Params) -> Kernel:
@@ -197,7 +202,7 @@ def kernels(p: Params) -> tuple[Kernel, ...]:
 
 def large(p: Params) -> Params:
     """Return the shape of the kernels for 2^30 keys and more: the same tiles, counted in 64 bits."""
-    return replace(p, large=False, wide=True, coordination="scan", single=0, msd_from=0)
+    return replace(p, large=False, wide=True, coordination="scan", single=0, msd_from=0, sorted_exit=False)
 
 
 def context(p: Params) -> dict[str, object]:
@@ -207,6 +212,8 @@ def context(p: Params) -> dict[str, object]:
         "msd": msd.layout(p, words(p).msd, words(p).table) if p.msd else None,
         "crowd": msd.CROWD,
         "passes": p.digits,
+        "part": p.form.ranged or (p.begin, p.end) != (0, None),
+        "bit_range": None if p.form.ranged else (p.begin, p.key.bits if p.end is None else p.end),
         "flag_words": flag_words(p),
         "columns": columns(p),
         "index": "hs_long" if p.wide else "int",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from hsgen.algorithms.radix.bodies import kernels
-from hsgen.algorithms.radix.shape import NO_BUCKETS, Params
+from hsgen.algorithms.radix.shape import NO_BUCKETS, NO_PAIRS, Params
 from hsgen.device import Device
 from hsgen.keys import Form, KeyType
 
@@ -27,13 +27,16 @@ def formed(p: Mapping[str, Params], key: KeyType, form: Form, device: Device) ->
         # keys of a bucket come in any order; narrow ones have few passes
         made = replace(made, **NO_BUCKETS, places=0)
     if form.ranged:
-        made = replace(made, places=0)  # keys that are equal in a range stay in their order
+        # keys that are equal in a range stay in their order; the kernels of a pass do not know the whole range
+        made = replace(made, places=0, sorted_exit=made.sorted_exit and made.coordination == "lookback")
     if form.value == "packed":
         made = replace(made, begin=key.bits // 2)
-    if form.counted:
-        made = replace(made, large=False)  # counts on the device are words
+    if form.counted or form.changes:
+        made = replace(made, large=False)  # counts on the device are words, and so are places of runs
     if key.bytes < 4:
         made = replace(made, bits=min(made.bits, key.bits))
+    if key.bytes < 4 or form.value == "packed":
+        made = replace(made, **NO_PAIRS)  # few passes
     while made.items > 1 and not made.serial and any(k.local_bytes(key) > device.local_bytes for k in kernels(made)):
         made = replace(made, items=made.items - 1, least=min(made.least, made.items - 1))
         if made.single is not None:

@@ -23,6 +23,7 @@ def problems(p: Params, device: Device) -> list[Problem]:
     """Return what is wrong with a shape as a whole, all of it at once."""
     values = {"subgroup": p.subgroup, "work_group": p.work_group, "coordination": p.coordination}
     found = [*alone(values, device), *(_serial(p) if p.serial else _tiled(p)), *grid.problems(p, device)]
+    found += _exit(p)
     found += [*msd_plan.problems(p, device), *finish_plan.problems(p, device)] if not found else ()
     if not found:
         found += _device(p, device)
@@ -41,6 +42,12 @@ def _serial(p: Params) -> Iterator[Problem]:
         yield "large", "the serial ranker counts in 32 bits", "leave it out, or choose another ranker"
     if p.stream_from and p.work_group > 1:
         yield "stream_from", "only work-groups of one lane collect keys", "leave it out, or give a work_group of 1"
+
+
+def _exit(p: Params) -> Iterator[Problem]:
+    if p.sorted_exit and (p.coordination == "grid" or (p.serial and p.subgroup > 1)):
+        what = "work-groups that wait for each other" if p.coordination == "grid" else "subgroups that walk chunks"
+        yield "sorted_exit", f"{what} do not look whether keys are in order", "leave it out"
 
 
 def _tiled(p: Params) -> Iterator[Problem]:

@@ -91,7 +91,10 @@ def unpacked(p: Params, launch: Launch, n: int) -> Pass:
 
 @dataclass(slots=True)
 class Memory:
-    """The three buffers of keys and of values, and the words in scratch by their names; `words` of sorts by buckets."""
+    """The three buffers of keys and of values, and the words in scratch by their names; `words` of sorts by buckets.
+
+    `unsorted`: whether keys are out of order, where a sort looks for that.
+    """
 
     buffers: list[Keys]
     values: list[Values | None]
@@ -99,6 +102,7 @@ class Memory:
     where: dict[int, int] = field(default_factory=dict)
     order: dict[int, int] = field(default_factory=dict)
     failed: set[int] = field(default_factory=set)
+    unsorted: bool = True
     table: NDArray[np.int64] = field(default_factory=lambda: np.zeros((0, 0), np.int64))
     totals: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     histogram: list[NDArray[np.int64]] = field(default_factory=list)
@@ -113,6 +117,14 @@ class Memory:
                 or self.bound.setdefault(buffer.name, binding) != binding
             ):
                 raise Fault(f"{kernel.name} finds something else than {buffer.name}")
+
+    def look(self, p: Params, n: int, at: Pass, bits: tuple[int, int]) -> None:
+        """Find out, if the sort does, whether keys are out of order by the bits from the first up to the second."""
+        if p.sorted_exit:
+            begin, end = bits
+            by = oracle.ordered(self.buffers[0][:n], at.kind, descending=at.descending)
+            by = by >> by.dtype.type(begin) & by.dtype.type((1 << end - begin) - 1) if begin < end else by * 0
+            self.unsorted = bool((by[:-1] > by[1:]).any())
 
     def digits(self, number: int, at: Pass, shift: int, mask: int) -> NDArray[np.int64]:
         """Return the digits of the keys in a buffer, by their order."""

@@ -53,15 +53,22 @@ def _idle(m: Memory, at: Pass) -> bool:
     return at.redo and not any(q in m.failed for q in range(at.number + 1))
 
 
+def _left(p: Params, m: Memory, at: Pass) -> bool:
+    """Whether the keys were found in order where each pass is counted by itself."""
+    return p.coordination == "scan" and not m.unsorted
+
+
 def _count(p: Params, m: Memory, at: Pass, failing: Collection[int]) -> None:
-    if not _idle(m, at):
+    if p.coordination == "scan" and at.number == 0:
+        m.look(p, at.n, at, (p.begin, p.key.bits if p.end is None else p.end))
+    if not _idle(m, at) and not (at.number and _left(p, m, at)):
         digits = m.digits(_place(p, m, at), at, at.shift, at.mask)
         m.table = np.stack([np.bincount(digits[a:b], minlength=p.radix) for a, b in _spans(p, at.n)], axis=1)
         m.totals = m.table.sum(axis=1)  # (the folded form sums the table in each scatter)
 
 
 def _rows(p: Params, m: Memory, at: Pass, failing: Collection[int]) -> None:
-    if not _idle(m, at):  # one row of the table a work-group, or a lane
+    if not _idle(m, at) and not (at.number and _left(p, m, at)):  # one row of the table a work-group, or a lane
         digits = min(at.groups * (p.work_group if p.serial else 1), at.mask + 1)
         m.table[:digits] = (np.cumsum(m.table, axis=1) - m.table)[:digits]
 
@@ -75,7 +82,7 @@ def _scatter(p: Params, m: Memory, at: Pass, failing: Collection[int]) -> None:
             return
         following = m.where[at.number + 1]
     else:
-        skipped = bool((m.totals == at.n).any())
+        skipped = _left(p, m, at) or bool((m.totals == at.n).any())
         following = place if skipped else 3 - place if place else 1 if at.direct else 2
         m.where[at.number + 1] = following
         if skipped:
@@ -105,6 +112,7 @@ def _begin(p: Params, m: Memory, at: Pass, failing: Collection[int]) -> None:
 def _histogram(p: Params, m: Memory, at: Pass, failing: Collection[int]) -> None:
     if model_msd.done(p, m, at):
         return
+    m.look(p, at.n, at, (at.begin, at.end))
     for number, (shift, mask) in enumerate(all_digits(p, at)):
         m.histogram[number] += np.bincount(m.digits(0, at, shift, mask), minlength=p.radix)
 
@@ -112,8 +120,7 @@ def _histogram(p: Params, m: Memory, at: Pass, failing: Collection[int]) -> None
 def _starts(p: Params, m: Memory, at: Pass, failing: Collection[int]) -> None:
     if model_msd.done(p, m, at):
         return
-    live = [not (h == at.n).any() for h in m.histogram[: len(all_digits(p, at))]]
-    model_finish.ordered(p, m, at, live)
+    model_finish.ordered(p, m, at, model_finish.living(p, m, at, m.histogram[: len(all_digits(p, at))]))
 
 
 def _onesweep(p: Params, m: Memory, at: Pass, failing: Collection[int]) -> None:

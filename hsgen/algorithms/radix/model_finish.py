@@ -35,11 +35,19 @@ def ordered(p: Params, m: Memory, at: Pass, live: list[bool], place: int = 0, nu
     m.where[len(live)] = 1 if place == 0 and not p.form.index else place
 
 
+def living(p: Params, m: Memory, at: Pass, histogram: list[NDArray[np.int64]]) -> list[bool]:
+    """Return which digits are not constant; of keys in order the last ones that some pass must move keys by."""
+    if m.unsorted:
+        return [not (h == at.n).any() for h in histogram]
+    count = 1 if at.direct else 2 if p.form.index else 0
+    return [q >= len(histogram) - count for q in range(len(histogram))]
+
+
 def _starts(p: Params, m: Memory, at: Pass) -> None:
     digits, top = len(p.digits), p.digits[-1][1]
-    live = [not (h == at.n).any() for h in m.histogram]
+    live = living(p, m, at, m.histogram)
     full = m.histogram[-1].max() > finish.capacity(p) << max(finish.bits(p, at.n) - top, 0)
-    uneven = bool(full) or not (live[-1] and live[-2])
+    uneven = not m.unsorted or bool(full) or not (live[-1] and live[-2])
     m.words = {"live": np.array(live), "uneven": np.array([uneven]), "rest": np.zeros(0, np.int64)}
     for q in range(2):
         m.order[digits - 2 + q] = 0 if uneven else finish.EARLY + 1 + q

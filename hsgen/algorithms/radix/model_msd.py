@@ -68,13 +68,14 @@ def _begin(p: Params, m: Memory, at: Pass) -> None:
 
 
 def _histogram(p: Params, m: Memory, at: Pass) -> None:
+    m.look(p, at.n, at, (0, p.key.bits))
     m.words["counts"] += np.bincount(_digit(p, _given(m, at), 1, at.n), minlength=msd.DIGITS)
     m.words["buckets"] = np.zeros(1 << sum(msd.widths(p, at.n)), np.int64)
 
 
 def _starts(p: Params, m: Memory, at: Pass) -> None:
     counts, second = m.words["counts"], msd.widths(p, at.n)[1]
-    if (counts > msd.capacity(p) << second).any():
+    if not m.unsorted or (counts > msd.capacity(p) << second).any():
         m.words["fits"][:] = 0
     m.words["starts"] = np.concatenate(([0], np.cumsum(counts)))
     m.words["cursors"] = m.words["starts"][:-1].copy()

@@ -172,10 +172,11 @@ def kernels(p: Params, ranking: tuple[Array, ...]) -> tuple[Kernel, ...]:
     )
     held = Array(name="tile", type="key", count=capacity(p)), _array("places", p.bucket_places)
     again = _kernel(p, "bucket_rest", "sort crowded buckets by all their bits", (DESTINATION, _WORDS), ranking)
+    found = (_array("found", 1),) if p.sorted_exit else ()
     counts = {level: _array("counts", DIGITS * sets) for level, sets in _SETS.items()}
     return (
         _kernel(p, "msd_begin", "clear the counts of the first digit", (_WORDS,)),
-        _kernel(p, "msd_histogram", "count the first digit", (SOURCE, _WORDS), (counts[1],), _SETS[1]),
+        _kernel(p, "msd_histogram", "count the first digit", (SOURCE, _WORDS), (counts[1], *found), _SETS[1]),
         _kernel(p, "msd_starts", "turn the counts of the first digit into starts", (_WORDS,), own),
         _kernel(p, "msd_first", "deal keys by the first digit", (SOURCE, _DEALT, _WORDS), deal, 1),
         _kernel(p, "msd_count", "count the second digit", (_KEPT, _WORDS), (counts[2], _array("found", 1)), _SETS[2]),

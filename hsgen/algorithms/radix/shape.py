@@ -53,6 +53,7 @@ FIELDS = {
         least=1,
         greatest=64,
     ),
+    "sorted_exit": Field("bool", "whether keys that are in order already are found out and left alone", required=False),
     "large": Field("bool", "whether counts of 2^30 and more are sorted, with 64-bit indices", required=False),
     "msd_from": Field("int", "the count above which keys alone are dealt into buckets", required=False, least=1),
     "msd_group": Field("int", "buckets: the lanes that deal keys out", required=False, least=1, greatest=8192),
@@ -67,6 +68,7 @@ FIELDS = {
 CHOICES = ("msd_from", "msd_group", "msd_items", "bucket_group", "bucket_items", "bucket_places")
 """The choices of buckets, all of which are given or none."""
 NO_BUCKETS: Mapping[str, Any] = dict.fromkeys(CHOICES, 0)
+NO_PAIRS: Mapping[str, Any] = dict.fromkeys(PAIR_FIELDS, 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +99,7 @@ class Params:
     count in sets of their own do not wait for each other.
     resident: work-groups that rank tiles which a core is to hold at once; CUDA's compiler then gives lanes no more
     registers than that allows.  0 leaves it to the compiler.
+    sorted_exit: the first kernel that reads all keys finds out whether they are in order; then no digit moves them.
     large: sort 2^30 keys and more, by kernels of their own that count in 64 bits.
     msd_from: lookback only: above this count keys alone are first dealt into buckets by their highest digits, each of
     which a work-group sorts on chip (`hsgen.algorithms.radix.msd`); 0 means never.  msd_group, msd_items: lanes and
@@ -128,6 +131,7 @@ class Params:
     spins: int = 1 << 20
     sets: int = 1
     resident: int = 0
+    sorted_exit: bool = False
     large: bool = False
     msd_from: int = 0
     msd_group: int = 0

@@ -17,7 +17,9 @@ class Words:
     before each pass and at the end (0 source, 1 destination, 2 scratch).  ticket: P counters of tiles.  order: P
     numbers; a pass that is skipped has 0, another one its number among those that are not, from 1 on.  starts: P x D,
     first the count and then the start of each digit.  totals: D.  msd: `msd.SIZE` where keys are dealt into buckets.
-    finish: `finish.size` where buckets of pairs end on chip.  table: the counts or states of tiles.
+    finish: `finish.size` where buckets of pairs end on chip.  unsorted: with `sorted_exit` whether keys are out of
+    order; where each pass is counted, then the same of each work-group that counts.  table: the counts or states of
+    tiles.
     """
 
     failed: int
@@ -28,6 +30,7 @@ class Words:
     totals: int
     msd: int
     finish: int
+    unsorted: int
     table: int
 
 
@@ -44,6 +47,7 @@ def words(p: Params) -> Words:
         ("totals", p.radix),
         ("msd", msd.SIZE if p.msd else 0),
         ("finish", finish.size(p) if p.finish else 0),
+        ("unsorted", (1 + (p.groups if p.coordination == "scan" else 0)) if p.sorted_exit else 0),
         ("table", 0),
     ):
         at[name] = place

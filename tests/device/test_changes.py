@@ -1,0 +1,120 @@
+"""Where sorted keys change, as sorts tell it on the embedded device and on PoCL: compared with numpy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hsgen import oracle, target, toolchain
+from hsgen.backends.hosts import Host
+from hsgen.backends.opencl import context_for
+from hsgen.errors import Usage
+from hsgen.keys import Form
+from hsgen.opencl import Sorter
+
+COUNTS = (0, 1, 2, 2047, 2049, 4096, 4097, 33001, 140_000)
+GUARD = 0xDEADBEEF
+
+
+def keys_of(rng: np.random.Generator, n: int, bits: int, kind: str) -> Any:
+    """Return unsigned keys: random, of few values, all equal, or with long runs beside lone ones."""
+    dtype = np.dtype(f"u{bits // 8}")
+    keys = rng.integers(0, 1 << bits, n, np.uint64).astype(dtype)
+    if kind == "few":
+        keys %= dtype.type(7)
+    if kind == "equal":
+        keys[:] = 5
+    if kind == "runs":
+        keys[: n // 2] = dtype.type(1 << (bits - 2))
+    return keys
+
+
+def told(sorter: Sorter, queue: Any, keys: Any, shift: int, **more: Any) -> tuple[Any, Any]:
+    """Sort keys in place; return the sorted keys as unsigned ones, and the report, behind which nothing was written."""
+    import pyopencl.array as cl_array
+
+    raw = np.dtype(f"u{sorter.dtype.itemsize}")
+    given = cl_array.to_device(queue, keys.view(sorter.dtype)) if len(keys) else cl_array.zeros(queue, 1, sorter.dtype)
+    report = cl_array.empty(queue, len(keys) + 2, np.uint32)
+    report.fill(GUARD)
+    sorter(queue, given, n=len(keys), report=report, shift=shift, **more).wait()
+    found = report.get()
+    assert (found[int(found[0]) + 1 :] == GUARD).all()
+    return given.get().view(raw)[: len(keys)], found[: int(found[0]) + 1]
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("name", ["cpu", "generic", "intel-gen8"])
+@pytest.mark.parametrize("key", ["u32", "f64", "i16"])
+def test_runs_of_equal_keys_are_told(embedded: Host, name: str, key: str) -> None:
+    context = context_for(embedded)
+    queue = toolchain.pyopencl().CommandQueue(context)
+    order = "descending" if key == "f64" else "ascending"
+    sorter = Sorter(context, key, name, order=order, bit_range=key == "i16", changes=True)
+    rng, bits = np.random.default_rng(5), int(key[1:])
+    ranged: dict[str, Any] = {"begin_bit": 2, "end_bit": 11} if key == "i16" else {}
+    for number, n in enumerate(COUNTS):
+        for kind in ("random", "few", "equal", "runs"):
+            shift = (0, 3, bits - 1, bits // 2)[number % 4]
+            keys, report = told(sorter, queue, keys_of(rng, n, bits, kind), shift, **ranged)
+            assert np.array_equal(report, oracle.changes(keys, sorter._sort, shift)), (n, kind, shift)
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("value", ["v4", "index", "packed"])
+@pytest.mark.parametrize("discard", [False, True])
+def test_values_and_discarded_keys_go_with_it(embedded: Host, value: str, discard: bool) -> None:
+    import pyopencl.array as cl_array
+
+    if discard and value != "index":
+        return  # only argsorts discard keys
+    context = context_for(embedded)
+    queue = toolchain.pyopencl().CommandQueue(context)
+    for name in ("cpu", "generic"):
+        sorter, rng = Sorter(context, "u32", name, value=value, changes=True), np.random.default_rng(6)
+        bits = 64 if value == "packed" else 32
+        for n in (100, 5000, 140_000):
+            raw = keys_of(rng, n, bits, "runs")
+            more: dict[str, Any] = {}
+            if value == "v4":
+                more["values"] = cl_array.to_device(queue, np.arange(n, dtype=np.uint32))
+            if value == "index":
+                more |= {"values_out": cl_array.empty(queue, n, np.uint32), "discard_keys": discard}
+            keys, report = told(sorter, queue, raw, 4, **more)
+            keys = raw[more["values_out"].get()] if value == "index" else keys
+            assert np.array_equal(report, oracle.changes(keys, sorter._sort, 4)), (name, n)
+
+
+@pytest.mark.device
+def test_a_device_without_subgroups_tells_the_same(pocl: Host) -> None:
+    context = context_for(pocl)
+    queue = toolchain.pyopencl().CommandQueue(context)
+    sorter, rng = Sorter(context, "u32", "generic", changes=True), np.random.default_rng(5)
+    for n in (0, 2049, 33001):
+        keys, report = told(sorter, queue, keys_of(rng, n, 32, "runs"), 2)
+        assert np.array_equal(report, oracle.changes(keys, sorter._sort, 2)), n
+
+
+@pytest.mark.device
+def test_what_a_call_lacks_is_named(embedded: Host) -> None:
+    import pyopencl.array as cl_array
+
+    context = context_for(embedded)
+    queue = toolchain.pyopencl().CommandQueue(context)
+    keys, report = cl_array.zeros(queue, 10, np.uint32), cl_array.zeros(queue, 11, np.uint32)
+    told_of = Sorter(context, "u32", "generic", changes=True)
+    with pytest.raises(ValueError, match="report is missing: this sorter tells where runs of equal keys begin"):
+        told_of(queue, keys)
+    with pytest.raises(ValueError, match="report is given; make the sorter with changes=True"):
+        Sorter(context, "u32", "generic")(queue, keys, report=report)
+    with pytest.raises(ValueError, match="shift 32: give 0 to 31"):
+        told_of(queue, keys, report=report, shift=32)
+    with pytest.raises(ValueError, match="report holds 10 words, 11 are needed"):
+        told_of(queue, keys, report=report[:10])
+
+
+def test_a_count_on_the_device_is_refused() -> None:
+    with pytest.raises(Usage, match="feature changes: does not go with a count on the device; leave out one of them"):
+        target.find("generic").default("u32", Form(changes=True, counted=True))

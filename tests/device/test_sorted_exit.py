@@ -1,0 +1,112 @@
+"""Keys that are in order already, on the embedded device: found out by every way that can, and never wrongly.
+
+That nothing moved is seen by what the sort keeps in scratch: which buffer the keys are in before each pass, and which
+passes ran.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from every import sort_of as target_sort
+from radices import shape, sort_of
+
+from hsgen import sorts, validate
+from hsgen.algorithms import radix
+from hsgen.algorithms.radix.words import words, words_binding
+from hsgen.backends.hosts import Host
+from hsgen.backends.opencl import Compiled, Direct, context_for
+from hsgen.frames import Frame
+from hsgen.keys import Form
+from hsgen.oracle import permutation
+from hsgen.plan import Options, offset, passes
+from hsgen.spec import Part, Sort
+
+WAYS: dict[str, dict[str, Any]] = {
+    "flags": {},
+    "alone": {"ranker": "serial", "work_group": 1, "items": 32},
+    "walking": {"ranker": "serial", "work_group": 4, "items": 8},
+    "lookback": {"coordination": "lookback"},
+    "ballot": {"coordination": "lookback", "ranker": "ballot", "subgroup": 16},
+    "endless": {"coordination": "lookback", "redo": False},
+    "odd": {"coordination": "lookback", "bits": 11, "sets": 4},
+}
+FORMS = (Form(), Form(value="v4", typed=True), Form(value="index"), Form(typed=True, ranged=True))
+
+
+def inputs(ordered: Any, tile: int) -> dict[str, Any]:
+    """Return sorted keys, these with two neighbours swapped at places that matter, reversed, and all equal."""
+    made = {"sorted": ordered, "reversed": ordered[::-1].copy(), "equal": np.full_like(ordered, ordered[0])}
+    for at in (1, tile, 2 * tile, len(ordered) - 1):
+        keys = ordered.copy()
+        keys[[at - 1, at]] = keys[[at, at - 1]]
+        made[f"swapped at {at}"] = keys
+    return made
+
+
+def moved(engine: Direct, p: radix.Params, n: int, how: Options) -> int:
+    """Return how many passes of the last sort moved keys."""
+    at, begin = words(p), offset(words_binding(p), n)
+    count = passes(how.begin, how.end or p.key.bits, p.digit)
+    read = engine._compiled.scratch.read(engine.queue, begin, at.table)
+    if p.coordination == "lookback":
+        return int(np.count_nonzero(read[at.order : at.order + count]))
+    places = [0, *read[at.where + 1 : at.where + count + 1]]
+    return sum(a != b for a, b in pairwise(places))
+
+
+def tried(engine: Direct, frame: Frame, keys: Any, how: Options, *, in_place: bool) -> str | None:
+    call = validate.call(engine.sort, keys, how, in_place=in_place, count=None, rng=np.random.default_rng(1))
+    return frame.run(call, (1, 2))
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("way", list(WAYS))
+@pytest.mark.parametrize("form", FORMS, ids=str)
+def test_what_is_in_order_or_nearly_is_sorted(embedded: Host, way: str, form: Form) -> None:
+    p = shape("u32", sorted_exit=True, form=form, **WAYS[way])
+    if form.ranged and p.coordination == "scan":
+        p = replace(p, sorted_exit=False)  # as `formed` makes it
+    context = context_for(embedded)
+    engine = Direct(context, Compiled(context, sort_of(p)))
+    frame, rng = Frame(engine, 2000), np.random.default_rng(7)
+    how = Options(kind=2, descending=True) if form.typed else Options()
+    how = replace(how, begin=3, end=21) if form.ranged else how
+    least = 1 if p.coordination == "lookback" else 0
+    for n in (2 * p.tile + 1, 10 * p.tile):
+        raw = rng.integers(0, 1 << 32, n, np.uint32)
+        for name, keys in inputs(raw[permutation(raw, engine.sort, how)], p.tile).items():
+            for in_place in (False, True):
+                assert tried(engine, frame, keys, how, in_place=in_place) is None, (n, name, in_place)
+                if name == "sorted" and p.sorted_exit:
+                    assert moved(engine, p, n, how) == (least if not in_place else 2 * least if form.index else 0)
+                if name.startswith("swapped") and not form.ranged:
+                    assert moved(engine, p, n, how) >= 2, name
+
+
+def exiting(file: str, form: Form) -> Sort:
+    """Return a sort by buckets, of a target of the tests, that looks whether keys are in order."""
+    p = replace(target_sort(file, "radix", "u32", form).parts[0].params, sorted_exit=True)
+    kernels, plan, parts = sorts.assemble([Part(algorithm="radix", params=p, min_n=0, max_n=2**62)], "shape", form)
+    return Sort(target="shape", algorithm="radix", key=p.key, kernels=kernels, plan=plan, parts=parts, form=form)
+
+
+@pytest.mark.device
+@pytest.mark.parametrize(("file", "form"), [("buckets8.toml", Form()), ("pairs8.toml", Form(value="v4"))])
+def test_buckets_leave_what_is_in_order(embedded: Host, file: str, form: Form) -> None:
+    sort = exiting(file, form)
+    p = sort.parts[0].params
+    context = context_for(embedded)
+    engine = Direct(context, Compiled(context, sort))
+    frame, rng, n = Frame(engine, 20_000), np.random.default_rng(7), 20_000
+    for name, keys in inputs(
+        np.sort(rng.integers(0, 1 << 32, n, np.uint32)), p.msd_group * p.msd_items or p.tile
+    ).items():
+        for in_place in (False, True):
+            assert tried(engine, frame, keys, Options(), in_place=in_place) is None, (name, in_place)
+            if name == "sorted":
+                assert moved(engine, p, n, Options()) == (0 if in_place else 1)

@@ -1,0 +1,139 @@
+"""Keys that are in order already, without a device: the model in numpy leaves them, and sorts all others.
+
+- Sorted keys move by no pass, but for the one that brings them to the destination, or the two that make places.
+- Keys of which any two neighbours are swapped are sorted: within a tile, at its boundaries, at the end.
+- Keys in the wrong order, all equal ones, and those that are in order by the range of bits alone.
+- Ways that cannot look are refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from test_radix import ROOMY, shape
+
+from hsgen import oracle, sorts
+from hsgen.algorithms import radix
+from hsgen.algorithms.radix import model
+from hsgen.algorithms.radix.forms import formed
+from hsgen.keys import KEYS, Form
+from hsgen.plan import Options
+from hsgen.spec import Part, Sort
+
+MSD: dict[str, Any] = {"msd_from": 100, "msd_group": 16, "msd_items": 3}
+MSD |= {"bucket_group": 16, "bucket_items": 4, "bucket_places": 32}
+FINISH: dict[str, Any] = {"redo": False, "finish_from": 416, "finish_group": 8, "finish_items": 4, "finish_places": 16}
+WAYS: dict[str, dict[str, Any]] = {
+    "scan": {},
+    "alone": {"ranker": "serial", "work_group": 1, "items": 32},
+    "walking": {"ranker": "serial", "work_group": 4, "items": 8},
+    "lookback": {"coordination": "lookback"},
+    "endless": {"coordination": "lookback", "redo": False},
+    "odd": {"coordination": "lookback", "bits": 11},
+    "buckets": {"coordination": "lookback", **MSD},
+    "pairs": {"coordination": "lookback", **FINISH},
+}
+FORMS = (Form(), Form(value="v4"), Form(value="index"), Form(typed=True))
+
+
+def sort_of(p: radix.Params) -> Sort:
+    kernels, plan, parts = sorts.assemble([Part(algorithm="radix", params=p, min_n=0, max_n=2**62)], "here", p.form)
+    return Sort(target="t", algorithm="radix", key=p.key, kernels=kernels, plan=plan, parts=parts, form=p.form)
+
+
+def inputs(ordered: Any, tile: int) -> Iterator[Any]:
+    """Yield sorted keys, these with two neighbours swapped, reversed, and all equal."""
+    yield ordered
+    for at in {1, 2, tile - 1, tile, tile + 1, 2 * tile, len(ordered) // 2, len(ordered) - 1}:
+        if 0 < at < len(ordered):
+            keys = ordered.copy()
+            keys[[at - 1, at]] = keys[[at, at - 1]]
+            yield keys
+    yield ordered[::-1].copy()
+    yield np.full_like(ordered, ordered[0])
+
+
+def checked(sort: Sort, keys: Any, how: Options, *, in_place: bool) -> None:
+    p, order = sort.parts[0].params, oracle.permutation(keys, sort, how)
+    values = np.arange(len(keys), dtype=np.uint32)[:, None] if p.form.value == "v4" else None
+    out = model.run(p, sort.plan, keys, values, in_place=in_place, how=how)
+    assert np.array_equal(out.keys, keys[order])
+    if out.values is not None:
+        assert np.array_equal(out.values.reshape(-1), order.astype(np.uint32))
+
+
+@pytest.mark.parametrize("way", list(WAYS))
+@pytest.mark.parametrize("key", ["u32", "u64"])
+def test_what_is_in_order_or_nearly_is_sorted(way: str, key: str) -> None:
+    rng = np.random.default_rng(1)
+    for form in FORMS:
+        if (way == "buckets" and form.value != "none") or (way == "pairs" and form.value_bytes != 4):
+            continue
+        p = shape(key, sorted_exit=True, form=form, **WAYS[way])
+        sort = sort_of(p)
+        for n in (21, p.tile + 1, 5 * p.tile, 500, 1000):
+            raw = rng.integers(0, p.key.greatest, n, f"u{p.key.bytes}", endpoint=True)
+            for how in (Options(kind=2, descending=True), Options(kind=1)) if form.typed else (Options(),):
+                for keys in inputs(raw[oracle.permutation(raw, sort, how)], p.tile):
+                    for in_place in (False, True):
+                        checked(sort, keys, how, in_place=in_place)
+
+
+@pytest.mark.parametrize(("way", "form"), [("lookback", Form(ranged=True)), ("scan", Form(value="packed"))])
+def test_only_the_bits_that_are_sorted_by_decide(way: str, form: Form) -> None:
+    rng, begin = np.random.default_rng(2), 32 if form.value == "packed" else 0
+    p = shape("u64", sorted_exit=True, form=form, begin=begin, **WAYS[way])
+    sort = sort_of(p)
+    hows = [Options(begin=5, end=37), Options(begin=9, end=9), Options()] if form.ranged else [Options()]
+    for how in hows:
+        raw = rng.integers(0, p.key.greatest, 300, np.uint64, endpoint=True)
+        for keys in inputs(raw[oracle.permutation(raw, sort, how)], p.tile):
+            for in_place in (False, True):
+                checked(sort, keys, how, in_place=in_place)
+
+
+FITS = [
+    (w, v)
+    for w in WAYS
+    for v in ("none", "v4", "index")
+    if (w, v == "none") not in (("pairs", True), ("buckets", False))
+]
+
+
+@pytest.mark.parametrize(("way", "value"), FITS)
+def test_what_is_in_order_moves_no_more_than_it_must(way: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Passes store nothing but what brings keys to the destination, or makes places."""
+    p = shape("u32", sorted_exit=True, form=Form(value=value), **WAYS[way])
+    sort, stored = sort_of(p), []
+    store = model.Memory.store
+
+    def noted(self: Any, to: int, place: Any, entries: Any, at: Any) -> None:
+        stored.append(len(place))
+        store(self, to, place, entries, at)
+
+    monkeypatch.setattr(model.Memory, "store", noted)
+    keys = np.sort(np.random.default_rng(3).integers(0, 1 << 32, 700, np.uint32))
+    for in_place in (False, True):
+        stored.clear()
+        checked(sort, keys, Options(), in_place=in_place)
+        counted = p.coordination == "scan"
+        passes = 1 if counted or not in_place else 0 if value != "index" else 2
+        assert sum(stored) == passes * len(keys), in_place
+
+
+def test_what_cannot_look_is_named() -> None:
+    for values in ({"coordination": "grid", "least": 1}, {"ranker": "serial", "work_group": 8, "subgroup": 8}):
+        p = shape("u32", sorted_exit=True, **values)
+        device = replace(ROOMY, progress="guaranteed", cooperative=True)
+        assert "sorted_exit" in [key for key, _, _ in radix.problems(p, device)], values
+
+
+def test_where_passes_do_not_know_the_range_nothing_is_looked_for() -> None:
+    for coordination, looks in (("scan", False), ("lookback", True)):
+        own = {"u32": shape("u32", sorted_exit=True, coordination=coordination)}
+        made = formed(own, KEYS["u32"], Form(ranged=True), ROOMY)
+        assert made is not None and made.sorted_exit is looks
