@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from hsgen import __version__, spirv, vendor
 from hsgen.choices import algorithm
 from hsgen.errors import Usage
 from hsgen.keys import PLAIN, TYPES, described
-from hsgen.manifest import Choice, Compiled, Entry, Manifest, digest
+from hsgen.manifest import CHECK, Choice, Compiled, Entry, Manifest, digest
 from hsgen.render import Source, render, template_errors
 from hsgen.spec import Sort, pair_bytes
 from hsgen.target import AUTO, Target
@@ -37,6 +37,8 @@ def sorts(target: Target, choice: Choice, needed: Iterable[str] = ()) -> list[So
     used: set[str] = set()
     for label, width, value in _asked(target, choice):
         form = PLAIN if algorithm(label) == "scan" else choice.form(value)
+        if label == CHECK:  # which takes the count from the host, and of keys that have been sorted
+            form = replace(form, counted=False, changes=False)
         sort = target.default(width, form) if label == AUTO else target.sort(label, width, form)
         made.setdefault(sort.file, sort)
         used |= {label, width, value}
@@ -46,24 +48,32 @@ def sorts(target: Target, choice: Choice, needed: Iterable[str] = ()) -> list[So
 
 def _refuse(target: Target, choice: Choice, used: set[str], needed: Iterable[str]) -> None:
     """Refuse a choice in which a value, an algorithm or a type that is needed is not `used`."""
-    where, keys, labels = f"target {target.name}", ", ".join(choice.keys), ", ".join(choice.algorithms)
+    where, keys, labels = f"target {target.name}", ", ".join(choice.keys), ", ".join(_named(choice))
     values = f" with value {', '.join(choice.values)}" if choice.values != ("none",) else ""
     have = "`hsgen targets` lists what it has"
-    if all(algorithm(label) == "scan" for label in choice.algorithms):
+    if all(algorithm(label) == "scan" for label in _named(choice)):
         asked = [described(form) for form in map(choice.form, choice.values) if form != PLAIN]
         if asked:
             raise Usage(f"{where}: {labels} sums up plain elements alone, not {keys} {asked[0]}; name a sort")
     if "packed" in set(choice.values) - used:
         raise Usage(f"{where}: value packed goes with keys of 32 bits and tables of u64, not with {labels} for {keys}")
-    for label in (a for a in choice.algorithms if a not in used):
+    for label in (a for a in _named(choice) if a not in used):
         raise Usage(f"{where}: has no {label} for {keys}{values}; {have}")
     for key in (k for k in needed if TYPES[k].key not in used):
         raise Usage(f"{where}: has no {labels} for {key}{values}; {have}")
 
 
+def _named(choice: Choice) -> tuple[str, ...]:
+    """The algorithms of a choice that its user thinks of: digests come along with others."""
+    return tuple(a for a in choice.algorithms if a != CHECK) or choice.algorithms
+
+
 def _asked(target: Target, choice: Choice) -> Iterator[tuple[str, str, str]]:
     """The labels, widths and values of a choice that go with each other."""
-    for label, width, value in product(choice.algorithms, choice.widths, choice.values):
+    # what an argsort makes is digested as the values that it is
+    made = [v for index, v in (("index", "v4"), ("index64", "v8")) if index in choice.values and v not in choice.values]
+    more = [(CHECK, width, v) for width in choice.widths for v in made if CHECK in choice.algorithms]
+    for label, width, value in (*product(choice.algorithms, choice.widths, choice.values), *more):
         if value == "packed" and width != "u32":
             continue
         if algorithm(label) == "scan" and (value != "none" or width not in choice.keys):
@@ -92,6 +102,7 @@ def plan_json(sort: Sort) -> bytes:
         "schema": PLAN_SCHEMA,
         "sort": sort.name,
         "algorithm": sort.algorithm,
+        "kind": sort.kind,
         "key": sort.label,
         "key_bytes": sort.key.bytes,
         "pair_bytes": pair_bytes(sort.key),

@@ -13,7 +13,8 @@ from hsgen.spec import PLACES, RANGES, ROLES, Binding, Sort
 from hsgen.target import Target
 
 _TYPES = {"cpu": 1, "gpu": 2, "other": 4}
-_ROLES = {role: f"HS_{role.upper()}" for role in ROLES}
+_ROLES = {role: f"HS_{role.upper()}" for role in ROLES} | {"other": "HS_OTHER_INPUT"}
+_KINDS = {"sort": "sort", "segments": "segmented sort", "merge": "merge", "check": "check"}
 
 
 def symbol(target: str, file: str = "") -> str:
@@ -35,7 +36,8 @@ def _label(sort: Sort) -> str:
     if sort.kind == "scan":
         return f"{sort.algorithm} of {sort.columns} {sort.key.name} in a row"
     values = "" if sort.form.value == "none" else f", {sort.form.value}"
-    return f"{sort.algorithm} sort of {sort.label} keys{values}"
+    name = "" if sort.kind == sort.algorithm else f"{sort.algorithm} "
+    return f"{name}{_KINDS[sort.kind]} of {sort.label} keys{values}"
 
 
 def sort_values(sort: Sort, opencl: Source | None = None, *, spirv: bool = False) -> dict[str, Any]:
@@ -100,6 +102,8 @@ def _steps(sort: Sort) -> list[dict[str, Any]]:
             "bits": s.bits,
             "range": RANGES.index(s.range),
             "bindings": [_binding(b) for b in s.bindings],
+            "by_parts": int(s.x == "parts"),
+            "at_zero": int(s.at_zero),
             **{word: getattr(s, word) for word in ("min_n", "max_n", "add", "div", "mul", "cap")},
         }
         for s in sort.plan.steps

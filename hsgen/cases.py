@@ -69,6 +69,15 @@ KINDS: dict[str, Make] = {
 """Every kind of input, by the name that failures are reported under."""
 
 
+def _interleaved(rng: np.random.Generator, n: int, dtype: np.dtype[np.unsignedinteger]) -> Keys:
+    keys = _sorted(rng, n, dtype)
+    return np.concatenate([keys[::2], keys[1::2]])
+
+
+MERGED: dict[str, Make] = {k: make for k, make in KINDS.items() if k != "organ pipe"} | {"interleaved": _interleaved}
+"""Every kind of keys that are cut in two, each half then sorted: one before the other where they were in order."""
+
+
 def _ones(rng: np.random.Generator, n: int, dtype: np.dtype[np.unsignedinteger]) -> Keys:
     return rng.integers(0, 1, n, dtype, endpoint=True)
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hsgen import sorts
-from hsgen.backends.engine import COUNT, KEYS, KEYS_OUT, VALUES, VALUES_OUT, Engine
+from hsgen.backends.engine import COUNT, KEYS, KEYS_OUT, OTHER, OTHER_VALUES, REPORT, VALUES, VALUES_OUT, Engine
 from hsgen.plan import PLAIN, Options
 
 FRONT = 1024  # guard bytes before an array, at least; a multiple of every device's base alignment
@@ -29,7 +29,9 @@ class Call:
 
     `keys` are the elements of the n items, `values` rows of words, None where there are none to read.  `expected` is
     None where keys are not wanted, `values_expected` where there are none.  `count` is what lies on the device as the
-    count, None where n is given by the host; `n` is then the capacity.
+    count, None where n is given by the host; `n` is then the capacity.  `other` and `other_values` are the second
+    of two arrays with its values, `keys` and `values` then the first; or offsets of segments.  `report` is what must be
+    told besides, from the begin of a buffer of n words and more.
     """
 
     n: int
@@ -40,6 +42,9 @@ class Call:
     values_expected: NDArray[Any] | None = None
     how: Options = PLAIN
     count: int | None = None
+    other: NDArray[Any] | None = None
+    other_values: NDArray[Any] | None = None
+    report: NDArray[np.uint32] | None = None
 
 
 class Frame:
@@ -54,6 +59,12 @@ class Frame:
         self.back = (sorts.block(sort) + _MORE) * max(self._item, self._value)
         rooms = {KEYS: self._item, KEYS_OUT: self._item}
         rooms |= {VALUES: self._value, VALUES_OUT: self._value} if self._value else {}
+        if sort.kind == "merge":
+            rooms |= {OTHER: self._item, **({OTHER_VALUES: self._value} if self._value else {})}
+        if sort.kind == "segments":
+            rooms |= {OTHER: 8}  # there may be more segments than keys: most of those are empty
+        if sort.kind == "check" or sort.form.changes:
+            rooms |= {REPORT: 4}
         for slot, size in rooms.items():
             engine.allocate(slot, FRONT + SHIFTS * max(self.unit, self._value_unit) + greatest * size + self.back)
         self._count_unit = max(engine.align, 4)
@@ -79,10 +90,21 @@ class Frame:
             at["destination"] = at["source"]
             after[KEYS] = self.framed(_whole(call.expected, call.keys), source)
         elif call.expected is not None:
+            blank = _blank(call.keys if call.other is None else call.expected)
             at["destination"] = (KEYS_OUT, destination)
-            before[KEYS_OUT] = self.framed(_blank(call.keys), destination)
-            after[KEYS_OUT] = self.framed(_whole(call.expected, _blank(call.keys)), destination)
+            before[KEYS_OUT] = self.framed(blank, destination)
+            after[KEYS_OUT] = self.framed(_whole(call.expected, blank), destination)
         self._values(call, shifts, at, before, after)
+        for role, slot, array in (("other", OTHER, call.other), ("other_values", OTHER_VALUES, call.other_values)):
+            if array is not None:
+                unit = self._value_unit if slot == OTHER_VALUES or array.itemsize == 4 else self.unit
+                at[role] = (slot, FRONT + (a * 3 + b) % SHIFTS * unit)
+                before[slot] = after[slot] = self.framed(array, at[role][1])
+        if call.report is not None:
+            at["report"] = (REPORT, FRONT + (a + b * 3) % SHIFTS * self._value_unit)
+            blank = _blank(np.zeros(max(call.n + 1, len(call.report)), np.uint32))
+            before[REPORT] = self.framed(blank, at["report"][1])
+            after[REPORT] = self.framed(_whole(call.report, blank), at["report"][1])
         if call.count is not None:
             at["count"] = (COUNT, FRONT + (a + b) % SHIFTS * self._count_unit)
             before[COUNT] = after[COUNT] = self.framed(np.array([call.count], np.uint32), at["count"][1])
@@ -107,9 +129,13 @@ class Frame:
     ) -> None:
         """Add the buffers of values to those of keys."""
         if call.values_expected is None:
+            if call.values is not None:  # which are only read
+                at["values"] = (VALUES, FRONT + shifts[0] * 3 % SHIFTS * self._value_unit)
+                before[VALUES] = after[VALUES] = self.framed(call.values, at["values"][1])
             return
         from_, to = (FRONT + (s * 3 % SHIFTS) * self._value_unit for s in shifts)
-        blank = np.full((len(call.keys), call.values_expected.shape[1]), 0x5A5A5A5A, np.uint32)
+        rows = len(call.keys) + (0 if call.other_values is None else len(call.other_values))
+        blank = np.full((rows, call.values_expected.shape[1]), 0x5A5A5A5A, np.uint32)
         if call.values is not None:
             at["values"] = (VALUES, from_)
             before[VALUES] = after[VALUES] = self.framed(call.values, from_)
@@ -123,7 +149,9 @@ class Frame:
 
     def _describe(self, slot: int, found: Bytes, image: Bytes, before: Bytes, place: int, call: Call) -> str:
         at = int(np.flatnonzero(found != image)[0]) - place
-        values = slot in (VALUES, VALUES_OUT)
+        if slot == REPORT:
+            return f"byte {at} of the report is {found[place + at]}, should be {image[place + at]}"
+        values = slot in (VALUES, VALUES_OUT, OTHER_VALUES)
         size = self._value if values else self._engine.sort.key.bytes
         items = call.n if values else call.n * self._item // size
         what = "value" if values else "element" if self._engine.sort.kind == "scan" else "key"
@@ -131,7 +159,7 @@ class Frame:
             return f"byte {-at} before the {what}s was overwritten"
         if at >= items * size:
             return f"byte {at - items * size} after the {what}s was overwritten"
-        if np.array_equal(image, before) and slot in (KEYS, VALUES):
+        if np.array_equal(image, before) and slot in (KEYS, VALUES, OTHER, OTHER_VALUES):
             return "the input was changed"
         one = slice(place + at // size * size, place + at // size * size + size)
         shown = [int.from_bytes(x[one].tobytes(), "little") for x in (found, image)]

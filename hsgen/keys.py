@@ -59,8 +59,9 @@ VALUES = {"none": 0, "v4": 4, "v8": 8, "v16": 16, "index": 4, "index64": 8, "pac
 """What is sorted along with each key, and its bytes in a buffer of its own: nothing, a value of 4, 8 or 16 bytes, the
 place that the key had (an argsort), or, packed, the lower half of the 64-bit word whose upper half is the key."""
 
-FEATURES = ("range", "count")
-"""What a sort may be generated with besides: a bit range chosen at the call, a count that lies on the device."""
+FEATURES = ("range", "count", "changes")
+"""What a sort may be generated with besides: a bit range chosen at the call, a count that lies on the device, a
+report of where the sorted keys change."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,18 +69,25 @@ class Form:
     """What a sort is made for beyond unsigned keys in ascending order.
 
     value: a name in `VALUES`.  typed: signed and float keys, and descending order.  ranged: a bit range given at the
-    call.  counted: a count that lies on the device.
+    call.  counted: a count that lies on the device.  changes: it tells where runs of equal keys begin.
     """
 
     value: str = "none"
     typed: bool = False
     ranged: bool = False
     counted: bool = False
+    changes: bool = False
 
     @property
     def value_bytes(self) -> int:
         """The bytes of a value in a buffer of its own; 0 where there is none."""
         return VALUES[self.value]
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The names of what it was generated with besides, in the order of `FEATURES`."""
+        have = zip(FEATURES, (self.ranged, self.counted, self.changes), strict=True)
+        return tuple(name for name, has in have if has)
 
     @property
     def index(self) -> bool:
@@ -93,6 +101,7 @@ PLAIN = Form()
 def described(form: Form) -> str:
     """Return what a form is, in words for people; "" for plain keys."""
     words = ["typed"] * form.typed + ["a bit range"] * form.ranged + ["a count on the device"] * form.counted
+    words += ["runs of equal keys told"] * form.changes
     if form.value != "none":
         words.insert(0, f"value {form.value}")
     return f"with {', '.join(words)}" if words else ""

@@ -16,6 +16,7 @@ from hsgen.target import AUTO, Target
 from hsgen.vendor import PREFIX, check_prefix
 
 MANIFEST = "manifest.json"
+CHECK = "check"  # the algorithm of digests, which a bundle gets along with the sort for any count
 SCHEMA = 3
 READ = (1, 2, 3)  # schemas; the first knew neither C files nor a prefix, the second no values, orders and features
 
@@ -47,6 +48,7 @@ class Choice:
             typed="descending" in self.orders or any(TYPES[t].kind for t in self.keys),
             ranged="range" in self.features,
             counted="count" in self.features,
+            changes="changes" in self.features,
         )
 
     @property

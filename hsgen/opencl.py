@@ -41,6 +41,7 @@ class Sorter(Runner):
         order: "ascending" or "descending".
         bit_range: whether calls may choose the bits that keys are sorted by.
         device_count: whether calls may leave the count to a buffer on the device.
+        changes: whether calls are told where runs of equal keys begin.
 
     Raises:
         hsgen.errors.Usage: there is no such target, key type, value or order, or no sort that combines them.
@@ -58,6 +59,7 @@ class Sorter(Runner):
         order: str = "ascending",
         bit_range: bool = False,
         device_count: bool = False,
+        changes: bool = False,
     ) -> None:
         self.key, self.value, self.order = key_name(key), value_name(value), order
         if order not in ORDERS:
@@ -68,9 +70,10 @@ class Sorter(Runner):
             typed=kind > 0 or order == "descending",
             ranged=bool(bit_range),
             counted=bool(device_count),
+            changes=bool(changes),
         )
         host = host_of(context)
-        found, sort = _serving(host, target, self.key, form)
+        found, sort = serving(host, target, self.key, form)
         super().__init__(context, host, found, sort, None if self.value == "packed" else TYPES[self.key].numpy)
         self._how = Options(kind=kind, descending=order == "descending")
 
@@ -87,6 +90,8 @@ class Sorter(Runner):
         end_bit: int | None = None,
         count: Any = None,
         discard_keys: bool = False,
+        report: Any = None,
+        shift: int = 0,
         wait_for: Sequence[Any] | None = None,
     ) -> Any:
         """Enqueue a sort of the first `n` keys (all by default); return the event of its end.
@@ -95,16 +100,21 @@ class Sorter(Runner):
         `values_out` the sort is in place, otherwise `keys` and `values` are only read.  An argsort always writes the
         places that keys had to `values_out`, and leaves keys as they are with `discard_keys`.  Keys are sorted by
         the bits from `begin_bit` up to, not including, `end_bit` (None: to the last).  With `count`, a 32-bit number
-        on the device, min(count, n) keys are sorted.  Nothing at or beyond n is written.
+        on the device, min(count, n) keys are sorted.  Nothing at or beyond n is written.  `report`, of a sorter that
+        tells changes, gets n + 1 32-bit words at most: the number of runs of keys that are equal from bit `shift` of
+        their ordered bits on, then the ascending places at which runs begin.
 
         Raises:
             TypeError: a wrong Python type, such as a numpy array.
             ValueError: buffers that this sorter does not take or that are missing, too short, strided, misaligned,
-                of wrong elements or another context, or overlap; a bit range or a count that it was not made for.
+                of wrong elements or another context, or overlap; a bit range, a count or a report that it was not made
+                for, or a shift beyond the key.
             hsgen.errors.Usage: n is beyond `max_n`, or the bit range out of order or beyond the key.
         """
         how = self._options(operator.index(begin_bit), end_bit, count is not None, bool(discard_keys))
+        how = replace(how, parts=self._shift(operator.index(shift), report is not None))
         given = {"source": keys, "destination": out, "values": values, "values_out": values_out, "count": count}
+        given["report"] = report
         self._check_given(given, how.discard)
         return self._run(queue, given, n, wait_for, how)
 
@@ -131,6 +141,18 @@ class Sorter(Runner):
                 raise ValueError(word)
         return how
 
+    def _shift(self, shift: int, given: bool) -> int:
+        """The bit from which on keys of a run are equal."""
+        if given != self._sort.form.changes:
+            raise ValueError(
+                "report is given; make the sorter with changes=True"
+                if given
+                else "report is missing: this sorter tells where runs of equal keys begin"
+            )
+        if not 0 <= shift < (self._sort.plan.bits if given else 1):
+            raise ValueError(f"shift {shift}: give 0 to {self._sort.plan.bits - 1}, and a report")
+        return shift
+
     def _check_given(self, given: Given, discard: bool) -> None:
         """Refuse values that the sort does not have, and the lack of those that it has."""
         form = self._sort.form
@@ -145,20 +167,21 @@ class Sorter(Runner):
             raise ValueError("out and discard_keys are given; give one of them")
 
 
-def _serving(host: hosts.Host, name: str | None, key: str, form: Form) -> tuple[Target, Sort]:
-    """The target called `name`, or the one that matches the device, with its sort.
+def serving(host: hosts.Host, name: str | None, key: str, form: Form, label: str = "") -> tuple[Target, Sort]:
+    """Return the target called `name`, or the one that matches the device, with its sort for any count, or what it has
+    of the algorithm `label`.
 
     Raises:
         Usage: there is no such target, or it has no such sort, and without a name the generic one has none either.
     """
     found = target_of(host, name)
     try:
-        return found, found.default(key, form)
+        return found, found.sort(label, key, form) if label else found.default(key, form)
     except Usage:
         if name:
             raise
     found = targets.find("generic")
-    return found, found.default(key, form)
+    return found, found.sort(label, key, form) if label else found.default(key, form)
 
 
 def host_of(context: Any) -> hosts.Host:

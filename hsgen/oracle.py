@@ -49,6 +49,14 @@ def whole_keys(keys: Keys, sort: Sort, how: Options) -> Keys | None:
     return ordered(np.sort(ordered(keys, how.kind, descending=how.descending)), how.kind, descending=how.descending)
 
 
+def changes(keys: Keys, sort: Sort, shift: int) -> NDArray[np.uint32]:
+    """Return the report of a sort that tells where sorted keys change: how many runs of keys there are that are equal
+    from bit `shift` of the key on, and the ascending places at which they begin."""
+    above = keys >> keys.dtype.type(sort.plan.first_bit + shift)
+    starts = np.flatnonzero(np.concatenate([[True], above[1:] != above[:-1]])[: len(keys)])
+    return np.concatenate([[len(starts)], starts]).astype(np.uint32)
+
+
 def values_for(rng: np.random.Generator, n: int, sort: Sort) -> NDArray[Any] | None:
     """Return n distinct values of the sort's form, as rows of 32-bit words; None where it reads none."""
     if not sort.form.value_bytes or sort.form.index:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Container, Iterator
+from dataclasses import dataclass, replace
 
 from hsgen.errors import Usage
 from hsgen.keys import TYPES
@@ -16,6 +16,7 @@ from hsgen.spec import (
     GRIDS,
     LAST,
     PARTS,
+    ROWS,
     SIGNED,
     SPAN,
     Binding,
@@ -33,7 +34,7 @@ class Options:
     order (see docs/semantics.md); end None: up to the last.  discard: an argsort whose keys are not wanted.
     counted: n is the most keys that there can be; how many there are lies on the device.
     parts: the number that a call has besides n: of segments, of the keys of the first of two arrays, of the elements
-    to check.
+    to check.  rows: these segments are rows of equal length, n / parts, and no offsets are given.
     """
 
     kind: int = 0
@@ -43,13 +44,14 @@ class Options:
     discard: bool = False
     counted: bool = False
     parts: int = 0
+    rows: bool = False
 
     @property
     def flags(self) -> int:
         """What kernels get of these in their argument."""
         out = (0, SIGNED, SIGNED | FLOAT)[self.kind]
         out |= DESCENDING * self.descending | DISCARD * self.discard | COUNTED * self.counted
-        return out
+        return out | ROWS * self.rows
 
 
 PLAIN = Options()
@@ -119,12 +121,35 @@ def argument(plan: Plan, step: Step, how: Options, *, in_place: bool) -> int | N
     return flags if direct else flags & ~DIRECT
 
 
+def settled(sort: Sort, n: int, how: Options, given: Container[str]) -> Options:
+    """Return the options with what follows from a call that has the roles `given`: a check looks at n keys at least,
+    and segments without offsets are rows.
+
+    Raises:
+        Usage: the parts do not fit the count.
+    """
+    if not 0 <= how.parts < 2**31:
+        raise Usage(f"parts {how.parts}: give 0 to {2**31 - 1}")
+    if sort.kind == "check":
+        return replace(how, parts=max(how.parts, n))
+    if sort.kind == "merge" and how.parts > n:
+        raise Usage(f"parts {how.parts}: the first of two arrays of {n} keys has at most so many")
+    if sort.kind != "segments":
+        return how
+    rows = "other" not in given
+    if rows and n and (how.parts == 0 or n % how.parts):
+        raise Usage(f"parts {how.parts}: {n} keys do not make so many rows of equal length; give offsets")
+    return replace(how, rows=rows)
+
+
 def groups(step: Step, n: int, *, in_place: bool, counted: bool = False, parts: int = 0) -> int:
     """Return the work-groups that `step` launches for `n` keys in `parts`; 0 where its guard excludes n or the place.
 
     With a count on the device, n is the most that it can be: a guard that excludes n may let a lesser count pass.
     """
-    if n <= step.min_n or step.place == ("out" if in_place else "in") or step.number == GRIDS:
+    if n <= step.min_n and not (n == 0 and step.at_zero):
+        return 0
+    if step.place == ("out" if in_place else "in") or step.number == GRIDS:
         return 0
     if n > step.max_n and not counted:
         return 0

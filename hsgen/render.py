@@ -21,6 +21,8 @@ from hsgen.keys import Form, described
 from hsgen.spec import APIS, Kernel, Sort
 
 WORDS = "{}/words.j2"
+NOUNS = {"sort": "sort", "segments": "segmented sort", "merge": "merge", "check": "check"}
+"""What people call the kinds of sorts but prefix sums."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +88,7 @@ def options(form: Form) -> list[tuple[str, str]]:
     """Return the options of `hsgen generate`, by their words, that make sorts of a form; none for plain keys."""
     out = [("value", form.value)] if form.value != "none" else []
     out += [("order", "both")] * form.typed
-    return out + [("feature", "range")] * form.ranged + [("feature", "count")] * form.counted
+    return out + [("feature", name) for name in form.features]
 
 
 def header(sort: Sort, dialect: Dialect, env: jinja2.Environment, api: str) -> str:
@@ -94,10 +96,12 @@ def header(sort: Sort, dialect: Dialect, env: jinja2.Environment, api: str) -> s
     words = [WORDS.format(part.algorithm) for part in sort.parts]
     bodies = [k.template + ".j2" for k in sort.kernels]
     grids = [f"dialects/{dialect.name}_parts.j2"] if any(k.cooperative for k in sort.kernels) else []
-    used = sources_of(env, [f"dialects/{dialect.name}.j2", *grids, *words, *bodies])
+    exits = ["radix/exit.j2"] if any(getattr(k.params, "sorted_exit", False) for k in sort.kernels) else []
+    used = sources_of(env, [f"dialects/{dialect.name}.j2", *grids, *exits, *words, *bodies])
     what = f"{sort.algorithm} of {sort.label} elements"
     if sort.kind != "scan":
-        what = f"{sort.algorithm} sort of {sort.label} keys {described(sort.form)}".rstrip()
+        name = "" if sort.kind == sort.algorithm else f"{sort.algorithm} "
+        what = f"{name}{NOUNS[sort.kind]} of {sort.label} keys {described(sort.form)}".rstrip()
     more = "".join(f" --{word} {name}" for word, name in options(sort.form))
     lines = [
         "SPDX-License-Identifier: MIT-0",

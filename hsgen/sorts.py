@@ -7,7 +7,8 @@ from dataclasses import replace
 from itertools import dropwhile
 from typing import Any
 
-from hsgen.algorithms import EVERY, Algorithm
+from hsgen import changes
+from hsgen.algorithms import DERIVED, EVERY, Algorithm
 from hsgen.algorithms.buffers import DEVICE_N
 from hsgen.errors import Usage
 from hsgen.keys import PLAIN, Form
@@ -40,7 +41,7 @@ def assemble(
         if top < part.max_n and part is not parts[-1]:
             raise Usage(f"{where}: {part.algorithm} sorts up to {plan.max_n} keys; give no crossover beyond it")
         lent = _lent(parts, part) if form.ranged else []
-        whole_only = form.ranged and part.algorithm != "radix"
+        whole_only = form.ranged and part.algorithm not in ("radix", *DERIVED)
         mine = _narrowed(plan.steps, part.min_n, top, "whole" if whole_only else "any")
         mine += [s for low, high in lent for s in _narrowed(plan.steps, low, high, "part")]
         tail = suffix(parts, part)
@@ -228,6 +229,8 @@ def moved(sort: Sort, step: Step, n: int) -> int:
     if step.number == GRIDS:
         return 0
     kernel, name = sort.kernel(step.kernel), step.kernel
+    if isinstance(kernel.data, changes.Shape):
+        return changes.moved(kernel.data, step, n)
     for part in sort.parts:
         name = name.removesuffix(suffix(sort.parts, part))
     return EVERY[kernel.algorithm].moved(kernel.params, replace(step, kernel=name), n)

@@ -37,6 +37,7 @@ DIRECT = 1 << 21  # this pass may store to the destination; in a plan: it may, i
 DISCARD = 1 << 22  # the sorted keys are not wanted
 COUNTED = 1 << 23  # the count lies on the device
 SIGNED, FLOAT, DESCENDING = 1 << 24, 1 << 25, 1 << 26  # how the bits of keys are to be understood
+ROWS = 1 << 27  # segments are rows of equal length, no offsets are given
 
 ALONE, SPAN, LAST = -1, -2, -3
 """What a step is that is no pass: its argument is complete; it wants the bit range; it wants the number of passes."""
@@ -65,7 +66,7 @@ class Step:
     work-groups, where x is the quantity that `x` names, "n" or "parts".  `number` is that of a pass over digits of
     `bits` bits, which runs only if the bit range has so many, or one of `ALONE`, `SPAN`, `LAST`, `GRIDS` and `PARTS`;
     `argument` is handed to the kernel with what follows (`hsgen.plan.argument`).
-    All numbers are 64-bit; `add` may be negative.
+    All numbers are 64-bit; `add` may be negative.  With `at_zero`, `min_n` does not exclude n = 0.
     """
 
     kernel: str
@@ -82,6 +83,7 @@ class Step:
     number: int = ALONE
     bits: int = 0
     range: str = "any"
+    at_zero: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from hsgen import resources, sorts
+from hsgen import changes, resources, sorts
 from hsgen.algorithms import ALGORITHMS, DERIVED
 from hsgen.arches import read_isa
 from hsgen.choices import ALL, Auto, algorithm, read_autos, read_choices
@@ -137,6 +137,7 @@ class Target:
             if width != "u32":
                 raise Usage(f"value packed: goes with keys of 32 bits, not with {key}")
             width = "u64"
+        changes.fit(form, label if label in DERIVED else "")
         chosen = self.keys_of(width)
         autos = self.autos_valued if form.value_bytes else self.autos
         upto = autos.get(chosen, ()) if label == AUTO else ((label, ALL),)
@@ -151,11 +152,13 @@ class Target:
             if params is not None:
                 parts.append(Part(algorithm=algorithm(name), label=name, params=params, min_n=low, max_n=top))
                 low = top
-        if not parts or (form.ranged and not any(x.algorithm == "radix" for x in parts)):
+        if not parts or (form.ranged and not any(x.algorithm in ("radix", *DERIVED) for x in parts)):
             what = " ".join(x for x in (f"{label} sort for {key} keys", described(form)) if x)
             raise Usage(f"target {self.name}: no {what}; radix sorts serve every form that the device can")
         parts[-1] = replace(parts[-1], max_n=ALL)
         kernels, plan, placed = sorts.assemble(parts, f"target {self.name}: sort.{chosen}", form)
+        if form.changes:
+            kernels, plan = changes.appended(kernels, plan, placed, changes.shape(KEYS[width], form, self.device))
         return Sort(
             target=self.name,
             algorithm=label,
@@ -163,7 +166,7 @@ class Target:
             kernels=kernels,
             plan=plan,
             parts=placed,
-            columns=getattr(parts[0].params, "columns", 1),
+            columns=getattr(parts[0].params, "columns", 1) if parts[0].algorithm in ALGORITHMS else 1,
             groups=self.device.groups,
             pair=not self.device.int64,
             vulkan=self.device.vulkan,

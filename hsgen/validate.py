@@ -1,7 +1,8 @@
 """Validation: run a compiled sort, or prefix sum, on a device over many inputs and compare with numpy.
 
 Every case sorts `n` keys, or sums up `n` rows, in place and from one buffer into another.  Both buffers are framed by
-guard words, which must survive, and an input that is only read must not change.
+guard words, which must survive, and an input that is only read must not change.  A merge of two arrays has cases of its
+own: always from these into a third one, with many sizes of the first.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from hsgen import sorts
+from hsgen import layouts, sorts, telling
 from hsgen.backends.engine import Engine
-from hsgen.cases import KINDS, SUMMANDS, Keys, Make, around, counts
+from hsgen.cases import KINDS, MERGED, SUMMANDS, Keys, Make, around, counts
 from hsgen.frames import SHIFTS, Call, Frame
 from hsgen.keys import KEYS, TYPES
 from hsgen.oracle import permutation, values_expected, values_for, whole_keys
@@ -62,7 +63,7 @@ def block_of(sort: Sort) -> int:
 
 def kinds_of(sort: Sort) -> dict[str, Make]:
     """Return every kind of input, by name; the first is random."""
-    return SUMMANDS if sort.kind == "scan" else KINDS
+    return {"scan": SUMMANDS, "merge": MERGED}.get(sort.kind, KINDS)
 
 
 def sums_of(sort: Sort, keys: Keys) -> Keys:
@@ -125,6 +126,10 @@ def calls(sort: Sort, number: int, n: int) -> tuple[Options, int | None]:
         ranges = ((0, None), (0, bits // 2), (bits // 2, bits), (3, 4), (1, bits - 1), (5, 5), (0, None))
         begin, end = ranges[number // 3 % len(ranges)]
         how = replace(how, begin=begin, end=end)
+    if sort.kind == "merge":
+        tile = block_of(sort)
+        sizes = (n // 2, 0, 1, n // 3, tile - 1, tile, tile + 1)
+        how = replace(how, parts=min(sizes[number % len(sizes)], n))
     if form.index:
         how = replace(how, discard=number % 4 == 3)
     if form.counted and number % 3:
@@ -138,6 +143,15 @@ def call(sort: Sort, keys: Keys, how: Options, *, in_place: bool, count: int | N
     n = len(keys) // sort.columns
     if sort.kind == "scan":
         return Call(n=n, keys=keys, expected=sums_of(sort, keys), in_place=in_place)
+    if sort.kind == "merge":
+        return _merging(sort, keys, how, rng)
+    if sort.kind == "segments":
+        return _segmented(sort, keys, how, rng)
+    if sort.kind == "check":
+        return telling.digested(sort, keys, how, rng)
+    if sort.form.changes:
+        plain = replace(sort, form=replace(sort.form, changes=False))
+        return telling.told(call(plain, keys, how, in_place=in_place, count=count, rng=rng), sort, rng)
     live = keys if count is None else keys[: min(count, n)]
     if not sort.form.value_bytes and (expected := whole_keys(live, sort, how)) is not None:
         return Call(n=n, keys=keys, expected=expected, in_place=in_place, how=how, count=count)
@@ -155,10 +169,56 @@ def call(sort: Sort, keys: Keys, how: Options, *, in_place: bool, count: int | N
     )
 
 
+def _merging(sort: Sort, keys: Keys, how: Options, rng: np.random.Generator) -> Call:
+    """The call that merges the first keys, as many as it says, with the others, both brought in order before."""
+    parts, values = how.parts, values_for(rng, len(keys), sort)
+    halves = [x[permutation(x, sort, how)] for x in (keys[:parts], keys[parts:])]
+    both = np.concatenate(halves)
+    order = permutation(both, sort, how)
+    return Call(
+        n=len(keys),
+        keys=halves[0],
+        expected=both[order],
+        in_place=False,
+        values=None if values is None else values[:parts],
+        values_expected=values_expected(values, order, sort),
+        how=how,
+        other=halves[1],
+        other_values=None if values is None else values[parts:],
+    )
+
+
+def _segmented(sort: Sort, keys: Keys, how: Options, rng: np.random.Generator) -> Call:
+    """The call that sorts segments, in turns laid out in every way, and rows of equal length."""
+    n, number = len(keys), int(rng.integers(2 * len(layouts.LAYOUTS)))
+    if number < len(layouts.LAYOUTS):
+        offsets = list(layouts.LAYOUTS.values())[number](rng, n, *layouts.edges(sort))
+        parts = len(offsets) - 1
+    else:
+        parts = layouts.rows(sort, n, number)
+        offsets = np.arange(parts + 1) * (n // parts)
+    order = layouts.permutation(keys, offsets, sort, how)
+    values = values_for(rng, n, sort)
+    return Call(
+        n=n,
+        keys=keys,
+        expected=None if how.discard else keys[order],
+        in_place=False,
+        values=values,
+        values_expected=values_expected(values, order, sort),
+        how=replace(how, parts=parts),
+        other=offsets.astype(np.uint32) if number < len(layouts.LAYOUTS) else None,
+    )
+
+
 def _told(sort: Sort, how: Options, count: int | None) -> str:
     """What a case says of how it was called, where that is not plain."""
     words = ["signed", "float"][how.kind - 1 :][:1] if how.kind else []
     words += ["descending"] * how.descending + ["keys not wanted"] * how.discard
+    if sort.kind == "merge":
+        words.append(f"{how.parts} of them in the first array")
+    if sort.kind == "segments":
+        words.append(f"{how.parts} segments")
     if sort.form.ranged:
         words.append(f"bits {how.begin} to {sort.plan.bits if how.end is None else how.end}")
     if count is not None:
@@ -191,9 +251,12 @@ def run(
         made = call(sort, keys, how, in_place=False, count=count, rng=rng)
         for in_place in (False, True):
             report.cases += 1
-            problem = frame.run(replace(made, in_place=in_place and not how.discard), shifts)
+            if sort.kind == "merge" and in_place:  # which no merge is: the sizes of the arrays are exchanged instead
+                in_place, how = False, replace(how, parts=n - how.parts)
+                made = call(sort, keys, how, in_place=False, count=None, rng=rng)
+            problem = frame.run(replace(made, in_place=in_place and made.expected is not None), shifts)
             if problem is not None:
-                report.note(Case(n, kind, in_place, items, _told(sort, how, count)), problem)
+                report.note(Case(n, kind, in_place, items, _told(sort, made.how, count)), problem)
                 if report.failed >= stop:
                     return report
     if said := engine.messages():

@@ -163,7 +163,8 @@ def common(named: Iterable[Named], prefix: str) -> dict[str, bytes]:
         tail = f"_{api}" if api else ""
         files[f"include/hs/hs_targets{tail}.h"] = _render("hs_targets.h", targets=rows, api=api)
         files[f"src/hs_targets{tail}.{_TABLES.get(api, 'c')}"] = _render("hs_targets.c", targets=rows, api=api)
-    built = {"targets": targets, "apis": apis}
+    algorithms = {s.split("_")[0] for t in targets for s in t.sorts}
+    built = {"targets": targets, "apis": apis, "algorithms": algorithms}
     for name in ("LICENSE", "README.md", "CMakeLists.txt", "meson.build"):
         files[name] = _render(name, prefix=prefix, **built)
     return {

@@ -20,7 +20,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
 
-from hsgen import bench, errors, target, validate
+from hsgen import bench, errors, large, target, validate
 from hsgen.backends.harness import Harness, Native
 from hsgen.backends.hosts import Host
 from hsgen.backends.opencl import keep_log
@@ -160,6 +160,9 @@ def _perform(request: Event, send: Callable[[Event], None]) -> Any:
     try:
         if request["task"] == "bench":
             return _bench(engine, request, show, beat)
+        if request["task"] == "large":
+            by = large.checks(target.find(request["target"]), engine.sort)
+            return [x for _ in show(iter([0])) for x in large.faults(engine, by, request["n"], request["seed"])]
         return _validate(engine, request, show)
     finally:
         engine.close()

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
-from hsgen.algorithms import merge, radix, scan
+from hsgen.algorithms import check, merge, mergepath, radix, scan, segments
 from hsgen.algorithms.spaces import Box
 from hsgen.device import Device
 from hsgen.keys import Form, KeyType
@@ -70,7 +70,7 @@ class Algorithm(Protocol):
 ALGORITHMS: Mapping[str, Algorithm] = {"merge": merge, "radix": radix, "scan": scan}
 """Those that a target has tables for."""
 
-DERIVED: Mapping[str, Algorithm] = {}
+DERIVED: Mapping[str, Algorithm] = {"mergepath": mergepath, "check": check, "segments": segments}
 """Those without tables: their `formed` gets what a target chose for keys of the width, or of words for narrow ones, by
 label ("radix", "merge"), and makes its own parameters of that and of the device."""
 

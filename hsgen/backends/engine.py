@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from hsgen.plan import PLAIN, Options
 from hsgen.spec import Sort
 
-KEYS, KEYS_OUT, VALUES, VALUES_OUT, COUNT = range(5)
-"""The buffers: keys, where they go if not sorted in place, values and where they go, a count on the device."""
+KEYS, KEYS_OUT, VALUES, VALUES_OUT, COUNT, OTHER, OTHER_VALUES, REPORT = range(8)
+"""The buffers: keys, where they go if not sorted in place, values and where they go, a count on the device, offsets of
+segments or the second of two arrays, the values of its keys, what is told besides."""
 
 Places = Mapping[str, tuple[int, int]]
 """For each role but scratch that a call uses, its buffer and the bytes at which it begins there."""
@@ -48,9 +49,13 @@ class Engine(Protocol):
     def run(self, n: int, places: Places, how: Options = PLAIN) -> float | None:
         """Sort `n` keys, in place where "source" and "destination" are one place, and wait.
 
-        An argsort that discards keys has no "destination".  Return the seconds from the begin of the first launch to
-        the end of the last on the device, None where its clock is off.
+        An argsort that discards keys has no "destination"; what is no sort does what its kind does.  Return the seconds
+        from the begin of the first launch to the end of the last on the device, None where its clock is off.
         """
+
+    def beside(self, sort: Sort) -> Engine:
+        """Return an engine of the same buffers that is ready to run another sort of the library; this one must be
+        renewed before it runs again."""
 
     def renew(self) -> None:
         """Make the sort ready anew: where its code lies, and by chance how fast it is, is drawn again."""
@@ -62,7 +67,8 @@ class Engine(Protocol):
         """Return the bytes of memory that the device has, and those of its largest buffer; 0 where it does not tell."""
 
     def outcome(self) -> int:
-        """Return how many passes of the last sort were done again, since the device let work-groups starve.
+        """Return how many passes of the last sort were done again, since the device let work-groups starve; of
+        segments, not 0 if the device refused them.
 
         Raises:
             Wrong: something wrote beyond the scratch memory.

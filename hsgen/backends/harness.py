@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import ctypes
 import json
 from dataclasses import fields
@@ -22,6 +23,7 @@ class Call(ctypes.Structure):
 
     _fields_ = (
         ("n", ctypes.c_uint64),
+        ("parts", ctypes.c_uint64),
         ("offsets", ctypes.c_uint64 * len(ROLES)),
         ("slots", ctypes.c_int32 * len(ROLES)),
         *((name, ctypes.c_uint32) for name in ("type", "descending", "begin_bit", "end_bit", "discard_keys")),
@@ -33,7 +35,7 @@ def call(plan: Plan, n: int, places: Places, how: Options) -> Call:
 
     C has no empty range at the first bit, since an end of 0 is the last: one behind it means the same.
     """
-    made = Call(n=n, descending=how.descending, discard_keys=how.discard)
+    made = Call(n=n, parts=how.parts, descending=how.descending, discard_keys=how.discard)
     made.type = plan.bits // 8 << 4 | how.kind if how.kind else 0
     made.begin_bit, made.end_bit = (1, 1) if how.end == 0 and how.begin == 0 else (how.begin, how.end or 0)
     for number, role in enumerate(ROLES):
@@ -103,6 +105,13 @@ class Native:
         self._last: tuple[int, Places, Options] | None = None
         self._call = Call()
         self.renew()
+
+    def beside(self, sort: Sort) -> Native:
+        """See `Engine`."""
+        made = copy.copy(self)
+        made.sort = sort
+        made.renew()
+        return made
 
     def renew(self) -> None:
         """See `Engine`."""

@@ -105,7 +105,7 @@ def library(
         Wrong: something does not compile.
     """
     words = bundle.Modules(made[0] if made else Path(os.devnull), made[1] if made else None, "hs")
-    orders, features = ORDERS if form.typed else (), ["range"] * form.ranged + ["count"] * form.counted
+    orders, features = ORDERS if form.typed else (), form.features
     more = {"values": [form.value], "orders": orders, "features": features}
     parts = {t.name: (t, choose(t, [key], [api], algorithms or t.labels(key), **more)) for t in targets}
     files, _ = bundle.build(parts, words, "hs")

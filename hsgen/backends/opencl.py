@@ -16,9 +16,9 @@ from hsgen.backends.engine import Places
 from hsgen.backends.hosts import Host
 from hsgen.backends.scratch import Scratch, cut
 from hsgen.errors import Unavailable, Wrong
-from hsgen.plan import PLAIN, Options, launches, offset, scratch_bytes, spare_at
+from hsgen.plan import PLAIN, Options, launches, offset, scratch_bytes, settled, spare_at
 from hsgen.render import Source, render
-from hsgen.spec import Sort
+from hsgen.spec import ROLES, Sort
 
 _Launch = tuple[Any, tuple[tuple[str, int], ...], tuple[int, ...], tuple[int, int], tuple[int, int]]
 
@@ -72,16 +72,18 @@ class Compiled:
         """Enqueue the sort of `n` keys between the memory objects of `buffers`, which has those of the roles that the
         sort has; in place where "source" and "destination" are the same object.  Return the last event.
 
-        Scratch is kept for the greatest need so far.  An out-of-order queue is given the order by events; n = 0
-        enqueues a marker.  `marks` gets the event of every launch.
+        A role that is not played may be missing, such as "other" where segments are of equal length, or "source" where
+        the first of two arrays is empty.  Scratch is kept for the greatest need so far.  An out-of-order queue is given
+        the order by events; where nothing is launched, a marker is enqueued.  `marks` gets the event of every launch.
 
         Raises:
-            Usage: n is beyond the plan, or the bit range is.
+            Usage: n is beyond the plan, or the bit range is; the parts do not fit.
         """
         cl = toolchain.pyopencl()
         ordered = not queue.properties & cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE
         event = None
-        key = n, bool(buffers["source"] == buffers.get("destination")), how
+        source = buffers.get("source")
+        key = n, bool(source is not None and source == buffers.get("destination")), settled(self.sort, n, how, buffers)
         if key not in self._launches:
             if len(self._launches) >= 64:
                 self._launches.clear()
@@ -89,7 +91,7 @@ class Compiled:
         self._n = n
         steps, need, spare = self._launches[key]
         part = self.scratch.part
-        bound = {"count": buffers["source"], "other": buffers["source"], **buffers}  # where none is given, none is read
+        bound = {**dict.fromkeys(ROLES, next(iter(buffers.values()))), **buffers}  # where none is given, none is read
         if need:
             self.scratch.ask(queue, need)
             if spare is not None:
@@ -109,7 +111,8 @@ class Compiled:
         return event if event is not None else cl.enqueue_marker(queue, wait_for=wait_for)
 
     def outcome(self, queue: Any) -> int:
-        """Return how many passes of the last sort, on `queue`, were done again, once it has run."""
+        """Return how many passes of the last sort, on `queue`, were done again, once it has run; of segments, not 0 if
+        the device refused them."""
         rule = self.sort.plan.outcome
         if rule is None or self._n <= rule.min_n:
             return 0
@@ -120,8 +123,7 @@ class Compiled:
         wants."""
         steps = self._resolve(n, in_place, how)
         spare = spare_at(self.sort, n) if how.discard and n else None
-        more = [] if spare is None else [spare]
-        places = [[*(at for role, at in step[1] if role == "scratch"), *more] for step in steps]
+        places = [[*(at for role, at in s[1] if role == "scratch"), *([] if spare is None else [spare])] for s in steps]
         return steps, cut(scratch_bytes(self.sort, n, how), places), spare
 
     def _resolve(self, n: int, in_place: bool, how: Options) -> list[_Launch]:
@@ -194,6 +196,12 @@ class Direct:
         buffer = self._buffers[slot]
         return buffer.get_sub_region(offset, buffer.size - offset) if offset else buffer
 
+    def beside(self, sort: Sort) -> Direct:
+        """See `Engine`."""
+        made = Direct(self.context, Compiled(self.context, sort))
+        made.queue, made._buffers = self.queue, self._buffers
+        return made
+
     def renew(self) -> None:
         """See `Engine`; compiled from its source, whatever kernels it had."""
         self._compiled = Compiled(self.context, self.sort, self._compiled.source)
@@ -231,8 +239,7 @@ class Direct:
     def run(self, n: int, places: Places, how: Options = PLAIN) -> float | None:
         """See `Engine`."""
         # made anew each time: NVIDIA's driver crashes when parts of a buffer go in another order than the reverse
-        parts: dict[tuple[int, int], Any] = {}
-        buffers = {}
+        parts, buffers = dict[tuple[int, int], Any](), dict[str, Any]()
         for role, place in places.items():
             if place not in parts:
                 parts[place] = self._part(*place)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,8 @@ from hsgen.spec import Sort
 from hsgen.target import Target
 
 _NAMES = {"source": "keys", "destination": "out"}  # of roles, as callers have them; others are called by their own
-_WRITTEN = ("destination", "values_out")
+_VALUES = ("values", "values_out", "other_values")
+_WRITTEN = ("destination", "values_out", "report")
 
 Given = dict[str, Any]
 """Arrays and buffers of a call by their roles, None where there is none."""
@@ -27,6 +28,8 @@ class Runner:
     """A sort, or prefix sum, compiled for a context of one device, with the scratch memory that its calls share."""
 
     _noun, _verb, _done, _items = "sort", "sort", "sorted", "keys"  # as messages have it
+    _names: Mapping[str, str] = _NAMES
+    _apart = False  # whether a call never is in place
 
     def __init__(self, context: Any, host: hosts.Host, found: Target, sort: Sort, dtype: Any = None) -> None:
         """Compile a sort of the target `found`; `dtype` is the type of its elements, unsigned numbers if not given."""
@@ -47,19 +50,23 @@ class Runner:
         """The bytes of one item in the buffer of a role."""
         if role in ("source", "destination"):
             return self._sort.item_bytes
-        return 4 if role == "count" else self._sort.form.value_bytes
+        return 4 if role in ("count", "report") else self._sort.form.value_bytes
+
+    def _length(self, role: str, n: int) -> int:
+        """The items that a call for `n` uses in the buffer of a role."""
+        return {"count": 1, "report": n + 1}.get(role, n)
 
     def _elements(self, role: str) -> np.dtype[Any] | None:
         """The type that elements of an array must have, None for any of the right size."""
         if role in ("source", "destination"):
             return self.dtype
-        if role == "count":
+        if role in ("count", "report"):
             return np.dtype(np.uint32)
         return np.dtype(f"u{self._sort.form.value_bytes}") if self._sort.form.index else None
 
     def _memory(self, given: Any, role: str) -> Memory:
         """Where an array or buffer lies, once its elements are found right."""
-        name = _NAMES.get(role, role)
+        name = self._names.get(role, role)
         at = memory(given, name, self._context)
         if at.is_array:
             wanted, have = self._elements(role), given.dtype
@@ -78,8 +85,8 @@ class Runner:
         held = {role: self._memory(x, role) for role, x in given.items() if x is not None}
         count = held["source"].size // self._size("source") if n is None else operator.index(n)
         for role, x in held.items():
-            self._check_room(role, x, 1 if role == "count" else count)
-        placed = _in_place(held, self._verb, discard=how.discard)
+            self._check_room(role, x, self._length(role, count))
+        placed = held if self._apart else _in_place(held, self._verb, discard=how.discard)
         self._check_overlaps(placed, count)
         events = [*(wait_for or []), *(e for x in held.values() for e in getattr(x.given, "events", []))]
         event = self._enqueue(queue, placed, count, events or None, how)
@@ -103,16 +110,17 @@ class Runner:
 
     def _check_room(self, role: str, x: Memory, need: int) -> None:
         if need * (size := self._size(role)) > x.size:
-            what = "counts" if role == "count" else "values" if role.startswith("values") else self._items
-            does = "needed" if role == "count" else f"to be {self._done}"
-            raise ValueError(f"{_NAMES.get(role, role)} holds {x.size // size} {what}, {need} are {does}")
+            words = {"count": "counts", "report": "words", **dict.fromkeys(_VALUES, "values")}
+            what, does = words.get(role, self._items), f"to be {self._done}"
+            does = "needed" if role in ("count", "report") else does
+            raise ValueError(f"{self._names.get(role, role)} holds {x.size // size} {what}, {need} are {does}")
 
     def _check_overlaps(self, placed: dict[str, Memory], n: int) -> None:
         used: dict[int, tuple[str, Memory, int, bool]] = {}
         for role, x in placed.items():
-            name = used.get(id(x), (_NAMES.get(role, role),))[0]
-            size = self._size(role) * (1 if role == "count" else n)
-            used[id(x)] = name, x, size if n > 0 else 0, role in _WRITTEN
+            name = used.get(id(x), (self._names.get(role, role),))[0]
+            size = self._size(role) * self._length(role, n)
+            used[id(x)] = name, x, size if n > 0 or role == "report" else 0, role in _WRITTEN
         if both := overlapping(used.values()):
             hint = f"; leave out away to {self._verb} in place" if both == ("keys", "out") else ""
             raise ValueError(f"{both[0]} and {both[1]} overlap{hint}")

@@ -154,7 +154,7 @@ def _check_bench(sort: Sort, how: Options, counts: list[int], peers: list[str]) 
     Raises:
         Usage: this is no sort, a count or the bit range is beyond it, or a peer cannot sort so.
     """
-    if sort.kind == "scan":
+    if sort.kind != "sort":
         raise Usage(f"algorithm {sort.algorithm}: bench times sorts; name one of them")
     if max(counts) > sort.plan.max_n:
         raise Usage(f"sizes up to {max(counts)}: {sort.name} sorts up to {sort.plan.max_n} keys")

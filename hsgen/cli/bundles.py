@@ -12,9 +12,9 @@ from hsgen import target as target_files
 from hsgen.bundle import Files, Modules, build, sorts
 from hsgen.cli.common import Wanted, emit_json, json_option, require_option, required, wanted_options
 from hsgen.errors import Unavailable, Usage, Wrong
-from hsgen.manifest import MANIFEST, Choice, Manifest, widened
+from hsgen.manifest import CHECK, MANIFEST, Choice, Manifest, widened
 from hsgen.store import changes, compare, read_manifest, unified, write
-from hsgen.target import Target
+from hsgen.target import AUTO, Target
 from hsgen.vendor import PREFIX, check_prefix
 
 _folder = click.option(
@@ -38,7 +38,8 @@ _targets = click.option("-t", "--target", "names", multiple=True, help="A target
     "algorithms",
     multiple=True,
     metavar="NAME",
-    help="This algorithm or variant, as `hsgen targets` lists it; by default auto, the sort for any count.",
+    help="This algorithm or variant, as `hsgen targets` lists it; by default auto, the sort for any "
+    "count, and check, digests of arrays.",
 )
 @click.option("--remove", "removed", multiple=True, metavar="NAME", help="Take this target out of the bundle.")
 @click.option("--prefix", help=f"What C names begin with; {PREFIX} if the bundle has none yet.")
@@ -125,7 +126,7 @@ def _named(
         if found.name in parts:
             raise Usage(f"target {found.name}: named twice; name it once")
         have = kept.targets.get(found.name) if kept else None
-        chosen = wanted.choice(found, apis, algorithms)
+        chosen = wanted.choice(found, apis, algorithms or (AUTO, CHECK))
         sorts(found, chosen, wanted.keys)  # what is asked for goes together, whatever the bundle has besides
         parts[found.name] = (found, widened(chosen, have.choice if have else None, found))
     return parts

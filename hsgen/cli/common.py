@@ -60,8 +60,8 @@ class Wanted:
         out: dict[str, Sort] = {}
         why = Usage(f"target {target.name}: has no such sort; `hsgen targets` lists what it has")
         for key, value in product(choice.widths, choice.values):
-            for label in target.labels(key):
-                if not named or label in named:
+            for label in [*target.labels(key), *target.derived(key)]:
+                if label in (named or target.labels(key)):
                     try:
                         sort = target.sort(label, key, choice.form(value))
                     except Usage as e:
@@ -101,7 +101,8 @@ _OPTIONS = (
         "features",
         multiple=True,
         type=click.Choice(list(FEATURES)),
-        help="range: sort by some bits of the keys; count: take the count from device memory.",
+        help="range: sort by some bits of the keys; count: take the count from device memory; changes: tell where the "
+        "sorted keys change.",
     ),
 )
 

@@ -10,11 +10,13 @@ import click
 
 from hsgen import doctor as doctors
 from hsgen import evidence
+from hsgen import large as larges
 from hsgen import target as target_files
 from hsgen import validate as validation
 from hsgen.backends.hosts import matches
 from hsgen.cli import places
 from hsgen.cli.common import (
+    Count,
     Wanted,
     device_option,
     emit_json,
@@ -42,6 +44,12 @@ from hsgen.spec import Sort
 @places.algorithm_option
 @click.option("--full", is_flag=True, help=f"At least {validation.FULL} cases a sort, not {validation.QUICK}.")
 @seed_option
+@click.option(
+    "--large",
+    type=Count(),
+    metavar="COUNT",
+    help="Sort so many random keys instead, such as 2^28, and check them on the device by digests before and after.",
+)
 @click.option("--record", is_flag=True, help="Write what was shown into the target's file, as evidence.")
 @require_option
 @json_option
@@ -55,6 +63,7 @@ def validate(
     bundle: Path | None,
     algorithm: str | None,
     full: bool,
+    large: int | None,
     seed: int,
     record: bool,
     require: bool,
@@ -66,6 +75,10 @@ def validate(
     all types of their width, both orders, and many ranges and counts.
     """
     rows = []
+    if large is not None and (record or full):
+        raise Usage(
+            "--large goes with neither --full nor --record, which are about many small cases; leave it out there"
+        )
     with required(require):
         drive = places.Drive(
             target=name,
@@ -75,13 +88,26 @@ def validate(
             folder=bundle,
             algorithm=algorithm,
             wanted=wanted,
+            large=large is not None,
             shim=True,
         )
         place = places.find(device, drive)
         _tell(place)
         file = _recording(place) if record else None
         for sort in place.sorts:
-            rows.append(_validate(place, sort, full, seed))
+            rows.append(_validate(place, sort, full, seed) if large is None else _large(place, sort, large, seed))
+    _shown(rows, seed, as_json)
+    if file is not None:
+        text = evidence.recorded(file.read_text(encoding="utf-8"), str(file), _row(place, rows))
+        places.replace(file, text, "nothing was recorded")
+
+
+def _shown(rows: list[dict[str, Any]], seed: int, as_json: bool) -> None:
+    """Print what was found.
+
+    Raises:
+        Wrong: not all of it is right.
+    """
     if as_json:
         emit_json(rows)
     else:
@@ -92,9 +118,6 @@ def validate(
     ]
     if wrong:
         raise Wrong(*wrong, f"repeat with --seed {seed}")
-    if file is not None:
-        text = evidence.recorded(file.read_text(encoding="utf-8"), str(file), _row(place, rows))
-        places.replace(file, text, "nothing was recorded")
 
 
 def _tell(place: places.Place) -> None:
@@ -146,6 +169,16 @@ def _row(place: places.Place, rows: list[dict[str, Any]]) -> dict[str, str]:
     }
 
 
+def _large(place: places.Place, sort: Sort, n: int, seed: int) -> dict[str, Any]:
+    by = larges.checks(target_files.find(place.target), sort)
+    if place.library:
+        found = places.follow(place.request(sort, "large", n=n, seed=seed), sort.name, 1)
+    else:
+        found = larges.faults(places.direct(place.host, sort, place.api), by, n, seed)
+    wrong = [f"{n} keys, random, in place, checked on the device: wrong are {', '.join(found)}"] if found else []
+    return _found(place, sort, validation.Report(cases=1, failed=len(wrong), failures=wrong), n, seed, full=False)
+
+
 def _validate(place: places.Place, sort: Sort, full: bool, seed: int) -> dict[str, Any]:
     pairs = validation.plan_cases(sort, full=full, seed=seed)
     if place.library:
@@ -155,6 +188,13 @@ def _validate(place: places.Place, sort: Sort, full: bool, seed: int) -> dict[st
     else:
         engine = places.direct(place.host, sort, place.api)
         report = validation.run(engine, pairs, seed, progress=progress(sort.name, len(pairs)))
+    return _found(place, sort, report, max(n for n, _ in pairs), seed, full=full)
+
+
+def _found(
+    place: places.Place, sort: Sort, report: validation.Report, greatest: int, seed: int, *, full: bool
+) -> dict[str, Any]:
+    """What is printed of a sort."""
     return {
         "target": sort.target,
         "api": place.api,
@@ -163,12 +203,12 @@ def _validate(place: places.Place, sort: Sort, full: bool, seed: int) -> dict[st
         "key": sort.label,
         "value": None if sort.form.value == "none" else sort.form.value,
         "typed": sort.form.typed,
-        "features": ["range"] * sort.form.ranged + ["count"] * sort.form.counted,
+        "features": list(sort.form.features),
         "cases": report.cases,
         "failures": report.failed,
         "seed": seed,
         "full": full,
-        "greatest_n": max(n for n, _ in pairs),
+        "greatest_n": greatest,
         "examples": report.failures,
     }
 

@@ -18,7 +18,7 @@ from hsgen.backends import hosts, opencl, shim, trial
 from hsgen.backends import native as backend
 from hsgen.cli.common import Wanted
 from hsgen.errors import Unavailable, Usage
-from hsgen.manifest import MANIFEST
+from hsgen.manifest import CHECK, MANIFEST
 from hsgen.render import render
 from hsgen.spec import APIS, Sort
 from hsgen.store import read_manifest
@@ -70,6 +70,7 @@ class Drive:
     folder: Path | None
     algorithm: str | None
     wanted: Wanted
+    large: bool = False  # whether digests are needed beside each sort
     shim: bool = False  # whether Metal's kernels may run in another language
 
     @cached_property
@@ -135,7 +136,7 @@ class Drive:
             if (manifest := read_manifest(self.folder)) is None:
                 raise Usage(f"{self.folder}: no bundle there; name a folder with a {MANIFEST}")
             made = (self.folder, manifest)
-        names, form = [sort.algorithm], sort.form
+        names, form = [sort.algorithm, *([CHECK] if self.large else [])], sort.form
         return backend.library(self.api, [found], sort.label, peers, made, algorithms=names, form=form)
 
 

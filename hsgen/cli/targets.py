@@ -61,8 +61,8 @@ def _listed(t: target_files.Target) -> dict[str, Any]:
 
 
 def _offers(found: target_files.Target) -> list[tuple[str, str]]:
-    """Each width that a target sorts or sums up, with each label that it has for it."""
-    return [(k, a) for k in KEYS if k in offered(found) for a in found.labels(k)]
+    """Each width that a target sorts, sums up or merges, with each label that it has for it."""
+    return [(k, a) for k in KEYS if k in offered(found) for a in (*found.labels(k), *found.derived(k))]
 
 
 def _by_label(found: target_files.Target) -> dict[str, list[str]]:
@@ -118,7 +118,7 @@ def _record(found: target_files.Target, sort: Sort, count: int | None) -> dict[s
         "key": sort.label,
         "value": None if form.value == "none" else form.value,
         "typed": form.typed,
-        "features": ["range"] * form.ranged + ["count"] * form.counted,
+        "features": list(form.features),
         "serves": _serves(found, sort),
         "max_n": sort.plan.max_n,
         "parts": [

@@ -12,7 +12,7 @@ import jinja2
 from markupsafe import Markup
 
 from hsgen import __version__, resources
-from hsgen.algorithms import ALGORITHMS
+from hsgen.algorithms import EVERY
 from hsgen.keys import described
 from hsgen.render import template_errors
 from hsgen.report import counts, drawing, facts, merge, plans, radix, scan
@@ -205,7 +205,7 @@ def _shapes(some: Sequence[Sort]) -> list[Shape]:
 
 
 def _shape(label: str, algorithm: str, params: Any, most: int) -> Shape:
-    made = ALGORITHMS[algorithm]
+    made = EVERY[algorithm]
     values = [(name, getattr(params, name, None)) for name in made.FIELDS]
     return Shape(
         label=label,

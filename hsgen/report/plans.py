@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from hsgen import sorts
 from hsgen.plan import launches, scratch_bytes
 from hsgen.report.drawing import count, power
-from hsgen.spec import ALONE, GRIDS, LAST, SPAN, UNCAPPED, Binding, Sort, Step
+from hsgen.spec import ALONE, GRIDS, LAST, PARTS, SPAN, UNCAPPED, Binding, Sort, Step
 
-_GETS = {ALONE: "its argument", SPAN: "the bit range", LAST: "the passes", GRIDS: "grids"}
+_GETS = {ALONE: "its argument", SPAN: "the bit range", LAST: "the passes", GRIDS: "grids", PARTS: "the parts"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

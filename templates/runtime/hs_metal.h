@@ -57,7 +57,7 @@ typedef struct hs_metal_buffer {
     uint64_t offset;
 } hs_metal_buffer;
 
-/* One sort, or one scan of a table.  Set what is not needed to 0.  The caller keeps the buffers. */
+/* One sort, or whatever else its kind does.  Set what is not needed to 0.  The caller keeps the buffers. */
 typedef struct hs_metal_args {
     uint64_t n;                  /* keys, or rows; with `count` the most that there can be, below 2^30 */
     hs_options options;          /* type, order, bits; a scan has none */
@@ -67,6 +67,10 @@ typedef struct hs_metal_args {
     hs_metal_buffer values;      /* the value of each key, for sorts that have such */
     hs_metal_buffer values_destination; /* null: in place as the keys are; always given where indices are made */
     hs_metal_buffer count;       /* the count as a 32-bit number, at most n counts; null: n keys */
+    hs_metal_buffer other;       /* offsets of segments (null: of equal length), or the second array of a merge */
+    hs_metal_buffer other_values; /* the values of its keys */
+    hs_metal_buffer report;      /* what a check says, or where sorted keys change */
+    uint64_t parts;              /* of segments, of keys of the first array, of keys to look at; or a shift of keys */
 } hs_metal_args;
 
 /* Encode a sort into a command buffer that has no encoder open; it is one compute encoder, which has ended on return.
@@ -77,10 +81,24 @@ hs_status hs_metal_sort(const hs_metal *sorter, hs_metal_commands commands, cons
 /* The same for a scan (HS_SCAN): the prefix sums of each column of a table of n rows. */
 hs_status hs_metal_scan(const hs_metal *sorter, hs_metal_commands commands, const hs_metal_args *args);
 
+/* The same for HS_SEGMENTS: each of `parts` segments of n keys is sorted by itself.  Segment i begins at other[i] and
+ * ends at other[i + 1].  Where offsets decrease or run past n nothing is written, and hs_outcome says so. */
+hs_status hs_metal_segments(const hs_metal *sorter, hs_metal_commands commands, const hs_metal_args *args);
+
+/* The same for HS_MERGE: `parts` keys of source and n - parts of other, both in order, go to destination in order. */
+hs_status hs_metal_merge(const hs_metal *sorter, hs_metal_commands commands, const hs_metal_args *args);
+
+/* The same for HS_CHECK: 8 words about n keys of source, and about those from n to `parts`, go to report. */
+hs_status hs_metal_check(const hs_metal *sorter, hs_metal_commands commands, const hs_metal_args *args);
+
 /* The sort for `key` ("u32") and `value` (null: "none"), as in hs_serves, among these targets that suits the device
  * best and that its general limits allow; null if none.  How wide SIMD groups are is found out by hs_metal_create. */
 hs_status hs_metal_match(const hs_metal_target *const *targets, size_t count, const char *key, const char *value,
                          hs_metal_device device, const hs_metal_kernels **sort);
+
+/* The same for any kind. */
+hs_status hs_metal_match_kind(const hs_metal_target *const *targets, size_t count, hs_kind kind, const char *key,
+                              const char *value, hs_metal_device device, const hs_metal_kernels **sort);
 
 #ifdef __cplusplus
 }

@@ -149,11 +149,9 @@ const hs_sort *hs_metal_sort_of(const hs_metal *sorter) { return sorter ? sorter
 
 /* A call that has been checked. */
 typedef struct hs_metal_call {
-    uint64_t n;
-    const hs_options *options;
+    hs_call plan;
     hs_metal_buffer given[HS_ROLES];
     hs_span spans[HS_ROLES];
-    int in_place, counted;
 } hs_metal_call;
 
 static int hs_metal_same(const hs_metal_buffer *a, const hs_metal_buffer *b)
@@ -162,7 +160,7 @@ static int hs_metal_same(const hs_metal_buffer *a, const hs_metal_buffer *b)
 }
 
 /* All that can be wrong with the buffers of a call. */
-static hs_status hs_metal_check(const hs_sort *sort, const hs_metal_args *args, hs_metal_call *call)
+static hs_status hs_metal_survey(const hs_sort *sort, const hs_metal_args *args, hs_metal_call *call)
 {
     hs_span *const spans = call->spans;
     hs_status status;
@@ -173,6 +171,9 @@ static hs_status hs_metal_check(const hs_sort *sort, const hs_metal_args *args, 
     call->given[HS_VALUES] = args->values;
     call->given[HS_VALUES_OUT] = args->values_destination;
     call->given[HS_COUNT] = args->count;
+    call->given[HS_OTHER_INPUT] = args->other;
+    call->given[HS_OTHER_VALUES] = args->other_values;
+    call->given[HS_REPORT] = args->report;
     for (i = 0; i < HS_ROLES; i++) {
         const hs_metal_buffer *one = &call->given[i];
         const uint64_t length = one->memory ? [one->memory length] : 0;
@@ -182,8 +183,8 @@ static hs_status hs_metal_check(const hs_sort *sort, const hs_metal_args *args, 
     }
     if (hs_metal_same(&args->destination, &args->source)) spans[HS_DESTINATION].where = 0;
     if (hs_metal_same(&args->values_destination, &args->values)) spans[HS_VALUES_OUT].where = 0;
-    status = hs_survey(sort, args->n, &args->options, spans, &call->in_place);
-    if (status != HS_OK || args->n == 0) return status;
+    status = hs_survey(sort, &call->plan, spans);
+    if (status != HS_OK || hs_idle(sort, args->n)) return status;
     if ((spans[HS_SCRATCH].bytes || spans[HS_DESTINATION].from == HS_SCRATCH) && spans[HS_SCRATCH].begin % 256)
         return HS_ERROR_ALIGNMENT;
     return HS_OK;
@@ -193,8 +194,8 @@ static hs_status hs_metal_check(const hs_sort *sort, const hs_metal_args *args, 
 static int hs_metal_grid(const hs_sort *sort, const hs_step *step, const hs_metal_call *call, uint32_t grid[2],
                          int32_t *argument)
 {
-    const uint64_t groups = hs_groups(step, call->n, call->in_place, call->counted);
-    if (!groups || !hs_argument(sort, step, call->options, call->in_place, call->counted, argument)) return 0;
+    const uint64_t groups = hs_groups(step, &call->plan);
+    if (!groups || !hs_argument(sort, step, &call->plan, argument)) return 0;
     return hs_grid(groups, sort->max_groups, grid) ? 1 : -1;
 }
 
@@ -205,7 +206,7 @@ static void hs_metal_dispatch(const hs_metal *sorter, id<MTLComputeCommandEncode
     hs_metal_numbers numbers;
     uint32_t i;
     memset(&numbers, 0, sizeof numbers);
-    numbers.n = (int64_t)call->n;
+    numbers.n = (int64_t)call->plan.n;
     numbers.argument = argument;
     numbers.low = hs_bound(step->min_n);
     numbers.high = hs_bound(step->max_n);
@@ -213,7 +214,7 @@ static void hs_metal_dispatch(const hs_metal *sorter, id<MTLComputeCommandEncode
     for (i = 0; i < kernel->bindings; i++) {
         const hs_span *span = &call->spans[step->bindings[i].role];
         [encoder setBuffer:call->given[span->from].memory
-                    offset:(NSUInteger)(span->begin + hs_offset(&step->bindings[i], call->n))
+                    offset:(NSUInteger)(span->begin + hs_offset(&step->bindings[i], call->plan.n))
                    atIndex:i];
     }
     [encoder setBytes:&numbers length:sizeof numbers atIndex:i];
@@ -254,11 +255,11 @@ static hs_status hs_metal_run(const hs_metal *sorter, hs_metal_commands commands
     if (sorter->sort->kind != kind) return HS_ERROR_KERNELS;
     if (args->n > sorter->sort->max_n) return HS_ERROR_COUNT;
     memset(&call, 0, sizeof call);
-    call.n = args->n;
-    call.options = &args->options;
-    call.counted = args->count.memory != nil;
-    status = hs_metal_check(sorter->sort, args, &call);
-    if (status != HS_OK || args->n == 0) return status;
+    call.plan.n = args->n;
+    call.plan.parts = args->parts;
+    call.plan.options = &args->options;
+    status = hs_metal_survey(sorter->sort, args, &call);
+    if (status != HS_OK || hs_idle(sorter->sort, args->n)) return status;
     for (i = 0; i < sorter->sort->step_count; i++)
         if (hs_metal_grid(sorter->sort, &sorter->sort->steps[i], &call, grid, &argument) < 0) return HS_ERROR_DEVICE;
     @autoreleasepool {
@@ -277,8 +278,29 @@ hs_status hs_metal_scan(const hs_metal *sorter, hs_metal_commands commands, cons
     return hs_metal_run(sorter, commands, args, HS_SCAN);
 }
 
+hs_status hs_metal_segments(const hs_metal *sorter, hs_metal_commands commands, const hs_metal_args *args)
+{
+    return hs_metal_run(sorter, commands, args, HS_SEGMENTS);
+}
+
+hs_status hs_metal_merge(const hs_metal *sorter, hs_metal_commands commands, const hs_metal_args *args)
+{
+    return hs_metal_run(sorter, commands, args, HS_MERGE);
+}
+
+hs_status hs_metal_check(const hs_metal *sorter, hs_metal_commands commands, const hs_metal_args *args)
+{
+    return hs_metal_run(sorter, commands, args, HS_CHECK);
+}
+
 hs_status hs_metal_match(const hs_metal_target *const *targets, size_t count, const char *key, const char *value,
                          hs_metal_device device, const hs_metal_kernels **sort)
+{
+    return hs_metal_match_kind(targets, count, HS_SORT, key, value, device, sort);
+}
+
+hs_status hs_metal_match_kind(const hs_metal_target *const *targets, size_t count, hs_kind kind, const char *key,
+                              const char *value, hs_metal_device device, const hs_metal_kernels **sort)
 {
     hs_device facts;
     uint32_t best = 0;
@@ -295,7 +317,7 @@ hs_status hs_metal_match(const hs_metal_target *const *targets, size_t count, co
             const hs_target *target = targets[t]->target;
             const uint32_t suits = hs_suits(target, &facts);
             for (s = 0; suits > best && s < target->sort_count; s++) {
-                if (!hs_serves(target->sorts[s], key, value) || !targets[t]->sorts[s]->lines) continue;
+                if (!hs_serves_kind(target->sorts[s], kind, key, value) || !targets[t]->sorts[s]->lines) continue;
                 if (!hs_metal_runs(target->sorts[s], device)) continue;
                 best = suits;
                 *sort = targets[t]->sorts[s];

@@ -24,7 +24,7 @@ LANES = ROOT / "tests/device/lanes"
 TINY = str(LANES / "lanes4.toml")
 WORDS = "targets/lanes4/spirv/merge_u32.c"
 ALONE = "not made, GLSL alone: no GLSL compiler here"
-GENERATE = ("generate", "-t", TINY, "--api", "vulkan", "--key", "u32")
+GENERATE = ("generate", "-t", TINY, "--api", "vulkan", "--key", "u32", "--algorithm", "auto")
 CHECK = ("check", "-t", TINY)
 
 Run = Callable[..., tuple[int, str, str]]
@@ -414,7 +414,10 @@ def test_a_bundle_of_the_first_schema_is_read_and_refreshed(run: Run, tmp_path: 
     assert run("verify", folder)[0] == 0
     code, _, err = run("check", "-o", folder)
     assert code == 1 and f"stale {kernels}" in err and "missing include/hs/hs.h" in err
-    assert run("generate", "-t", "intel-gen8", "--api", "opencl", "--key", "u64", "-o", folder)[0] == 0
+    assert (
+        run("generate", "-t", "intel-gen8", "--api", "opencl", "--key", "u64", "--algorithm", "auto", "-o", folder)[0]
+        == 0
+    )
     assert run("check", "-o", folder)[0] == 0
     new = json.loads((folder / "manifest.json").read_text())
     assert new["schema"] == 3 and new["prefix"] == "hs"

@@ -59,8 +59,10 @@ def plan(folder: Path, name: str) -> dict[str, Any]:
 )
 def test_a_bundle_holds_what_was_asked_for_and_no_more(tmp_path: Path, options: str, expected: list[str]) -> None:
     entry = generate(tmp_path / "bundle", *options.split())
-    assert files(tmp_path / "bundle") == expected
-    assert sorted(entry["sorts"]) == expected
+    checks = {name.replace("auto", "check") for name in expected if name.startswith("auto")}
+    checks |= {name.replace("_index", "_v8" if "index64" in name else "_v4") for name in checks if "_index" in name}
+    assert files(tmp_path / "bundle") == sorted({*expected, *checks})
+    assert sorted(entry["sorts"]) == sorted({*expected, *checks})
 
 
 def test_all_forms_at_once(tmp_path: Path) -> None:
@@ -69,7 +71,9 @@ def test_all_forms_at_once(tmp_path: Path) -> None:
     entry = generate(tmp_path / "bundle", *every, "--order", "both", "--feature", "range", "--feature", "count")
     ends = ["" if v == "none" else f"_{v}" for v in VALUES if v != "packed"]
     expected = {f"auto_{k}{e}" for k in ("u8", "u16", "u32", "u64") for e in ends} | {"auto_u32_packed"}
-    assert set(files(tmp_path / "bundle")) == expected and len(entry["sorts"]) == len(expected)
+    checks = {name.replace("auto", "check") for name in expected}
+    assert set(files(tmp_path / "bundle")) == {*expected, *checks} and len(entry["sorts"]) == 2 * len(expected)
+    assert not any(plan(tmp_path / "bundle", name)["counted"] for name in checks)
     for name in expected:
         made = plan(tmp_path / "bundle", name)
         assert made["typed"] and made["ranged"] and made["counted"]
@@ -78,7 +82,7 @@ def test_all_forms_at_once(tmp_path: Path) -> None:
 def test_the_manifest_records_the_choice(tmp_path: Path) -> None:
     plain = generate(tmp_path / "plain")
     words = ("keys", "apis", "algorithms", "values", "orders", "features")
-    assert [plain[w] for w in words] == [["u32", "u64"], ["opencl"], ["auto"], ["none"], ["ascending"], []]
+    assert [plain[w] for w in words] == [["u32", "u64"], ["opencl"], ["auto", "check"], ["none"], ["ascending"], []]
     options = "--key f32 --key u8 --value index --value v4 --order descending --feature count"
     some = generate(tmp_path / "some", *options.split())
     assert some["keys"] == ["u8", "f32"] and some["values"] == ["v4", "index"]
@@ -99,7 +103,7 @@ def test_manifests_of_older_schemas_mean_plain_keys(tmp_path: Path, schema: int)
     assert choice.form() == PLAIN
     assert main(["generate", "-o", str(tmp_path)]) == 0  # brings the manifest up to date
     assert json.loads((tmp_path / "manifest.json").read_text())["schema"] == 3
-    assert files(tmp_path) == ["auto_u32"]
+    assert files(tmp_path) == ["auto_u32", "check_u32"]
 
 
 def test_what_a_bundle_has_unites_with_what_is_asked_for(tmp_path: Path) -> None:
@@ -108,7 +112,8 @@ def test_what_a_bundle_has_unites_with_what_is_asked_for(tmp_path: Path) -> None
     assert not plan(tmp_path, "auto_u32")["typed"]
     entry = generate(tmp_path, "--key", "f32", "--value", "v8")
     assert entry["keys"] == ["u32", "f32"] and entry["values"] == ["none", "v8"]
-    assert files(tmp_path) == ["auto_u32", "auto_u32_v8"] and plan(tmp_path, "auto_u32")["typed"]
+    assert files(tmp_path) == ["auto_u32", "auto_u32_v8", "check_u32", "check_u32_v8"]
+    assert plan(tmp_path, "auto_u32")["typed"]
     entry = generate(tmp_path, "--key", "u32", "--feature", "range", "--order", "descending")
     assert entry["orders"] == ["ascending", "descending"] and entry["features"] == ["range"]
     assert all(plan(tmp_path, name)["ranged"] for name in files(tmp_path))
@@ -140,7 +145,7 @@ def test_widened_choices_keep_their_order() -> None:
 )
 def test_headers_name_a_command_that_makes_the_same(tmp_path: Path, options: str, added: str) -> None:
     generate(tmp_path / "a", *options.split())
-    (name,) = files(tmp_path / "a")
+    name = files(tmp_path / "a")[0]
     path = f"targets/intel-gen8/kernels/opencl/{name}.cl"
     text = (tmp_path / "a" / path).read_text()
     command = next(x for x in text.splitlines() if x.startswith("// hsgen generate ")).removeprefix("// hsgen ")

@@ -3,6 +3,7 @@
 #include "hs/hs_cuda.h"
 #include "hs/hs_targets.h"
 
+#include <initializer_list>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -262,11 +263,11 @@ static int scratch_and_wide()
 {
     static const hs_kernel two[] = {{"narrow", 64, 1, 0, 2, 0, 0, 0}, {"broad", 64, 1, 0, 3, 0, 1, 0}};
     static const hs_step steps[] = {
-        {0, 5, HS_IN_PLACE, HS_ALONE, 0, 0, {{HS_SOURCE, 0, 0}, {HS_SCRATCH, 1, 0}}, 0, 1000000, 63, 64, 1, 10},
+        {0, 5, HS_IN_PLACE, HS_ALONE, 0, 0, {{HS_SOURCE, 0, 0}, {HS_SCRATCH, 1, 0}}, 0, 1000000, 63, 64, 1, 10, 0, 0},
         {0, 6, HS_OUT_OF_PLACE, HS_ALONE, 0, 0, {{HS_SCRATCH, 1024, 1}, {HS_DESTINATION, 0, 0}}, 0, 1000000, 63, 64, 1,
-         10},
+         10, 0, 0},
         {1, 7, HS_ANYWHERE, HS_ALONE, 0, 0, {{HS_SOURCE, 0, 0}, {HS_SCRATCH, 0, 8}, {HS_DESTINATION, 0, 0}}, 1000000,
-         uint64_t{1} << 40, 63, 64, 1, 10}};
+         uint64_t{1} << 40, 63, 64, 1, 10, 0, 0}};
     hs_sort made = TESTED;
     made.kernels = two;
     made.kernel_count = 2;
@@ -318,9 +319,11 @@ static int cooperates()
 {
     static const hs_kernel two[] = {{"apart", 64, 1, 0, 1, 0, 0, 0}, {"grid", 256, 32, 20000, 2, 1, 0, 1}};
     static const hs_step steps[] = {
-        {0, 0, HS_ANYWHERE, HS_ALONE, 0, 0, {{HS_SOURCE, 0, 0}}, 0, 1000, 0, 1, 1, 100000},
-        {1, 0, HS_ANYWHERE, HS_ALONE, 0, 0, {{HS_SOURCE, 0, 0}, {HS_DESTINATION, 0, 0}}, 1000, 5000, 255, 256, 1, 9},
-        {1, 1, HS_ANYWHERE, HS_ALONE, 0, 0, {{HS_SOURCE, 0, 0}, {HS_DESTINATION, 0, 0}}, 5000, 9000, 255, 256, 1, 10}};
+        {0, 0, HS_ANYWHERE, HS_ALONE, 0, 0, {{HS_SOURCE, 0, 0}}, 0, 1000, 0, 1, 1, 100000, 0, 0},
+        {1, 0, HS_ANYWHERE, HS_ALONE, 0, 0, {{HS_SOURCE, 0, 0}, {HS_DESTINATION, 0, 0}}, 1000, 5000, 255, 256, 1, 9,
+         0, 0},
+        {1, 1, HS_ANYWHERE, HS_ALONE, 0, 0, {{HS_SOURCE, 0, 0}, {HS_DESTINATION, 0, 0}}, 5000, 9000, 255, 256, 1, 10,
+         0, 0}};
     hs_sort made = TESTED;
     made.kernels = two;
     made.steps = steps;
@@ -459,10 +462,10 @@ static int everything()
     static const hs_kernel one[] = {{"one", 64, 1, 0, 5, 0, 0, 0}};
     static const hs_binding all[] = {
         {HS_SOURCE, 0, 0}, {HS_DESTINATION, 0, 0}, {HS_VALUES, 0, 0}, {HS_VALUES_OUT, 0, 0}, {HS_COUNT, 0, 0}};
-    static hs_step steps[] = {{0, 0, HS_ANYWHERE, HS_GRIDS, 0, 0, {{HS_COUNT, 0, 0}}, 0, UINT64_MAX, 0, 1, 1, 1},
-                              {0, 0, HS_ANYWHERE, 1, 8, HS_ALL_BITS, {{HS_COUNT, 0, 0}}, 0, 5, 63, 64, 1, 10},
+    static hs_step steps[] = {{0, 0, HS_ANYWHERE, HS_GRIDS, 0, 0, {{HS_COUNT, 0, 0}}, 0, UINT64_MAX, 0, 1, 1, 1, 0, 0},
+                              {0, 0, HS_ANYWHERE, 1, 8, HS_ALL_BITS, {{HS_COUNT, 0, 0}}, 0, 5, 63, 64, 1, 10, 0, 0},
                               {0, HS_DIRECT, HS_ANYWHERE, 1, 8, HS_SOME_BITS, {{HS_COUNT, 0, 0}}, 5, UINT64_MAX, 63, 64,
-                               1, 10}};
+                               1, 10, 0, 0}};
     hs_sort made = TESTED, bare = TESTED;
     for (hs_step &step : steps) memcpy(step.bindings, all, sizeof all);
     steps[1].range = HS_ANY_BITS;
@@ -495,7 +498,7 @@ static int indices()
     static const hs_kernel one[] = {{"one", 64, 1, 0, 3, 0, 0, 0}};
     static const hs_step steps[] = {{0, 0, HS_OUT_OF_PLACE, HS_ALONE, 0, 0,
                                      {{HS_SOURCE, 0, 0}, {HS_DESTINATION, 0, 0}, {HS_VALUES_OUT, 0, 0}}, 0, 1000000, 63,
-                                     64, 1, 10}};
+                                     64, 1, 10, 0, 0}};
     hs_sort made = TESTED;
     made.kernels = one;
     made.steps = steps;
@@ -531,6 +534,121 @@ static int indices()
     return 0;
 }
 
+using entry = hs_status (*)(const hs_cuda *, cudaStream_t, const hs_cuda_args *, cudaError_t *);
+static const entry entries[] = {hs_cuda_sort, hs_cuda_scan, hs_cuda_segments, hs_cuda_merge, hs_cuda_check};
+
+/* A call of a kind that is refused, and launches nothing. */
+static int declined(hs_kind kind, const hs_cuda *sorter, const hs_cuda_args &args, hs_status status)
+{
+    const unsigned before = launches;
+    return entries[kind](sorter, NULL, &args, NULL) == status && launches == before;
+}
+
+/* Segments and merges: a first kernel gets the parts alone, the second the buffers, of which one lends itself. */
+static int parted(hs_sort made)
+{
+    static const hs_kernel two[] = {{"begin", 1, 1, 0, 1, 0, 0, 0}, {"tell", 64, 1, 0, 3, 0, 0, 0}};
+    static const hs_step steps[] = {
+        {0, HS_DIRECT, HS_ANYWHERE, HS_PARTS, 0, 0, {{HS_SCRATCH, 0, 0}}, 0, 1000, 0, 1, 1, 1, 0, 0},
+        {1, 3, HS_ANYWHERE, HS_ALONE, 0, 0, {{HS_SOURCE, 0, 0}, {HS_OTHER_INPUT, 0, 0}, {HS_DESTINATION, 0, 0}}, 0,
+         1000, 0, 1, 1, 1000, 1, 0}};
+    const uint64_t key = made.key_bytes;
+    made.kernels = two;
+    made.kernel_count = made.step_count = 2;
+    made.steps = steps;
+    made.max_n = 1000;
+    made.scratch = {0, 1024, 0, 1, 0, 0};
+    for (const hs_kind kind : {HS_SEGMENTS, HS_MERGE}) {
+        made.kind = kind;
+        const bool merge = kind == HS_MERGE;
+        const hs_cuda_kernels sort = {&made, kernels};
+        hs_cuda *sorter = NULL;
+        launched = &made;
+        CHECK(hs_cuda_create(&sort, &sorter, NULL) == HS_OK);
+        hs_cuda_args a = good(1000);
+        a.parts = 10;
+        a.other = at(4);
+        if (merge) a.source_bytes = 10 * key;
+        a.other_bytes = merge ? 990 * key : 44;
+        for (const hs_kind other : {HS_SORT, HS_SCAN, HS_SEGMENTS, HS_MERGE, HS_CHECK})
+            CHECK(other == kind || declined(other, sorter, a, HS_ERROR_KERNELS));
+        launches = 0;
+        CHECK(entries[kind](sorter, NULL, &a, NULL) == HS_OK && launches == 2 && got.argument == 3);
+        CHECK(got.pointers[0] == uint64_t{1} << 40 && got.pointers[1] == uint64_t{4} << 40);
+        a.other_bytes--;
+        CHECK(declined(kind, sorter, a, HS_ERROR_COUNT));
+        a.other_bytes = 0; /* not checked */
+        a.other = at(4, 2);
+        CHECK(declined(kind, sorter, a, HS_ERROR_ALIGNMENT));
+        a.other = a.destination;
+        CHECK(declined(kind, sorter, a, HS_ERROR_OVERLAP));
+        a.other = NULL;
+        a.parts = merge ? 1001 : 11;
+        CHECK(declined(kind, sorter, a, HS_ERROR_PARTS));
+        a.parts = merge ? 1000 : 10; /* an empty array, or rows */
+        a.source_bytes = 0;
+        CHECK(entries[kind](sorter, NULL, &a, NULL) == HS_OK && got.pointers[1] == uint64_t{1} << 40);
+        CHECK(got.argument == (merge ? 3 : 3 | HS_ROWS));
+        a.report = static_cast<uint32_t *>(at(5));
+        CHECK(declined(kind, sorter, a, HS_ERROR_OPTION));
+        hs_cuda_release(sorter);
+    }
+    launched = &TESTED;
+    return 0;
+}
+
+/* What reports does so for n = 0 as well. */
+static int reporting(hs_sort made)
+{
+    static const hs_kernel one[] = {{"tell", 64, 1, 0, 2, 0, 0, 0}};
+    static const hs_step steps[] = {{0, 0, HS_ANYWHERE, HS_PARTS, 0, 0, {{HS_SOURCE, 0, 0}, {HS_REPORT, 0, 0}}, 0, 1000,
+                                     1, 1, 1, 1000, 1, 1}};
+    made.kernels = one;
+    made.kernel_count = made.step_count = 1;
+    made.steps = steps;
+    made.max_n = 1000;
+    made.scratch = {1000, 0, 0, 1, 0, 0};
+    for (const hs_kind kind : {HS_CHECK, HS_SORT}) {
+        made.kind = kind;
+        const hs_cuda_kernels sort = {&made, kernels};
+        hs_cuda *sorter = NULL;
+        hs_cuda_args a = {};
+        launched = &made;
+        CHECK(hs_cuda_create(&sort, &sorter, NULL) == HS_OK);
+        CHECK(declined(kind, sorter, a, HS_ERROR_ARGUMENT));
+        a.report = static_cast<uint32_t *>(at(5));
+        a.report_bytes = kind == HS_CHECK ? 32 : 4;
+        launches = 0;
+        CHECK(entries[kind](sorter, NULL, &a, NULL) == HS_OK && launches == 1 && got.n == 0 && got.argument == 0);
+        CHECK(got.pointers[0] == uint64_t{5} << 40 && got.pointers[1] == got.pointers[0]);
+        a.report_bytes--;
+        CHECK(declined(kind, sorter, a, HS_ERROR_COUNT));
+        a.report_bytes = 0;
+        a.source = at(1);
+        a.n = 20;
+        a.parts = 4;
+        CHECK(entries[kind](sorter, NULL, &a, NULL) == HS_OK && got.argument == (kind == HS_CHECK ? 20 : 4));
+        hs_cuda_release(sorter);
+    }
+    launched = &TESTED;
+    return 0;
+}
+
+/* Each kind is found by itself. */
+static int matches_by_kind(const hs_cuda_kernels *sort)
+{
+    hs_sort check = TESTED;
+    check.kind = HS_CHECK;
+    const hs_sort *sorts[] = {&TESTED, &check};
+    const hs_cuda_kernels second = {&check, kernels}, *const both[] = {sort, &second}, *found = NULL;
+    const hs_target target = {"two", NULL, sorts, 2};
+    const hs_cuda_target mine = {&target, both}, *const all[] = {&mine};
+    CHECK(hs_cuda_match_kind(all, 1, HS_CHECK, TESTED.key, NULL, &found) == HS_OK && found == &second);
+    CHECK(hs_cuda_match_kind(all, 1, HS_SORT, TESTED.key, NULL, &found) == HS_OK && found == sort);
+    CHECK(hs_cuda_match_kind(all, 1, HS_MERGE, TESTED.key, NULL, &found) == HS_OK && !found);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     const hs_cuda_kernels sort = {&TESTED, kernels};
@@ -551,7 +669,7 @@ int main(int argc, char **argv)
     quiet = true;
     if (sorts(sorter) || errors(&sort, sorter) || creates(&sort) || matches(&sort)) return 1;
     if (matches_no_scan(&sort) || scratch_and_wide() || cooperates()) return 1;
-    if (everything() || indices()) return 1;
+    if (everything() || indices() || parted(TESTED) || reporting(TESTED) || matches_by_kind(&sort)) return 1;
     hs_cuda_release(sorter);
     hs_cuda_release(NULL);
     CHECK(hs_cuda_sort_of(NULL) == NULL);

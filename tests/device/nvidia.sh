@@ -58,6 +58,11 @@ check() {
   for scan in scan-x1 scan-x1ex scan-x4 scan-x4ex; do
     step "cuda-$scan" hsgen validate --api cuda -t "$target" --algorithm $scan --device NVIDIA
   done
+  for kind in segments mergepath check; do
+    step cuda-$kind hsgen validate --api cuda -t "$target" --algorithm $kind --device NVIDIA
+    step cuda-$kind-v4 hsgen validate --api cuda -t "$target" --algorithm $kind --value v4 --order both --device NVIDIA
+  done
+  step cuda-changes hsgen validate --api cuda -t "$target" --feature changes --device NVIDIA
   step cuda-large "$python" tests/device/large.py "$target" 2^30-1 2^30 2^32+12345
   step cuda-graph hsgen validate --api cuda -t "$target" --option graph=1 --device NVIDIA
   step cuda-generic hsgen validate --api cuda -t generic --device NVIDIA

@@ -49,5 +49,29 @@ def test_nothing_is_reported_of_sorts_with_values(algorithm: str, value: str) ->
 
 
 @pytest.mark.device
+@pytest.mark.parametrize(("ranker", "value"), [("flags", "v4"), ("serial", "none"), ("serial", "v4")])
+def test_nothing_is_reported_of_segmented_sorts(ranker: str, value: str) -> None:
+    """Of every layout, in place and not."""
+    done = grind(ranker, value, script="grind_segments.py")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "sorted Oclgrind" in done.stdout
+    assert done.stderr.strip() == ""
+
+
+@pytest.mark.device
 def test_a_missing_barrier_is_reported() -> None:
     assert "race" in grind("u32", "drop-barrier").stderr
+
+
+@pytest.mark.device
+def test_nothing_is_reported_of_merges_by_paths() -> None:
+    """Of two arrays, in order or not, and of the runs of sorts."""
+    done = grind(script="grind_merging.py")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "sorted Oclgrind" in done.stdout
+    assert done.stderr.strip() == ""
+
+
+@pytest.mark.device
+def test_a_missing_barrier_of_a_merge_is_reported() -> None:
+    assert "race" in grind("drop-barrier", script="grind_merging.py").stderr

@@ -29,7 +29,7 @@ def test_examples_run(embedded: Host) -> None:
 
     context = cl.Context([embedded.handle])
     names: dict[str, Any] = {"np": np, "cl_array": cl_array, "queue": cl.CommandQueue(context)}
-    assert len(EXAMPLES) == 9 and all("assert " in text for text in EXAMPLES[1:])
+    assert len(EXAMPLES) == 10 and all("assert " in text for text in EXAMPLES[1:])
     for number, text in enumerate(EXAMPLES):
         exec(compile(text, f"example {number} of docs/semantics.md", "exec"), names)
 
@@ -73,7 +73,7 @@ def test_words_are_those_of_the_command_line_and_of_c() -> None:
     rows = [row.split("|")[1:-1] for row in TEXT.split("The examples are")[0].splitlines() if row.startswith("| ")]
     shown = dict(re.findall(r"(--\w+) (\w+)", " ".join(row[1] for row in rows)))
     assert set(shown) <= set(options) and shown["--key"] in TYPES and shown["--value"] in VALUES
-    assert shown["--order"] in ORDERS and {"range", "count"} == set(FEATURES)
+    assert shown["--order"] in ORDERS and {"range", "count", "changes"} == set(FEATURES)
     header = "".join(p.read_text(encoding="utf-8") for p in (ROOT / "templates/runtime").glob("hs*.h"))
     for name in re.findall(r"`(?:options\.)?(HS_\w+|hs_\w+)`", TEXT):
         assert name in header, f"docs/semantics.md: there is no {name} in C"

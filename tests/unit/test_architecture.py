@@ -20,19 +20,20 @@ LAYERS = (
     ("arches", "cubin", "matching"),
     ("spec",),
     ("plan", "oracle", "algorithms"),
+    ("changes", "digests"),
     ("sorts",),
     ("choices", "evidence"),
     ("target", "toolchain"),
     ("dialect",),
-    ("render", "cases", "nvrtc"),
+    ("render", "cases", "layouts", "nvrtc"),
     ("spirv",),
     ("isa",),
     ("vendor", "c_values"),
     ("manifest",),
     ("bundle",),
     ("backends",),
-    ("store", "opencl", "peers", "validate", "frames"),
-    ("bench", "opencl_scan"),
+    ("store", "opencl", "peers", "validate", "frames", "telling", "large"),
+    ("bench", "opencl_scan", "opencl_check", "opencl_merge", "opencl_segments"),
     ("plot",),
     ("worker",),
     ("report", "suggest", "tune"),
@@ -132,7 +133,14 @@ def test_every_template_is_used() -> None:
     roots |= {f"radix/{name}.j2" for name in ("msd_places", "bucket", "bucket_rest")}  # of sorts by buckets
     roots |= {f"radix/finish{name}.j2" for name in ("", "_starts", "_bounds", "_rest", "_again")}  # the same of pairs
     roots |= {f"radix/rank_{name}.j2" for name in ("match", "flags", "split")}  # imported by a name made up
+    roots |= {"merge/path.j2", "merge/path_walk.j2"}  # of merge sorts whose last levels are merged by paths
+    changes = ("single", "count", "spine", "place", "serial_single", "serial_count", "serial_place")
+    roots |= {f"changes/{name}.j2" for name in changes}  # of sorts that tell where keys change
+    roots |= {"radix/exit.j2"}  # of sorts that look whether keys are in order
+    roots |= {"segments/copy.j2", "segments/serial_windows.j2"}  # of narrow keys, and of keys with values
     for found in map(target.find, target.names()):
+        if "u32" in found.autos:
+            roots |= {k.template + ".j2" for label in found.derived("u32") for k in found.sort(label, "u32").kernels}
         for (label, _), params in found.choices.items():
             made = ALGORITHMS[algorithm(label)]
             shapes = [params]

@@ -22,6 +22,7 @@ from shipped import sampled
 
 from hsgen import oracle, sorts, target
 from hsgen.algorithms import ALGORITHMS, merge, radix
+from hsgen.algorithms.radix import finish
 from hsgen.algorithms.radix.words import columns, words
 from hsgen.cases import around
 from hsgen.errors import Usage
@@ -228,8 +229,12 @@ def parts_of_scratch(sort: Sort, step: Step, n: int) -> Iterator[tuple[str, int,
             rows = 0 if kernel.template.startswith(("radix/msd_", "radix/bucket")) else rows  # see test_radix_msd
             size = 4 * words(p).table + (0 if wide else 4 * rows)
             size = 8 * (p.radix + rows) if buffer.name == "table" else size
+        elif buffer.name == "bounds":  # the starts of buckets lie in the room of values
+            assert isinstance(p, radix.Params)
+            size = 4 * (2 * (1 << finish.bits(p, n)) + 1)
         assert size, (buffer.name, buffer.type)
-        name = "grids" if step.number == GRIDS else buffer.type if buffer.type in ("pair", "value") else buffer.name
+        kind = "value" if buffer.name == "bounds" else buffer.type
+        name = "grids" if step.number == GRIDS else kind if kind in ("pair", "value") else buffer.name
         yield name, offset(binding, n), size
 
 

@@ -14,7 +14,8 @@
 #include <string.h>
 
 enum { OBJECTS = 4096, EVENTS = 4096, SOURCE_BUFFER = 7001, OTHER_BUFFER = 7002, SCRATCH_BUFFER = 7003,
-       VALUES_BUFFER = 7004, VALUES_OUT_BUFFER = 7005, COUNT_BUFFER = 7006, POOL = 7100 };
+       VALUES_BUFFER = 7004, VALUES_OUT_BUFFER = 7005, COUNT_BUFFER = 7006, INPUT_BUFFER = 7007,
+       INPUT_VALUES_BUFFER = 7008, REPORT_BUFFER = 7009, POOL = 7100 };
 enum kind { NOTHING, MODULE, SET_LAYOUT, LAYOUT, PIPELINE, SET };
 enum event_kind { BARRIER, BIND_PIPELINE, BIND_SET, PUSH, DISPATCH, INDIRECT };
 
@@ -411,10 +412,13 @@ static hs_vulkan_device fresh(uint32_t width)
 
 static VkCommandBuffer commands(void) { return (VkCommandBuffer)(uintptr_t)4; }
 
-/* What a sort does, or a scan. */
+typedef hs_status (*entry)(const hs_vulkan *, VkCommandBuffer, const hs_vulkan_args *, VkResult *);
+static const entry entries[] = {hs_vulkan_sort, hs_vulkan_scan, hs_vulkan_segments, hs_vulkan_merge, hs_vulkan_check};
+
+/* What a sort does, or whatever else its kind does. */
 static hs_status perform(const hs_sort *sort, const hs_vulkan *sorter, const hs_vulkan_args *args, VkResult *result)
 {
-    return (sort->kind == HS_SCAN ? hs_vulkan_scan : hs_vulkan_sort)(sorter, commands(), args, result);
+    return entries[sort->kind](sorter, commands(), args, result);
 }
 
 static uint64_t scratch_of(const hs_sort *sort, uint64_t n)
@@ -422,6 +426,48 @@ static uint64_t scratch_of(const hs_sort *sort, uint64_t n)
     uint64_t bytes = 0;
     check(hs_scratch(sort, n, &bytes) == HS_OK, "scratch");
     return bytes;
+}
+
+/* A buffer of so many elements, none where it has none. */
+static hs_vulkan_buffer of_elements(uint32_t which, uint64_t count, uint64_t bytes, uint64_t first)
+{
+    hs_vulkan_buffer made;
+    memset(&made, 0, sizeof made);
+    if (count == 0) return made;
+    made.buffer = (VkBuffer)(uintptr_t)which;
+    made.offset = bytes * first;
+    made.size = bytes * count;
+    made.address = (uint64_t)(2 * (which - SOURCE_BUFFER) + 1) << 40;
+    return made;
+}
+
+/* Whether a sort tells something. */
+static int reports(const hs_sort *sort) { return sort->steps[0].bindings[0].role == HS_REPORT; }
+
+/* What sorts of other kinds take; of a merge either array may be empty, of segments there may be no offsets. */
+static void more_arguments(const hs_sort *sort, hs_vulkan_args *args)
+{
+    const uint64_t n = args->n, value = sort->value_bytes;
+    if (sort->kind == HS_MERGE) {
+        args->parts = n % 4 < 2 ? n * (n % 4) : n / 3;
+        args->source = of_elements(SOURCE_BUFFER, args->parts, sort->key_bytes, n % 67);
+        args->other = of_elements(INPUT_BUFFER, n - args->parts, sort->key_bytes, n % 11);
+        args->destination = of_elements(OTHER_BUFFER, n, sort->key_bytes, n % 13);
+        args->values = of_elements(VALUES_BUFFER, value ? args->parts : 0, value, n % 5);
+        args->other_values = of_elements(INPUT_VALUES_BUFFER, value ? n - args->parts : 0, value, n % 3);
+        args->values_destination = of_elements(VALUES_OUT_BUFFER, value ? n : 0, value, n % 7);
+    } else if (sort->kind == HS_SEGMENTS) {
+        args->parts = n % 3 ? n % 50 : n % 2 ? n / 3 : 1;
+        args->other = of_elements(INPUT_BUFFER, n % 3 ? args->parts + 1 : 0, 4, n % 11);
+    } else if (sort->kind == HS_CHECK) {
+        args->parts = n % 3 ? 0 : n + 20;
+        args->source = of_elements(SOURCE_BUFFER, n % 3 ? n : n + 20, sort->key_bytes, n % 67);
+        memset(&args->destination, 0, sizeof args->destination);
+        args->report = of_elements(REPORT_BUFFER, 8, 4, n % 3);
+    } else if (reports(sort)) {
+        args->parts = n % sort->key_bits;
+        args->report = of_elements(REPORT_BUFFER, n + 1, 4, n % 3);
+    }
 }
 
 static hs_vulkan_args arguments(const hs_sort *sort, uint64_t n, int in_place)
@@ -457,6 +503,7 @@ static hs_vulkan_args arguments(const hs_sort *sort, uint64_t n, int in_place)
                sort->index || in_place ? sizeof args.values : 0);
     }
     args.pool = (VkDescriptorPool)(uintptr_t)POOL;
+    more_arguments(sort, &args);
     return args;
 }
 
@@ -468,14 +515,18 @@ static void count_on_device(hs_vulkan_args *args)
     args->count.address = (uint64_t)11 << 40;
 }
 
+/* The roles that another buffer plays, which nobody reads there. */
+static uint32_t lent;
+
 /* The buffers of a call by role, as the plan means them, and the bytes of each; returns whether it is in place. */
 static int resolve(const hs_sort *sort, const hs_vulkan_args *args, hs_vulkan_buffer roles[HS_ROLES],
                    uint64_t bytes[HS_ROLES])
 {
     const uint64_t scratch = scratch_of(sort, args->n);
     const int discards = args->options.discard_keys != 0;
-    const int in_place =
-        !discards && (!args->destination.buffer || (args->destination.buffer == args->source.buffer));
+    const int in_place = !discards && sort->kind <= HS_SEGMENTS &&
+                         (!args->destination.buffer || (args->destination.buffer == args->source.buffer));
+    uint32_t i, lender = 0;
     roles[HS_SOURCE] = args->source;
     roles[HS_DESTINATION] = in_place ? args->source : args->destination;
     roles[HS_SCRATCH] = args->scratch;
@@ -490,6 +541,24 @@ static int resolve(const hs_sort *sort, const hs_vulkan_args *args, hs_vulkan_bu
         roles[HS_DESTINATION] = args->scratch;
         roles[HS_DESTINATION].offset += (scratch + 1023) / 1024 * 1024;
     }
+    roles[HS_OTHER_INPUT] = args->other;
+    roles[HS_OTHER_VALUES] = args->other_values;
+    roles[HS_REPORT] = args->report;
+    for (i = HS_OTHER_INPUT; i < HS_ROLES; i++) bytes[i] = roles[i].size;
+    if (sort->kind == HS_MERGE || sort->kind == HS_CHECK) {
+        bytes[HS_SOURCE] = args->source.size;
+        bytes[HS_VALUES] = args->values.size;
+        if (sort->kind == HS_CHECK) bytes[HS_DESTINATION] = 0;
+    }
+    /* what is not there is lent by what is */
+    while (lender < HS_REPORT && !bytes[lender]) lender++;
+    for (i = 0, lent = 0; i < HS_ROLES; i++)
+        if (!bytes[i] && i != HS_SCRATCH) {
+            lent |= 1u << i;
+            roles[i] = roles[lender];
+            bytes[i] = bytes[lender];
+        }
+    if (!args->count.buffer) lent |= 1u << HS_COUNT;
     return in_place;
 }
 
@@ -497,9 +566,12 @@ static uint32_t element_of(const hs_sort *sort, hs_role role)
 {
     switch (role) {
     case HS_SCRATCH:
+    case HS_REPORT:
     case HS_COUNT: return 4;
     case HS_VALUES:
+    case HS_OTHER_VALUES:
     case HS_VALUES_OUT: return sort->value_bytes;
+    case HS_OTHER_INPUT: return sort->kind == HS_MERGE ? sort->key_bytes : 4;
     default: return sort->key_bytes;
     }
 }
@@ -573,8 +645,7 @@ static void compare_binding(const hs_sort *sort, const hs_step *step, uint32_t k
         check(at->set_layout == known(at->pipeline, PIPELINE)->layout, "the set is bound with the pipeline's layout");
         check(number(range->buffer) == t->buffer && first[1] == 0 && range->offset + range->range == t->end,
               "a binding is what the step touches");
-        /* nobody reads what is bound in place of a count that there is none of */
-        if (role != HS_COUNT || bytes == 4)
+        if (!(lent >> role & 1))
             check(range->offset + (uint64_t)first[0] * element_of(sort, role) == place, "the first element");
         check(range->offset % alignment == 0 && range->range <= properties.limits.maxStorageBufferRange,
               "a binding suits the device");
@@ -586,11 +657,14 @@ static int planned(const hs_sort *sort, const hs_step *step, const hs_vulkan_arg
                    uint32_t max_groups, uint32_t grid[2], int32_t *argument)
 {
     const int counted = args->count.buffer != VK_NULL_HANDLE;
-    uint64_t groups = hs_groups(step, args->n, in_place, counted);
+    const uint64_t parts = sort->kind == HS_CHECK && args->parts < args->n ? args->n : args->parts;
+    const int rows = sort->kind == HS_SEGMENTS && !args->other.buffer;
+    const hs_call call = {args->n, parts, &args->options, in_place, counted, rows};
+    uint64_t groups = hs_groups(step, &call);
     if (step->number == HS_GRIDS) {
         *argument = max_groups < 1u << 30 ? (int32_t)max_groups : 1 << 30;
         groups = counted && args->n ? 1 : 0; /* of 64 lanes, one for each step */
-    } else if (!hs_argument(sort, step, &args->options, in_place, counted, argument)) {
+    } else if (!hs_argument(sort, step, &call, argument)) {
         return 0;
     }
     if (groups) check(hs_grid(groups, max_groups, grid), "a grid");
@@ -653,7 +727,7 @@ static void compare(const hs_sort *sort, const hs_vulkan_args *args, uint64_t bi
             const hs_role role = step->bindings[k].role;
             compare_binding(sort, step, k, args->n, &at, by_address, &roles[role], bytes[role], &touches[done][k]);
             touches[done][k].writes = role == HS_DESTINATION || role == HS_SCRATCH || role == HS_VALUES_OUT ||
-                                      (in_place && role != HS_COUNT);
+                                      role == HS_REPORT || (in_place && role != HS_COUNT && role != HS_OTHER_INPUT);
         }
         touch_count[done] = kernel->bindings;
         fences[done++] = at.fence;
@@ -1100,22 +1174,23 @@ static hs_spirv made_spirv[4], made_address[4];
 #define SCRATCH(plus, per_n) {HS_SCRATCH, plus, per_n}
 #define KEYS(role) {role, 0, 0}
 static const hs_step made_steps[] = {
-    {0, 1, HS_ANYWHERE, HS_ALONE, 0, 0, {KEYS(HS_SOURCE), KEYS(HS_DESTINATION)}, 0, 100, 63, 64, 1, 1000},
+    {0, 1, HS_ANYWHERE, HS_ALONE, 0, 0, {KEYS(HS_SOURCE), KEYS(HS_DESTINATION)}, 0, 100, 63, 64, 1, 1000, 0, 0},
     {1, 2, HS_ANYWHERE, HS_ALONE, 0, 0, {KEYS(HS_SOURCE), SCRATCH(0, 0), SCRATCH(4096, 0)}, 100, 1 << 20, 63, 64, 1,
-     7},
+     7, 0, 0},
     {2, 3, HS_ANYWHERE, HS_ALONE, 0, 0,
      {KEYS(HS_SOURCE), KEYS(HS_DESTINATION), SCRATCH(0, 0), SCRATCH(4096, 0), SCRATCH(8192, 0),
-      SCRATCH(8192, 4)}, 100, 1 << 20, 1023, 1024, 2, 1 << 30},
+      SCRATCH(8192, 4)}, 100, 1 << 20, 1023, 1024, 2, 1 << 30, 0, 0},
     {2, 4, HS_IN_PLACE, HS_ALONE, 0, 0,
      {SCRATCH(8192, 4), KEYS(HS_DESTINATION), SCRATCH(0, 0), SCRATCH(4096, 0), SCRATCH(8192, 0),
-      SCRATCH(8192, 4)}, 100, 1 << 20, 1023, 1024, 2, 1 << 30},
+      SCRATCH(8192, 4)}, 100, 1 << 20, 1023, 1024, 2, 1 << 30, 0, 0},
     {1, 5, HS_OUT_OF_PLACE, HS_ALONE, 0, 0,
-     {KEYS(HS_DESTINATION), SCRATCH(0, 0), SCRATCH(4096, 0)}, 5000, 1 << 20, 63, 64, 1, 7},
+     {KEYS(HS_DESTINATION), SCRATCH(0, 0), SCRATCH(4096, 0)}, 5000, 1 << 20, 63, 64, 1, 7, 0, 0},
     {1, 6, HS_ANYWHERE, HS_ALONE, 0, 0,
-     {KEYS(HS_DESTINATION), SCRATCH(0, 0), SCRATCH(4096, 0)}, 100, 1 << 20, 63, 64, 1, 7},
+     {KEYS(HS_DESTINATION), SCRATCH(0, 0), SCRATCH(4096, 0)}, 100, 1 << 20, 63, 64, 1, 7, 0, 0},
     {3, 7, HS_OUT_OF_PLACE, HS_ALONE, 0, 0, {KEYS(HS_SOURCE), KEYS(HS_DESTINATION)}, 1 << 20, 1 << 22, 63, 64, 1,
-     1 << 30},
-    {0, 8, HS_IN_PLACE, HS_ALONE, 0, 0, {KEYS(HS_SOURCE), KEYS(HS_DESTINATION)}, 1 << 20, 1 << 22, 63, 64, 1, 1 << 30},
+     1 << 30, 0, 0},
+    {0, 8, HS_IN_PLACE, HS_ALONE, 0, 0, {KEYS(HS_SOURCE), KEYS(HS_DESTINATION)}, 1 << 20, 1 << 22, 63, 64, 1, 1 << 30,
+     0, 0},
 };
 
 static hs_sort made_up(const hs_sort *original, uint64_t max_n, uint32_t columns)
@@ -1154,19 +1229,19 @@ static hs_step full_steps[6];
 #define WORDS SCRATCH(1024, 0), SCRATCH(9216, 4)
 #define ROWS KEYS(HS_VALUES_OUT), KEYS(HS_COUNT)
 static const hs_step full_rows[6] = {
-    {0, 0, HS_ANYWHERE, HS_GRIDS, 0, 0, {KEYS(HS_COUNT), SCRATCH(0, 0)}, 0, 1 << 20, 0, 1, 1, 1},
+    {0, 0, HS_ANYWHERE, HS_GRIDS, 0, 0, {KEYS(HS_COUNT), SCRATCH(0, 0)}, 0, 1 << 20, 0, 1, 1, 1, 0, 0},
     {1, HS_DIRECT, HS_ANYWHERE, 0, 8, HS_ANY_BITS, {KEYS(HS_SOURCE), KEYS(HS_DESTINATION), KEYS(HS_VALUES), ROWS}, 0,
-     1000, 63, 64, 1, 1000},
+     1000, 63, 64, 1, 1000, 0, 0},
     {1, HS_DIRECT, HS_ANYWHERE, 3, 8, HS_ANY_BITS, {KEYS(HS_SOURCE), KEYS(HS_DESTINATION), KEYS(HS_VALUES), ROWS}, 0,
-     1 << 20, 63, 64, 1, 1 << 30},
+     1 << 20, 63, 64, 1, 1 << 30, 0, 0},
     {2, 3, HS_ANYWHERE, HS_LAST, 8, HS_ALL_BITS,
      {KEYS(HS_SOURCE), KEYS(HS_DESTINATION), WORDS, KEYS(HS_VALUES), ROWS, WORDS, SCRATCH(1024, 0)}, 100, 1 << 20, 1023,
-     1024, 2, 1 << 30},
+     1024, 2, 1 << 30, 0, 0},
     {2, 4, HS_ANYWHERE, HS_SPAN, 8, HS_SOME_BITS,
      {KEYS(HS_SOURCE), KEYS(HS_DESTINATION), WORDS, KEYS(HS_VALUES), ROWS, WORDS, SCRATCH(2048, 0)}, 100, 1 << 20, 1023,
-     1024, 2, 1 << 30},
+     1024, 2, 1 << 30, 0, 0},
     {1, 5, HS_OUT_OF_PLACE, HS_ALONE, 0, HS_ANY_BITS,
-     {KEYS(HS_DESTINATION), SCRATCH(1024, 0), SCRATCH(2048, 0), ROWS}, 5000, 1 << 20, 63, 64, 1, 7},
+     {KEYS(HS_DESTINATION), SCRATCH(1024, 0), SCRATCH(2048, 0), ROWS}, 5000, 1 << 20, 63, 64, 1, 7, 0, 0},
 };
 
 /* `value_bytes` 0: an argsort, which has no values to read. */
@@ -1203,6 +1278,93 @@ static hs_sort made_full(const hs_sort *original, uint32_t value_bytes)
     sort.key_bits = 32;
     sort.typed = sort.ranged = sort.counted = 1;
     return sort;
+}
+
+/* Segments, a merge, a check, a sort that reports.  What reports does so for n = 0 too. */
+static hs_kernel other_kernels[2];
+static hs_spirv other_spirv[2], other_address[2];
+static const hs_step segments_steps[] = {
+    {0, 0, HS_ANYWHERE, HS_PARTS, 0, 0, {SCRATCH(0, 0)}, 0, 1 << 20, 0, 1, 1, 1, 0, 0},
+    {1, 7, HS_ANYWHERE, HS_ALONE, 0, 0,
+     {KEYS(HS_SOURCE), KEYS(HS_OTHER_INPUT), KEYS(HS_DESTINATION), SCRATCH(0, 0)}, 0, 1 << 20, 0, 1, 1, 1 << 30, 1, 0},
+    {1, 8, HS_ANYWHERE, HS_ALONE, 0, 0,
+     {KEYS(HS_SOURCE), KEYS(HS_OTHER_INPUT), KEYS(HS_DESTINATION), SCRATCH(1024, 0)}, 100, 1 << 20, 63, 64, 1, 7, 0,
+     0}};
+static const hs_step merge_steps[] = {
+    {0, 0, HS_ANYWHERE, HS_PARTS, 0, 0, {SCRATCH(0, 0)}, 0, 1 << 20, 0, 1, 1, 1, 0, 0},
+    {1, 7, HS_OUT_OF_PLACE, HS_ALONE, 0, 0,
+     {KEYS(HS_SOURCE), KEYS(HS_OTHER_INPUT), KEYS(HS_VALUES), KEYS(HS_OTHER_VALUES), KEYS(HS_DESTINATION),
+      KEYS(HS_VALUES_OUT), SCRATCH(0, 0)}, 0, 1 << 20, 63, 64, 1, 1 << 30, 0, 0}};
+static const hs_step report_steps[] = {
+    {0, 0, HS_ANYWHERE, HS_PARTS, 0, 0, {KEYS(HS_REPORT)}, 0, 1 << 20, 1, 1, 1, 1, 0, 1},
+    {1, 7, HS_ANYWHERE, HS_ALONE, 0, 0, {KEYS(HS_SOURCE), KEYS(HS_REPORT)}, 0, 1 << 20, 64, 64, 1, 1 << 30, 1, 1}};
+
+static hs_sort made_other(const hs_sort *original, hs_kind kind)
+{
+    static const hs_scratch_rule rule = {0, 2048, 0, 1, 0, 0}, none = {1 << 20, 0, 0, 1, 0, 0};
+    hs_sort sort = *original;
+    uint32_t k;
+    for (k = 0; k < 2; k++) {
+        const uint32_t from = k % original->kernel_count;
+        other_kernels[k] = original->kernels[from];
+        other_kernels[k].bindings = k == 0 ? 1 : kind == HS_SEGMENTS ? 4 : kind == HS_MERGE ? 7 : 2;
+        other_spirv[k] = original->spirv[from];
+        memset(&other_address[k], 0, sizeof other_address[k]);
+        if (original->spirv_address) other_address[k] = original->spirv_address[from];
+    }
+    sort.kernels = other_kernels;
+    sort.kernel_count = 2;
+    sort.steps = kind == HS_SEGMENTS ? segments_steps : kind == HS_MERGE ? merge_steps : report_steps;
+    sort.step_count = kind == HS_SEGMENTS ? 3 : 2;
+    sort.max_n = 1 << 20;
+    sort.scratch = kind == HS_SEGMENTS || kind == HS_MERGE ? rule : none;
+    sort.spirv = other_spirv;
+    if (original->spirv_address) sort.spirv_address = other_address;
+    sort.kind = kind;
+    sort.key_bits = 8 * sort.key_bytes;
+    if (kind == HS_MERGE) {
+        sort.value = "v8";
+        sort.value_bytes = 8;
+    }
+    return sort;
+}
+
+/* Every entry point is for its own kind, and what is wrong with a buffer that only such have is told. */
+static void other_kinds(const hs_sort *original, uint32_t width)
+{
+    static const hs_kind kinds[] = {HS_SEGMENTS, HS_MERGE, HS_CHECK, HS_SORT};
+    uint32_t i, k;
+    context = "other kinds";
+    for (i = 0; i < 4; i++) {
+        const hs_sort sort = made_other(original, kinds[i]);
+        const uint64_t n = 1000; /* with offsets, or with both arrays */
+        hs_vulkan_device device = fresh(width);
+        hs_vulkan *sorter = NULL;
+        hs_vulkan_args args = arguments(&sort, n + (kinds[i] == HS_MERGE ? 2 : 0), 0);
+        if (!check(hs_vulkan_create(&sort, &device, &sorter, NULL) == HS_OK, "a sorter is made")) return;
+        for (k = 0; k < 5; k++)
+            if (k != (uint32_t)kinds[i])
+                check(entries[k](sorter, commands(), &args, NULL) == HS_ERROR_KERNELS, "only its own kind");
+        for (k = 0; k < 6; k++) {
+            const int asks = kinds[i] == HS_SEGMENTS || kinds[i] == HS_MERGE;
+            hs_vulkan_args bad = args;
+            hs_vulkan_buffer *one = asks ? &bad.other : &bad.report;
+            hs_status expected = HS_ERROR_ALIGNMENT;
+            context_n = 10 * i + k;
+            event_count = 0;
+            if (k == 0) one->offset += 2;
+            if (k == 1) one->address += 2;
+            if (k == 2) one->size--, expected = HS_ERROR_COUNT;
+            if (k == 3) one->size = VK_WHOLE_SIZE, expected = HS_ERROR_COUNT;
+            if (k == 4) *one = args.source, one->size = 1 << 20, expected = asks ? HS_OK : HS_ERROR_OVERLAP;
+            if (k == 5) bad.parts = (uint64_t)1 << 40, expected = asks ? HS_ERROR_PARTS : HS_ERROR_COUNT;
+            if (k == 5 && kinds[i] == HS_SORT) expected = HS_ERROR_PARTS;
+            if (k == 4 && kinds[i] == HS_SEGMENTS) one->offset = one->offset / 4 * 4;
+            check(perform(&sort, sorter, &bad, NULL) == expected, "the status of another kind");
+            check((event_count == 0) == (expected != HS_OK), "only a good call is recorded");
+        }
+        hs_vulkan_release(sorter);
+    }
 }
 
 /* Every call of such a sort that is refused, once. */
@@ -1396,6 +1558,10 @@ int main(int argc, char **argv)
         for (k = 0; k < sort->kernel_count; k++)
             if (sort->kernels[k].subgroup > width) width = sort->kernels[k].subgroup;
         sweeps(sort, width);
+        if (sort->kind != HS_SORT) {
+            if (!drop) failures(sort, width);
+            continue; /* what is made up below begins as a sort */
+        }
         for (k = 1; k <= 3; k += 2) {
             const hs_sort made = made_up(sort, 1 << 20, k);
             sweeps(&made, width);
@@ -1406,8 +1572,15 @@ int main(int argc, char **argv)
             sweeps(&made, width);
             if (!drop) failures(&made, width);
         }
+        for (k = 0; k < 4; k++) {
+            static const hs_kind kinds[] = {HS_SEGMENTS, HS_MERGE, HS_CHECK, HS_SORT};
+            const hs_sort made = made_other(sort, kinds[k]);
+            sweeps(&made, width);
+            if (!drop) failures(&made, width);
+        }
         if (drop) continue;
         wrong_options(sort, width);
+        other_kinds(sort, width);
         narrow_keys(sort, width);
         wide_kernels(sort, width);
         wrong_scratch(sort, width);

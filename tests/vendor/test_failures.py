@@ -49,8 +49,9 @@ def test_every_call_may_fail(compiler: str) -> None:
 
 
 @pytest.mark.device
-def test_wrong_calls_get_their_status(embedded: Host) -> None:
-    path = sanitized("errors", "gcc", "-lOpenCL")
+@pytest.mark.parametrize("name", ["errors", "kinds"])
+def test_wrong_calls_get_their_status(embedded: Host, name: str) -> None:
+    path = sanitized(name, "gcc", "-lOpenCL")
     suppressed = path.with_name("suppressed")
     suppressed.write_text(DRIVER, encoding="utf-8")
     options = {"ASAN_OPTIONS": "detect_leaks=1", "LSAN_OPTIONS": f"suppressions={suppressed}"}

@@ -15,12 +15,14 @@ from shipped import sampled
 from hsgen import target, vendor
 from hsgen.errors import Usage
 from hsgen.keys import KEYS, VALUES, Form
+from hsgen.manifest import CHECK
 from hsgen.plan import PLAIN, Options, launches, offset
 from hsgen.spec import (
     ALONE,
     DIRECT,
     GRIDS,
     LAST,
+    PARTS,
     PLACES,
     RANGES,
     ROLES,
@@ -75,15 +77,16 @@ def made_up(numbers: random.Random, name: str) -> Sort:
             argument=numbers.choice([0, DIRECT, numbers.randrange(-(2**31), 2**31)]),
             min_n=low,
             max_n=low + 1 + some(5000, 1 << 34),
-            x="n",
+            x=numbers.choice(["n", "n", "parts"]),
             add=numbers.choice([0, 63, -20, -(1 << 20)]),
             div=1 + some(4096),
             mul=1 + some(300),
             cap=numbers.choice([1, 1000, 2**32 - 1]),
             place=numbers.choice(PLACES),
-            number=numbers.choice([ALONE, SPAN, LAST, GRIDS, *range(9), *range(9)]),
+            number=numbers.choice([ALONE, SPAN, LAST, GRIDS, PARTS, *range(9), *range(9)]),
             bits=numbers.randrange(1, 12),
             range=numbers.choice(RANGES),
+            at_zero=numbers.random() < 0.3,
         )
 
     scratch = Scratch(
@@ -170,6 +173,8 @@ def some_options(sort: Sort, seed: int) -> Options:
         end=end if ranged else None,
         discard=form.index and numbers.random() < 0.5,
         counted=form.counted and numbers.random() < 0.5,
+        parts=numbers.choice([0, 1, 2**31 - 1, numbers.randrange(1 << 20)]),
+        rows=numbers.random() < 0.3,
     )
 
 
@@ -196,7 +201,7 @@ def expected(sort: Sort, n: int, limit: int, in_place: bool, how: Options = PLAI
 
 def test_every_sort_is_there() -> None:
     found = [target.find(name) for name in sampled()]
-    every = {(t.name, t.default(k).algorithm, k) for t in found for k in {k for _, k in t.choices}}
+    every = {(t.name, a, k) for t in found for k in {k for _, k in t.choices} for a in (t.default(k).algorithm, CHECK)}
     assert {(s.target, s.algorithm, s.key.name) for s in shipped()[1]} == every
 
 
@@ -204,7 +209,7 @@ def line(number: int, sort: Sort, n: int, limit: int, in_place: bool, how: Optio
     """What the program reads."""
     kind = sort.plan.bits // 8 << 4 | how.kind if how.kind else 0
     flags = f"{kind} {how.descending:d} {how.begin} {how.end or 0} {how.discard:d}"
-    return f"{number} {n} {limit} {in_place:d} {how.counted:d} {flags}\n"
+    return f"{number} {n} {limit} {in_place:d} {how.counted:d} {flags} {how.parts} {how.rows:d}\n"
 
 
 def differences(

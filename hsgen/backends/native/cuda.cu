@@ -201,7 +201,7 @@ extern "C" const char *hn_outcome(uint32_t *redone)
         if (code != cudaSuccess) return hn_said("reading the outcome", code);
     }
     if (status == HS_OK) status = hs_outcome(sort, words, bytes, redone);
-    return hn_failed("hs_outcome", status, cudaSuccess);
+    return status == HS_ERROR_SEGMENTS ? NULL : hn_failed("hs_outcome", status, cudaSuccess);
 }
 
 /* Scratch of just so many bytes, with a guard behind. */
@@ -230,8 +230,9 @@ extern "C" const char *hn_read(int slot, uint64_t offset, void *data, uint64_t b
 
 static hs_status hn_run(const hs_cuda_args *args, cudaError_t *code)
 {
-    const bool scan = hs_cuda_sort_of(hn_made)->kind == HS_SCAN;
-    return (scan ? hs_cuda_scan : hs_cuda_sort)(hn_made, hn_state.stream, args, code);
+    static hs_status (*const by_kind[])(const hs_cuda *, cudaStream_t, const hs_cuda_args *, cudaError_t *) = {
+        hs_cuda_sort, hs_cuda_scan, hs_cuda_segments, hs_cuda_merge, hs_cuda_check};
+    return by_kind[hs_cuda_sort_of(hn_made)->kind](hn_made, hn_state.stream, args, code);
 }
 
 /* Between the events, straight on the stream. */
@@ -286,6 +287,7 @@ extern "C" const char *hn_sort(const hn_call *call, double *device_seconds)
         if (hn_plays(call, role) && !hn_fits(call->slots[role], call->offsets[role], 0))
             return hn_wrong("no such place in a buffer");
     args.n = call->n;
+    args.parts = call->parts;
     args.options.type = static_cast<hs_type>(call->type);
     args.options.descending = call->descending;
     args.options.begin_bit = call->begin_bit;
@@ -301,6 +303,9 @@ extern "C" const char *hn_sort(const hn_call *call, double *device_seconds)
     args.values = hn_part(call, HS_VALUES, &args.values_bytes);
     args.values_destination = hn_part(call, HS_VALUES_OUT, &args.values_destination_bytes);
     args.count = reinterpret_cast<const uint32_t *>(hn_part(call, HS_COUNT, &bytes));
+    args.other = hn_part(call, HS_OTHER_INPUT, &args.other_bytes);
+    args.other_values = hn_part(call, HS_OTHER_VALUES, &args.other_values_bytes);
+    args.report = reinterpret_cast<uint32_t *>(hn_part(call, HS_REPORT, &args.report_bytes));
     args.scratch = scratch ? hn_state.scratch : NULL;
     args.scratch_bytes = scratch;
     if (const char *wrong = hn_state.graph ? hn_replay(&args) : hn_enqueue(&args)) return wrong;

@@ -27,11 +27,22 @@ const char *hn_describe(int index, char *text, size_t size);
  * know poison=1: scratch is filled before every sort. */
 const char *hn_open(int index, const char *options);
 
-/* Make the sort or scan of target, algorithm, key and value ready; the one before is released. */
+/* Make the sort, of whatever kind, of target, algorithm, key and value ready; the one before is released. */
 const char *hn_sorter(const char *target, const char *algorithm, const char *key, const char *value);
 
-/* The buffers: keys, where they go if not sorted in place, values and where they go, a count on the device. */
-enum { HN_KEYS = 0, HN_KEYS_OUT = 1, HN_VALUES = 2, HN_VALUES_OUT = 3, HN_COUNT = 4, HN_SLOTS = 5 };
+/* The buffers: keys, where they go if not sorted in place, values and where they go, a count on the device, offsets of
+ * segments or the second of two arrays, the values of its keys, what is told besides. */
+enum {
+    HN_KEYS = 0,
+    HN_KEYS_OUT = 1,
+    HN_VALUES = 2,
+    HN_VALUES_OUT = 3,
+    HN_COUNT = 4,
+    HN_OTHER = 5,
+    HN_OTHER_VALUES = 6,
+    HN_REPORT = 7,
+    HN_SLOTS = 8
+};
 
 /* Allocate buffer `slot` anew, with `bytes` bytes of undefined content. */
 const char *hn_buffer(int slot, uint64_t bytes);
@@ -40,9 +51,9 @@ const char *hn_read(int slot, uint64_t offset, void *data, uint64_t bytes);
 
 /* All of a call.  Places are by hs_role, but for scratch: the slot of the buffer that plays the role, or -1, and the
  * bytes at which it begins there.  A destination at the place of its source is in place. */
-enum { HN_ROLES = 6 };
+enum { HN_ROLES = 9 };
 typedef struct hn_call {
-    uint64_t n;
+    uint64_t n, parts;
     uint64_t offsets[HN_ROLES];
     int32_t slots[HN_ROLES];
     uint32_t type, descending, begin_bit, end_bit, discard_keys; /* hs_options */
@@ -61,7 +72,7 @@ static inline int hn_plays(const hn_call *call, int role)
     return !(role == 1 && hn_same(call, 1, 0)) && !(role == 4 && hn_same(call, 4, 3));
 }
 
-/* Sort n keys, or scan n rows, and wait.  `device_seconds` gets the time on the device, or -1 where it cannot be told.
+/* Sort n keys, or do what the sort's kind does, and wait.  `device_seconds` gets the time on the device, or -1 where it cannot be told.
  * Scratch, if the sort needs any, is allocated by the harness, exactly as much as the runtime asks for, and filled with
  * bytes of 0xff when it is.  HN_GUARD bytes of another pattern lie behind it; the next hn_read or hn_outcome, which
  * nobody times, says so if they were overwritten. */
@@ -75,7 +86,7 @@ const char *hn_clock(int on);
 /* The bytes of memory that the open device has, and those of its largest buffer; 0 where it does not tell. */
 const char *hn_room(uint64_t *total, uint64_t *largest);
 
-/* How many passes the last hn_sort did again. */
+/* How many passes the last hn_sort did again; of segments, not 0 if the device refused them. */
 const char *hn_outcome(uint32_t *redone);
 
 /* Whether the guard, as it was read back, is whole. */

@@ -210,7 +210,7 @@ const char *hn_outcome(uint32_t *redone)
     if (!problem) problem = hn_get(hn.scratch, offset, words, bytes);
     if (problem) return problem;
     if (status == HS_OK) status = hs_outcome(sort, words, bytes, redone);
-    return status == HS_OK ? NULL : hs_status_text(status);
+    return status == HS_OK || status == HS_ERROR_SEGMENTS ? NULL : hs_status_text(status);
 }
 
 /* Fill a part of scratch, and wait. */
@@ -269,7 +269,8 @@ static const char *hn_span(cl_event first, cl_profiling_info from, cl_event last
  * between; the sort begins where the barrier ends. */
 static const char *hn_run(const hs_sort *sort, hs_opencl_args *args, double *seconds)
 {
-    const int scan = sort->kind == HS_SCAN;
+    static hs_status (*const by_kind[])(hs_opencl *, cl_command_queue, const hs_opencl_args *, hs_opencl_error *) = {
+        hs_opencl_sort, hs_opencl_scan, hs_opencl_segments, hs_opencl_merge, hs_opencl_check};
     hs_opencl_error error;
     cl_event event = NULL, gate = NULL, begun = NULL;
     cl_command_queue queue = hn.clocked ? hn.clocked : hn.queue;
@@ -281,8 +282,7 @@ static const char *hn_run(const hs_sort *sort, hs_opencl_args *args, double *sec
     if (gate) code = clEnqueueBarrierWithWaitList(queue, 1, &gate, &begun);
     problem = hn_failed("clEnqueueBarrierWithWaitList", code);
     if (!problem)
-        problem = hn_status(scan ? "hs_opencl_scan" : "hs_opencl_sort",
-                            (scan ? hs_opencl_scan : hs_opencl_sort)(hn.sorter, queue, args, &error), &error);
+        problem = hn_status("hs_opencl_sort", by_kind[sort->kind](hn.sorter, queue, args, &error), &error);
     if (gate) clSetUserEventStatus(gate, CL_COMPLETE);
     if (!problem) problem = hn_failed("clWaitForEvents", clWaitForEvents(1, &event));
     if (!problem && begun) problem = hn_span(begun, CL_PROFILING_COMMAND_END, event, seconds);
@@ -296,7 +296,7 @@ const char *hn_sort(const hn_call *call, double *device_seconds)
 {
     hs_opencl_args args;
     cl_mem *const parts[HN_ROLES] = {&args.source, &args.destination, NULL, &args.values, &args.values_destination,
-                                     &args.count};
+                                     &args.count, &args.other, &args.other_values, &args.report};
     cl_int code = CL_SUCCESS;
     const char *problem = NULL;
     const hs_sort *sort = hs_opencl_sort_of(hn.sorter);
@@ -306,6 +306,7 @@ const char *hn_sort(const hn_call *call, double *device_seconds)
     *device_seconds = -1;
     memset(&args, 0, sizeof args);
     args.n = call->n;
+    args.parts = call->parts;
     args.options.type = (hs_type)call->type;
     args.options.descending = call->descending;
     args.options.begin_bit = call->begin_bit;

@@ -802,11 +802,14 @@ const char *hn_outcome(uint32_t *redone)
     const hs_sort *sort = hs_vulkan_sort_of(hn.sorter);
     uint32_t words[256];
     uint64_t offset = 0, bytes = 0;
+    hs_status status;
     const char *error = hn_check_guard();
     if (!error) error = hn_status("hs_outcome_at", hs_outcome_at(sort, hn.sorted, &offset, &bytes), VK_SUCCESS);
     if (!error && bytes > sizeof words) error = "more words of an outcome than there is room for";
     if (!error && bytes) error = hn_move(&hn.scratch, offset, NULL, words, bytes);
-    return error ? error : hn_status("hs_outcome", hs_outcome(sort, words, bytes, redone), VK_SUCCESS);
+    if (error) return error;
+    status = hs_outcome(sort, words, bytes, redone);
+    return status == HS_ERROR_SEGMENTS ? NULL : hn_status("hs_outcome", status, VK_SUCCESS);
 }
 
 /* Scratch of just so many bytes, in whole words, with a guard behind. */
@@ -845,6 +848,8 @@ static hs_vulkan_buffer hn_part(const hn_call *call, int role)
 
 const char *hn_sort(const hn_call *call, double *device_seconds)
 {
+    static hs_status (*const by_kind[])(const hs_vulkan *, VkCommandBuffer, const hs_vulkan_args *, VkResult *) = {
+        hs_vulkan_sort, hs_vulkan_scan, hs_vulkan_segments, hs_vulkan_merge, hs_vulkan_check};
     const hs_sort *sort = hs_vulkan_sort_of(hn.sorter);
     hs_vulkan_args args;
     const char *error;
@@ -854,6 +859,7 @@ const char *hn_sort(const hn_call *call, double *device_seconds)
     if (!sort) return "no sort is ready";
     memset(&args, 0, sizeof args);
     args.n = call->n;
+    args.parts = call->parts;
     args.options.type = (hs_type)call->type;
     args.options.descending = call->descending;
     args.options.begin_bit = call->begin_bit;
@@ -870,6 +876,9 @@ const char *hn_sort(const hn_call *call, double *device_seconds)
     args.values = hn_part(call, HS_VALUES);
     args.values_destination = hn_part(call, HS_VALUES_OUT);
     args.count = hn_part(call, HS_COUNT);
+    args.other = hn_part(call, HS_OTHER_INPUT);
+    args.other_values = hn_part(call, HS_OTHER_VALUES);
+    args.report = hn_part(call, HS_REPORT);
     args.scratch.buffer = hn.scratch.buffer;
     args.scratch.size = scratch;
     args.scratch.address = hn.scratch.address;
@@ -877,8 +886,8 @@ const char *hn_sort(const hn_call *call, double *device_seconds)
     args.stages = hn_stages;
     args.accesses = hn_accesses;
     hn_tick(0);
-    status = (sort->kind == HS_SCAN ? hs_vulkan_scan : hs_vulkan_sort)(hn.sorter, hn.commands, &args, &code);
-    error = hn_status(sort->kind == HS_SCAN ? "hs_vulkan_scan" : "hs_vulkan_sort", status, code);
+    status = by_kind[sort->kind](hn.sorter, hn.commands, &args, &code);
+    error = hn_status("hs_vulkan_sort", status, code);
     hn_tick(1);
     if (error) return error; /* the next hn_begin resets what was recorded */
     error = hn_finish();
@@ -909,7 +918,7 @@ static const hs_kernel hn_copy_kernels[] = {{"copy", 256, 1, 0, 2, 0, 0, 0}};
 static const hs_spirv hn_copy_spirv[] = {{hn_copy_words, sizeof hn_copy_words}};
 static const hs_step hn_copy_steps[] = {
     {0, 0, HS_ANYWHERE, HS_ALONE, 0, 0, {{HS_SOURCE, 0, 0}, {HS_DESTINATION, 0, 0}}, 0, 1u << 30, 255, 256, 1,
-     1u << 30}};
+     1u << 30, 0, 0}};
 static const hs_sort hn_copy_sort = {
     "harness", "copy", "16 bytes", "none", HS_SORT, 1, 16, 0, 0, 128, 0, 0, 0, 0, 256, 0, 65535, 1, 1,
     hn_copy_kernels, hn_copy_steps, 1u << 30,

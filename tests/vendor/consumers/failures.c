@@ -174,19 +174,22 @@ int main(void)
 {
     static const hs_kernel two[] = {{"there", 64, 1, 0, 2, 0, 0, 0}, {"wide", 64, 1, 0, 2, 0, 1, 0}};
     static const hs_step steps[] = {
-        {0, 0, HS_ANYWHERE, HS_ALONE, 0, 0, {{HS_SOURCE, 0, 0}, {HS_SCRATCH, 256, 4}}, 0, 1000000, 63, 64, 1, 1000},
+        {0, 0, HS_ANYWHERE, HS_ALONE, 0, 0, {{HS_SOURCE, 0, 0}, {HS_SCRATCH, 256, 4}}, 0, 1000000, 63, 64, 1, 1000, 0,
+         0},
         {0, 0, HS_OUT_OF_PLACE, HS_ALONE, 0, 0, {{HS_SCRATCH, 256, 4}, {HS_SCRATCH, 512, 8}}, 0, 1000000, 63, 64, 1,
-         1000},
-        {0, 0, HS_IN_PLACE, HS_ALONE, 0, 0, {{HS_SCRATCH, 256, 4}, {HS_SCRATCH, 512, 0}}, 0, 1000000, 63, 64, 1, 1000},
-        {1, 0, HS_ANYWHERE, HS_ALONE, 0, 0, {{HS_SCRATCH, 0, 0}, {HS_DESTINATION, 0, 0}}, 0, 1000000, 63, 64, 1, 1000},
+         1000, 0, 0},
+        {0, 0, HS_IN_PLACE, HS_ALONE, 0, 0, {{HS_SCRATCH, 256, 4}, {HS_SCRATCH, 512, 0}}, 0, 1000000, 63, 64, 1, 1000,
+         0, 0},
+        {1, 0, HS_ANYWHERE, HS_ALONE, 0, 0, {{HS_SCRATCH, 0, 0}, {HS_DESTINATION, 0, 0}}, 0, 1000000, 63, 64, 1, 1000,
+         0, 0},
     };
     static const char *const text[] = {"nothing\n"};
     static const hs_kernel full[] = {{"full", 64, 1, 0, 6, 0, 0, 0}, {"grids", 64, 1, 0, 2, 0, 0, 0}};
     static const hs_step full_steps[] = {
-        {1, 0, HS_ANYWHERE, HS_GRIDS, 0, 0, {{HS_COUNT, 0, 0}, {HS_SCRATCH, 0, 0}}, 0, 1000000, 63, 64, 1, 1},
+        {1, 0, HS_ANYWHERE, HS_GRIDS, 0, 0, {{HS_COUNT, 0, 0}, {HS_SCRATCH, 0, 0}}, 0, 1000000, 63, 64, 1, 1, 0, 0},
         {0, 0, HS_ANYWHERE, 0, 8, HS_ANY_BITS, {{HS_SOURCE, 0, 0}, {HS_DESTINATION, 0, 0}, {HS_SCRATCH, 256, 4},
                                                 {HS_VALUES, 0, 0}, {HS_VALUES_OUT, 0, 0}, {HS_COUNT, 0, 0}},
-         0, 1000, 63, 64, 1, 1000}};
+         0, 1000, 63, 64, 1, 1000, 0, 0}};
     hs_sort lanes = *hs_targets[0]->sorts[0], scratch = lanes, counted;
     const hs_sort *plain = hs_targets[0]->sorts[0];
     hs_kernel kernels[KERNELS];

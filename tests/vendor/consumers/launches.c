@@ -1,4 +1,5 @@
-/* Reads lines of: sort, n, limit of a grid, whether in place, whether counted, type, descending, begin, end, discard.
+/* Reads lines of: sort, n, limit of a grid, whether in place, whether counted, type, descending, begin, end, discard,
+ * parts, whether segments are rows.
  * Prints for each what the sort asks of scratch and its launches as the runtimes would make them, or why there are
  * none. */
 #include "hs/hs_targets.h"
@@ -6,12 +7,13 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static void print(const hs_sort *sort, uint64_t n, uint64_t limit, int in_place, int counted, const hs_options *how)
+static void print(const hs_sort *sort, const hs_call *call, uint64_t limit)
 {
+    const uint64_t n = call->n;
     uint64_t scratch, offset, bytes;
     uint32_t i, k, grid[2];
     int32_t argument = 0;
-    const hs_status status = hs_scratch_with(sort, n, how, &scratch);
+    const hs_status status = hs_scratch_with(sort, n, call->options, &scratch);
     if (status == HS_ERROR_RANGE || status == HS_ERROR_OPTION) {
         puts(status == HS_ERROR_RANGE ? "range" : "option");
         return;
@@ -23,8 +25,8 @@ static void print(const hs_sort *sort, uint64_t n, uint64_t limit, int in_place,
     printf("%" PRIu64 " %" PRIu64 "+%" PRIu64 "|", scratch, offset, bytes);
     for (i = 0; i < sort->step_count; i++) {
         const hs_step *step = &sort->steps[i];
-        const uint64_t groups = hs_groups(step, n, in_place, counted);
-        if (groups == 0 || !hs_argument(sort, step, how, in_place, counted, &argument)) continue;
+        const uint64_t groups = hs_groups(step, call);
+        if (groups == 0 || !hs_argument(sort, step, call, &argument)) continue;
         if (!hs_grid(groups, limit, grid)) {
             fputs("grid", stdout);
             break;
@@ -42,10 +44,10 @@ int main(void)
 {
     const hs_sort *sorts[1024];
     size_t i, j, count = 0, wanted;
-    uint64_t n, limit;
+    uint64_t limit;
     hs_options how;
+    hs_call call;
     unsigned type;
-    int in_place, counted;
     for (i = 0; i < hs_targets_count; i++)
         for (j = 0; j < hs_targets[i]->sort_count && count < 1024; j++) {
             const hs_sort *sort = sorts[count++] = hs_targets[i]->sorts[j];
@@ -54,11 +56,12 @@ int main(void)
                    found ? "found" : "lost");
         }
     puts("");
-    while (scanf("%zu %" SCNu64 " %" SCNu64 " %d %d %u %" SCNu32 " %" SCNu32 " %" SCNu32 " %" SCNu32, &wanted, &n,
-                 &limit, &in_place, &counted, &type, &how.descending, &how.begin_bit, &how.end_bit,
-                 &how.discard_keys) == 10) {
+    call.options = &how;
+    while (scanf("%zu %" SCNu64 " %" SCNu64 " %d %d %u %" SCNu32 " %" SCNu32 " %" SCNu32 " %" SCNu32 " %" SCNu64 " %d",
+                 &wanted, &call.n, &limit, &call.in_place, &call.counted, &type, &how.descending, &how.begin_bit,
+                 &how.end_bit, &how.discard_keys, &call.parts, &call.rows) == 12) {
         how.type = (hs_type)type;
-        if (wanted < count) print(sorts[wanted], n, limit, in_place, counted, &how);
+        if (wanted < count) print(sorts[wanted], &call, limit);
     }
     return 0;
 }

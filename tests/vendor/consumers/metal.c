@@ -168,6 +168,10 @@ static void wrong_sorts(const hs_metal_kernels *kernels, const hs_metal *sorter)
     expect("values", hs_metal_sort(sorter, commands, &args), HS_ERROR_OPTION);
     args = good, args.count.memory = fake_buffer('f', ROOM);
     expect("a count", hs_metal_sort(sorter, commands, &args), HS_ERROR_OPTION);
+    args = good, args.parts = 1;
+    expect("parts", hs_metal_sort(sorter, commands, &args), HS_ERROR_PARTS);
+    args = good, args.report.memory = fake_buffer('g', ROOM);
+    expect("a report", hs_metal_sort(sorter, commands, &args), HS_ERROR_OPTION);
     args = good, args.options.descending = 1;
     expect("an order", hs_metal_sort(sorter, commands, &args), HS_ERROR_OPTION);
     args = good, args.n = 0;
@@ -176,6 +180,57 @@ static void wrong_sorts(const hs_metal_kernels *kernels, const hs_metal *sorter)
     args = good, args.destination = args.source;
     expect("in place by name", hs_metal_sort(sorter, commands, &args), HS_OK);
     asked++, failed += fake.encoders != before + 1;
+}
+
+/* A sort of another kind, which reports for n = 0 too: its own entry point takes it, and no other. */
+static void other_kinds(const hs_metal_kernels *kernels)
+{
+    void *const commands = fake_commands();
+    hs_sort made = *kernels->sort;
+    hs_step step = made.steps[0];
+    const hs_metal_kernels crafted = {&made, kernels->lines, kernels->line_count}, *found = NULL;
+    const unsigned long before = fake.dispatches;
+    hs_metal *sorter = NULL;
+    hs_metal_args args;
+    uint32_t k;
+    step.number = HS_PARTS;
+    step.place = step.range = 0;
+    step.min_n = 0;
+    step.max_n = 1000;
+    step.add = 1;
+    step.div = step.mul = step.cap = 1;
+    step.at_zero = 1;
+    memset(step.bindings, 0, sizeof step.bindings);
+    for (k = 0; k < HS_BINDINGS; k++) step.bindings[k].role = k ? HS_REPORT : HS_SOURCE;
+    made.kind = HS_CHECK;
+    made.steps = &step;
+    made.step_count = 1;
+    made.max_n = made.scratch.min_n = 1000;
+    expect("a checker", hs_metal_create(&crafted, fake_device(), &sorter, NULL), HS_OK);
+    if (!sorter) return;
+    memset(&args, 0, sizeof args);
+    expect("no report", hs_metal_check(sorter, commands, &args), HS_ERROR_ARGUMENT);
+    args.report.memory = fake_buffer('g', ROOM);
+    args.report.offset = 4;
+    expect("a sort", hs_metal_sort(sorter, commands, &args), HS_ERROR_KERNELS);
+    expect("segments", hs_metal_segments(sorter, commands, &args), HS_ERROR_KERNELS);
+    expect("a merge", hs_metal_merge(sorter, commands, &args), HS_ERROR_KERNELS);
+    asked++, failed += fake.dispatches != before;
+    expect("a check", hs_metal_check(sorter, commands, &args), HS_OK);
+    asked++, failed += fake.dispatches != before + 1;
+    args.report.offset = ROOM - 28;
+    expect("a short report", hs_metal_check(sorter, commands, &args), HS_ERROR_COUNT);
+    args.report.offset = 4;
+    args.other = args.report;
+    expect("another array", hs_metal_check(sorter, commands, &args), HS_ERROR_OPTION);
+    asked++, failed += fake.dispatches != before + 1;
+    hs_metal_release(sorter);
+    expect("a kind", hs_metal_match_kind(hs_metal_targets, hs_metal_targets_count, HS_SORT, "u32", NULL, fake_device(),
+                                         &found), HS_OK);
+    asked++, failed += found != kernels;
+    expect("no kind", hs_metal_match_kind(hs_metal_targets, hs_metal_targets_count, HS_MERGE, "u32", NULL,
+                                          fake_device(), &found), HS_OK);
+    asked++, failed += found != NULL;
 }
 
 /* SIMD groups of another width are refused by sorts whose lanes exchange values, and by no others. */
@@ -232,6 +287,7 @@ static int wrong(void)
     if (sorter) wrong_sorts(kernels, sorter);
     hs_metal_release(sorter);
     wrong_devices(kernels);
+    other_kinds(kernels);
     other_widths(kernels);
     asked++, failed += fake.alive != 0 || fake.wrong != 0 || fake.encoders != fake.ended;
     printf("%d statuses and results asked for, %d wrong\n", asked, failed);

@@ -1,0 +1,179 @@
+"""Segments, merges, checks and sorts that tell where keys change, through an engine, compared with numpy.
+
+`python kinds.py API LIBRARY TARGET ALGORITHM OPTIONS` does so through the C runtime, in a process of its own, and
+prints JSON: what `wrong` returns, or what checking layers said.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hsgen import target, toolchain
+from hsgen.backends.engine import KEYS, KEYS_OUT, OTHER, OTHER_VALUES, REPORT, VALUES, VALUES_OUT, Engine
+from hsgen.backends.harness import Harness, Native
+from hsgen.keys import Form
+from hsgen.plan import Options
+from hsgen.spec import Sort
+
+Words = NDArray[np.uint32]
+MARK = 0xA5A5A5A5
+GUARD = 16
+"""Words behind each buffer that nothing may write."""
+
+
+def sort_of(name: str, algorithm: str) -> Sort:
+    """The sort that is tried: merges have values, plain sorts tell where keys change."""
+    forms = {"mergepath": Form(value="v4", typed=True), "auto": Form(changes=True)}
+    return target.find(name).sort(algorithm, "u32", forms.get(algorithm, Form(typed=True)))
+
+
+def call(engine: Engine, n: int, given: Mapping[str, tuple[int, Words]], **how: Any) -> dict[int, Words]:
+    """Play a call between these arrays by role, each in its slot; return what all slots then hold."""
+    for slot, data in {slot: data for slot, data in given.values()}.items():
+        image = np.append(data, np.full(GUARD, MARK, np.uint32))
+        engine.allocate(slot, image.nbytes)
+        engine.write(slot, image)
+    engine.run(n, {role: (slot, 0) for role, (slot, _) in given.items()}, Options(**how))
+    after = {}
+    for slot, data in given.values():
+        image = np.empty(len(data) + GUARD, np.uint32)
+        engine.read(slot, image)
+        assert (image[len(data) :] == MARK).all(), f"something behind buffer {slot} was written"
+        after[slot] = image[: len(data)]
+    return after
+
+
+def merges(engine: Engine, rng: np.random.Generator) -> int:
+    """Merges with either array empty, and of arrays with many equal keys; return how many."""
+    cases = [(0, 0), (1, 0), (1, 1), (2, 1), (1000, 300), (5000, 0), (5000, 5000), (70001, 12345)]
+    for n, parts in cases:
+        for descending in (False, True):
+            keys = rng.integers(0, 50, n, np.uint32)
+            a, b = (np.sort(x)[:: -1 if descending else 1] for x in (keys[:parts], keys[parts:]))
+            values = np.arange(n, dtype=np.uint32)
+            given = {"destination": (KEYS_OUT, np.full(n, MARK, np.uint32))}
+            given["values_out"] = (VALUES_OUT, np.full(n, MARK, np.uint32))
+            if parts:
+                given |= {"source": (KEYS, a), "values": (VALUES, values[:parts])}
+            if n > parts:
+                given |= {"other": (OTHER, b), "other_values": (OTHER_VALUES, values[parts:])}
+            after = call(engine, n, given, parts=parts, descending=descending)
+            both = np.append(a, b).astype(np.int64)
+            order = np.argsort(-both if descending else both, kind="stable")
+            assert (after[KEYS_OUT] == both[order]).all() and (after[VALUES_OUT] == values[order]).all(), (n, parts)
+    return 2 * len(cases)
+
+
+def segments(engine: Engine, rng: np.random.Generator) -> int:
+    """Segments by offsets and rows, in place and not, and offsets that are refused; return how many calls."""
+    done = 0
+    for n, parts in [(0, 0), (1, 1), (1000, 10), (1000, 1000), (30000, 3), (65536, 512)]:
+        for rows in (False, True):
+            for in_place in (False, True):
+                keys = rng.integers(0, 2**32, n, np.uint32)
+                cuts = (
+                    np.sort(rng.integers(0, n + 1, parts + 1))
+                    if not rows
+                    else np.arange(parts + 1) * (n // max(parts, 1))
+                )
+                expected = keys.copy()
+                for i in range(parts):
+                    expected[cuts[i] : cuts[i + 1]].sort()
+                given = {"source": (KEYS, keys), "destination": (KEYS, keys)}
+                if not in_place:
+                    given["destination"] = (KEYS_OUT, np.full(n, MARK, np.uint32))
+                if not rows:
+                    given["other"] = (OTHER, cuts.astype(np.uint32))
+                after = call(engine, n, given, parts=parts)
+                assert (after[KEYS if in_place else KEYS_OUT] == expected).all(), (n, parts, rows, in_place)
+                assert engine.outcome() == 0
+                done += 1
+    keys = rng.integers(0, 2**32, 1000, np.uint32)
+    for bad in ([0, 600, 500, 1000], [0, 10, 20, 1001]):
+        given = {"source": (KEYS, keys), "destination": (KEYS, keys), "other": (OTHER, np.array(bad, np.uint32))}
+        assert (call(engine, 1000, given, parts=3)[KEYS] == keys).all() and engine.outcome() != 0, bad
+        done += 1
+    return done
+
+
+def checks(engine: Engine, rng: np.random.Generator) -> int:
+    """Checks of none, some and more keys than are sorted; return how many."""
+    cases = [(0, 0), (0, 100), (1, 0), (1000, 0), (1000, 900), (1000, 1500), (70001, 70100)]
+    for n, parts in cases:
+        keys = rng.integers(0, 2**32, max(n, parts), np.uint32)
+        told = []
+        for what in (keys, np.append(rng.permutation(keys[:n]), keys[n:]), keys ^ np.uint32(n == 0)):
+            given = {"report": (REPORT, np.full(8, MARK, np.uint32))}
+            if len(keys):
+                given["source"] = (KEYS, what)
+            after = call(engine, n, given, parts=parts)
+            report = after[REPORT]
+            descents = int((what[: max(n - 1, 0)] > what[1 : max(n, 1)]).sum())
+            assert report[7] == n and report[4] == descents, (n, parts, [int(x) for x in report])
+            assert not len(keys) or (after[KEYS] == what).all()
+            told.append(report)
+        assert (told[0][[0, 1, 6]] == told[1][[0, 1, 6]]).all(), (n, parts)
+        assert n or not parts or told[0][6] != told[2][6], "keys beyond n changed unseen"
+    return 3 * len(cases)
+
+
+def changes(engine: Engine, rng: np.random.Generator) -> int:
+    """Sorts of keys that are equal in runs, above a bit; return how many."""
+    cases = [(0, 0), (1, 31), (2, 0), (1000, 0), (1000, 20), (70001, 16), (70001, 31)]
+    for n, shift in cases:
+        keys = rng.integers(0, 2**32, n, np.uint32)
+        expected = np.sort(keys)
+        heads = expected >> np.uint32(shift)
+        begins = np.flatnonzero(np.append(np.ones(min(n, 1), bool), heads[1:] != heads[:-1]))
+        for in_place in (False, True):
+            given = {"report": (REPORT, np.full(n + 1, MARK, np.uint32))}
+            if n:
+                given |= {"source": (KEYS, keys), "destination": (KEYS, keys)}
+            if n and not in_place:
+                given["destination"] = (KEYS_OUT, np.full(n, MARK, np.uint32))
+            after = call(engine, n, given, parts=shift)
+            assert not n or (after[KEYS if in_place else KEYS_OUT] == expected).all(), (n, shift)
+            report = after[REPORT]
+            assert report[0] == len(begins), (n, shift, int(report[0]), len(begins))
+            assert (report[1 : 1 + len(begins)] == begins).all(), (n, shift)
+    return 2 * len(cases)
+
+
+KINDS: Mapping[str, Callable[[Engine, np.random.Generator], int]] = {
+    "mergepath": merges,
+    "segments": segments,
+    "check": checks,
+    "auto": changes,
+}
+
+
+def wrong(engine: Engine, algorithm: str) -> tuple[int, str]:
+    """Try an algorithm: how many calls there were, and what was wrong with one."""
+    try:
+        return KINDS[algorithm](engine, np.random.default_rng(1)), ""
+    except AssertionError as e:
+        return 0, str(e)
+
+
+def main() -> None:
+    """See above."""
+    api, path, name, algorithm, options = sys.argv[1:6]
+    if api == "opencl":
+        toolchain.prepare_opencl()
+    harness = Harness(Path(path))
+    index = next(h.handle for h in harness.hosts(api) if api != "opencl" or "Intel" in h.platform)
+    engine = Native(harness, api, sort_of(name, algorithm), index, options)
+    count, problem = wrong(engine, algorithm)
+    print(json.dumps((count, problem or engine.messages())))
+    engine.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,98 @@
+"""Segments, merges and checks through every runtime that there is here: buffers, parts and outcomes arrive."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import missing
+from kinds import KINDS, sort_of, wrong
+from test_vulkan import Lavapipe
+from test_vulkan import lavapipe as lavapipe
+
+from hsgen import target
+from hsgen.backends import native, opencl, shim
+from hsgen.backends.hosts import Host
+from hsgen.errors import Unavailable, Usage
+from hsgen.plan import Options, settled
+
+SCRIPT = Path(__file__).with_name("kinds.py")
+
+
+def through_c(api: str, name: str, algorithm: str, options: str) -> tuple[int, str]:
+    """What comes out through the C runtime of an API."""
+    sort = sort_of(name, algorithm)
+    try:
+        place = native.library(api, [target.find(name)], "u32", algorithms=[algorithm], form=sort.form)
+    except Unavailable as e:
+        missing(str(e))
+    command = [sys.executable, str(SCRIPT), api, str(place), name, algorithm, options]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if "VK_LAYER_KHRONOS_validation is not installed" in done.stderr:
+        missing("the validation layers are not installed (apt-get install vulkan-validationlayers)")
+    assert done.returncode == 0, done.stderr
+    count, problem = json.loads(done.stdout)
+    return count, problem
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("algorithm", KINDS)
+def test_through_pyopencl(embedded: Host, algorithm: str) -> None:
+    context = opencl.context_for(embedded)
+    engine = opencl.Direct(context, opencl.Compiled(context, sort_of("generic", algorithm)))
+    count, problem = wrong(engine, algorithm)
+    assert count > 10 and not problem
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("algorithm", KINDS)
+def test_through_opencl_in_c(embedded: Host, algorithm: str) -> None:
+    count, problem = through_c("opencl", "generic", algorithm, "poison=1")
+    assert count > 10 and not problem
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("algorithm", KINDS)
+def test_through_vulkan_in_c(lavapipe: Lavapipe, algorithm: str) -> None:
+    """With buffers by descriptor, and larger ones by address, under the validation layers."""
+    lavapipe(8)
+    count, problem = through_c("vulkan", "generic", algorithm, "poison=1 validation=1 binding_limit=65536")
+    assert count > 10 and not problem
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("algorithm", KINDS)
+def test_metal_text(embedded: Host, algorithm: str) -> None:
+    """As C++ for OpenCL, which is no substitute for Apple's compiler."""
+    try:
+        host = shim.takers()[0]
+    except Unavailable as e:
+        missing(str(e))
+    context, sort = opencl.context_for(host), sort_of("generic", algorithm)
+    count, problem = wrong(opencl.Direct(context, opencl.Compiled(context, sort, shim.source(sort))), algorithm)
+    assert count > 10 and not problem
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "n", "parts", "line"),
+    [
+        ("mergepath", 10, 11, "parts 11: the first of two arrays of 10 keys"),
+        ("segments", 10, 3, "parts 3: 10 keys do not make so many rows"),
+        ("segments", 10, 0, "parts 0: 10 keys"),
+        ("check", 10, 2**31, "parts 2147483648: give 0 to 2147483647"),
+        ("check", 10, -1, "parts -1: give 0"),
+    ],
+)
+def test_parts_that_do_not_fit(algorithm: str, n: int, parts: int, line: str) -> None:
+    with pytest.raises(Usage, match=line):
+        settled(sort_of("generic", algorithm), n, Options(parts=parts), ())
+
+
+def test_what_follows_from_a_call() -> None:
+    check, segments = sort_of("generic", "check"), sort_of("generic", "segments")
+    assert [settled(check, 10, Options(parts=p), ()).parts for p in (0, 9, 11)] == [10, 10, 11]
+    assert settled(segments, 10, Options(parts=5), ("source",)).rows
+    assert not settled(segments, 10, Options(parts=3), ("source", "other")).rows

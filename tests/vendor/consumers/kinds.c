@@ -1,0 +1,522 @@
+/* Segments, merges, checks and sorts that tell where keys change, with kernels made up here: what a kernel gets, and
+ * the status of every call that is refused.  Runs on the first OpenCL device. */
+#include "hs/hs_opencl.h"
+#include "hs/hs_targets.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEYS = 64, GAP = 256, MARK = 0x5a5a5a5a };
+
+static int wrong = 0, asked = 0;
+#define EXPECT(holds) \
+    ((void)asked++, (holds) ? (void)0 : (void)(wrong++, fprintf(stderr, "line %d: %s\n", __LINE__, #holds)))
+#define STATUS(call, expected) is((call), (expected), __LINE__, #call)
+
+static void is(hs_status status, hs_status expected, int line, const char *call)
+{
+    asked++;
+    if (status == expected) return;
+    wrong++;
+    fprintf(stderr, "line %d: %s: %s, not %s\n", line, call, hs_status_text(status), hs_status_text(expected));
+}
+
+static cl_device_id device;
+static cl_context context;
+static cl_command_queue queue;
+static hs_opencl_error error;
+
+static void must(cl_int code, const char *what)
+{
+    if (code == CL_SUCCESS) return;
+    fprintf(stderr, "%s: OpenCL code %d\n", what, (int)code);
+    exit(2);
+}
+
+/* The buffers of a call are parts of one, so that each may overlap another. */
+static cl_mem whole;
+enum { SOURCE, OTHER, VALUES, OTHER_VALUES, DESTINATION, VALUES_OUT, REPORT, SCRATCH, PLACES };
+
+static cl_mem part(size_t first, size_t words)
+{
+    const cl_buffer_region region = {first * sizeof(uint32_t), words * sizeof(uint32_t)};
+    cl_int code;
+    cl_mem made = clCreateSubBuffer(whole, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &code);
+    must(code, "clCreateSubBuffer");
+    return made;
+}
+
+/* Word i of all is MARK + i. */
+static void fill(void)
+{
+    uint32_t words[PLACES * GAP], i;
+    for (i = 0; i < PLACES * GAP; i++) words[i] = MARK + i;
+    must(clEnqueueWriteBuffer(queue, whole, CL_TRUE, 0, sizeof words, words, 0, NULL, NULL), "clEnqueueWriteBuffer");
+}
+
+static uint32_t said[PLACES * GAP];
+static void look(void)
+{
+    must(clEnqueueReadBuffer(queue, whole, CL_TRUE, 0, sizeof said, said, 0, NULL, NULL), "clEnqueueReadBuffer");
+}
+#define SAID(place, i) said[(place) * GAP + (i)]
+#define FILLED(place, i) ((uint32_t)MARK + (uint32_t)(place) * GAP + (uint32_t)(i))
+
+/* Whether nothing was written to these places, as bits. */
+static int untouched(uint32_t places)
+{
+    uint32_t i;
+    look();
+    for (i = 0; i < PLACES * GAP; i++)
+        if ((places >> i / GAP & 1) && said[i] != MARK + i) return 0;
+    return 1;
+}
+
+typedef hs_status (*entry)(hs_opencl *, cl_command_queue, const hs_opencl_args *, hs_opencl_error *);
+static const entry entries[] = {hs_opencl_sort, hs_opencl_scan, hs_opencl_segments, hs_opencl_merge, hs_opencl_check};
+
+/* Every entry point but that of the sort's own kind refuses it. */
+static void only(hs_opencl *sorter, hs_kind kind, const hs_opencl_args *args)
+{
+    int i;
+    for (i = 0; i < 5; i++)
+        if (i != (int)kind) STATUS(entries[i](sorter, queue, args, &error), HS_ERROR_KERNELS);
+}
+
+static hs_sort made_up(hs_kind kind, const hs_kernel *kernels, uint32_t kernel_count, const hs_step *steps,
+                       uint32_t step_count, const char *const *text, size_t lines)
+{
+    static const hs_scratch_rule rule = {0, 1024, 0, 1, 0, 0};
+    hs_sort made = *hs_targets[0]->sorts[0];
+    made.kind = kind;
+    made.kernels = kernels;
+    made.kernel_count = kernel_count;
+    made.steps = steps;
+    made.step_count = step_count;
+    made.max_n = 1000;
+    made.scratch = rule;
+    made.opencl = text;
+    made.opencl_lines = lines;
+    return made;
+}
+
+/* `begin` leaves the parts in scratch, where `tell` finds them. */
+#define BEGIN \
+    "__kernel void begin(__global uint *words, int n, int argument) { words[0] = (uint)argument; words[1] = 0; }\n"
+#define BEGINS {0, HS_DIRECT, HS_ANYWHERE, HS_PARTS, 0, 0, {{HS_SCRATCH, 0, 0}}, 0, 1000, 0, 1, 1, 1, 0, 0}
+
+static void segments(void)
+{
+    static const char *const text[] = {BEGIN,
+        "__kernel void tell(__global const uint *from, __global const uint *other, __global uint *words,\n"
+        "                   __global uint *to, int n, int argument)\n"
+        "{\n"
+        "    to[get_group_id(0)] = from[get_group_id(0)];\n"
+        "    if (get_group_id(0)) return;\n"
+        "    to[n - 1] = (uint)argument;\n"
+        "    to[n - 2] = words[0];\n"
+        "    to[n - 3] = (uint)get_num_groups(0);\n"
+        "    to[n - 4] = argument >> 27 & 1 ? 0 : other[words[0]];\n"
+        "    if (words[0] == 5) words[1] = 1;\n"
+        "}\n"};
+    static const hs_kernel kernels[] = {{"begin", 1, 1, 0, 1, 0, 0, 0}, {"tell", 1, 1, 0, 4, 0, 0, 0}};
+    static const hs_step steps[] = {
+        BEGINS,
+        {1, 3, HS_ANYWHERE, HS_ALONE, 0, 0,
+         {{HS_SOURCE, 0, 0}, {HS_OTHER_INPUT, 0, 0}, {HS_SCRATCH, 0, 0}, {HS_DESTINATION, 0, 0}}, 0, 1000, 1, 2, 3, 40,
+         1, 0}};
+    const cl_mem from = part(0, GAP), to = part(DESTINATION * GAP, GAP), scratch = part(SCRATCH * GAP, GAP);
+    const cl_mem other = part(OTHER * GAP, GAP), few = part(OTHER * GAP, 8), values = part(VALUES * GAP, GAP);
+    hs_sort made = made_up(HS_SEGMENTS, kernels, 2, steps, 2, text, 2);
+    hs_opencl *sorter = NULL;
+    uint64_t at, bytes;
+    uint32_t trial, redone = 0;
+    made.outcome.words = 1;
+    made.outcome.binding.role = HS_SCRATCH;
+    made.outcome.binding.plus = 4; /* rounded up to where the next part of scratch begins, so read by hand below */
+    STATUS(hs_opencl_create(&made, context, device, &sorter, &error), HS_OK);
+    for (trial = 0; sorter; trial++) {
+        hs_status expected = HS_OK;
+        hs_opencl_args args;
+        memset(&args, 0, sizeof args);
+        args.n = KEYS;
+        args.parts = 8;
+        args.source = from;
+        args.destination = to;
+        args.scratch = scratch;
+        args.other = other;
+        fill();
+        switch (trial) {
+        case 0: only(sorter, HS_SEGMENTS, &args); break;
+        case 1: args.parts = 7; break; /* as offsets say */
+        case 2: args.other = NULL; break;
+        case 3: args.other = NULL; args.parts = KEYS; break;
+        case 4: args.destination = NULL; break;
+        case 5: args.parts = 0; break; /* of which the grid has no groups */
+        case 6: args.n = 0; args.other = args.source = NULL; break;
+        case 7: args.other = NULL; args.parts = 7; expected = HS_ERROR_PARTS; break;
+        case 8: args.other = NULL; args.parts = 0; expected = HS_ERROR_PARTS; break;
+        case 9: args.other = NULL; args.parts = KEYS + 1; expected = HS_ERROR_PARTS; break;
+        case 10: args.parts = (uint64_t)1 << 31; expected = HS_ERROR_PARTS; break;
+        case 11: args.other = few; expected = HS_ERROR_COUNT; break; /* one offset less than there must be */
+        case 12: args.other = to; expected = HS_ERROR_OVERLAP; break;
+        case 13: args.other = from; break; /* both are only read */
+        case 14: args.other = from; args.destination = NULL; expected = HS_ERROR_OVERLAP; break;
+        case 15: args.source = NULL; expected = HS_ERROR_ARGUMENT; break;
+        case 16: args.scratch = NULL; expected = HS_ERROR_SCRATCH; break;
+        case 17: args.report = values; expected = HS_ERROR_OPTION; break;
+        case 18: args.other_values = values; expected = HS_ERROR_OPTION; break;
+        case 19: args.values = values; expected = HS_ERROR_OPTION; break;
+        case 20: args.n = 1001; expected = HS_ERROR_COUNT; break;
+        default: hs_opencl_release(sorter); sorter = NULL; continue;
+        }
+        is(hs_opencl_segments(sorter, queue, &args, &error), expected, __LINE__ + (int)trial, "segments");
+        look();
+        if (expected || args.n == 0 || args.parts == 0) {
+            EXPECT(untouched(~(uint32_t)(1 << SCRATCH)));
+        } else {
+            const int place = args.destination ? DESTINATION : SOURCE;
+            const uint32_t parts = (uint32_t)args.parts, groups = (parts + 1) / 2 * 3;
+            EXPECT(SAID(place, KEYS - 1) == (3u | (args.other ? 0u : 1u << 27)) && SAID(place, KEYS - 2) == parts);
+            EXPECT(SAID(place, KEYS - 3) == (groups < 40 ? groups : 40) && SAID(place, 0) == FILLED(SOURCE, 0));
+            EXPECT(SAID(place, KEYS - 4) == (args.other ? FILLED(args.other == from ? SOURCE : OTHER, parts) : 0));
+        }
+    }
+    STATUS(hs_outcome_at(&made, KEYS, &at, &bytes), HS_OK);
+    EXPECT(at == 1024 && bytes == sizeof(uint32_t));
+    STATUS(hs_outcome(&made, &redone, sizeof redone, &redone), HS_OK);
+    said[0] = 1;
+    STATUS(hs_outcome(&made, said, sizeof said[0], &redone), HS_ERROR_SEGMENTS);
+    EXPECT(redone == 1);
+    clReleaseMemObject(from);
+    clReleaseMemObject(to);
+    clReleaseMemObject(scratch);
+    clReleaseMemObject(other);
+    clReleaseMemObject(few);
+    clReleaseMemObject(values);
+}
+
+static void merges(void)
+{
+    static const char *const text[] = {BEGIN,
+        "__kernel void tell(__global const uint *a, __global const uint *b, __global const uint *av,\n"
+        "                   __global const uint *bv, __global uint *words, __global uint *to, __global uint *tov,\n"
+        "                   int n, int argument)\n"
+        "{\n"
+        "    int i = (int)get_global_id(0), parts = (int)words[0];\n"
+        "    if (i < n) to[i] = i < parts ? a[i] : b[i - parts];\n"
+        "    if (argument) return; // no flags\n"
+        "    if (i < n) tov[i] = i < parts ? av[i] : bv[i - parts];\n"
+        "}\n"};
+    static const hs_kernel kernels[] = {{"begin", 1, 1, 0, 1, 0, 0, 0}, {"tell", 1, 1, 0, 7, 0, 0, 0}};
+    static const hs_step steps[] = {
+        BEGINS,
+        {1, 0, HS_OUT_OF_PLACE, HS_ALONE, 0, 0,
+         {{HS_SOURCE, 0, 0}, {HS_OTHER_INPUT, 0, 0}, {HS_VALUES, 0, 0}, {HS_OTHER_VALUES, 0, 0}, {HS_SCRATCH, 0, 0},
+          {HS_DESTINATION, 0, 0}, {HS_VALUES_OUT, 0, 0}}, 0, 1000, 0, 1, 1, 1000, 0, 0}};
+    const cl_mem scratch = part(SCRATCH * GAP, GAP), few = part(OTHER * GAP, 20), large = part(0, 2 * GAP);
+    cl_mem at[PLACES];
+    hs_sort made = made_up(HS_MERGE, kernels, 2, steps, 2, text, 2);
+    hs_opencl *sorter = NULL;
+    uint32_t trial, i;
+    for (i = 0; i < PLACES; i++) at[i] = part(i * GAP, KEYS);
+    made.value = "v4";
+    made.value_bytes = 4;
+    STATUS(hs_opencl_create(&made, context, device, &sorter, &error), HS_OK);
+    for (trial = 0; sorter; trial++) {
+        hs_status expected = HS_OK;
+        hs_opencl_args args;
+        memset(&args, 0, sizeof args);
+        args.n = 50;
+        args.parts = 20;
+        args.source = at[SOURCE];
+        args.other = at[OTHER];
+        args.values = at[VALUES];
+        args.other_values = at[OTHER_VALUES];
+        args.destination = at[DESTINATION];
+        args.values_destination = at[VALUES_OUT];
+        args.scratch = scratch;
+        fill();
+        switch (trial) {
+        case 0: only(sorter, HS_MERGE, &args); break;
+        case 1: args.parts = 0; break;
+        case 2: args.parts = 0; args.source = args.values = NULL; break;
+        case 3: args.parts = 50; break;
+        case 4: args.parts = 50; args.other = args.other_values = NULL; break;
+        case 5: args.n = args.parts = 0; break;
+        case 6: args.n = args.parts = 0; memset(&args, 0, sizeof args); break;
+        case 7: args.parts = 30; args.other = few; args.other_values = few; break; /* 20 are enough */
+        case 8: args.other = args.source; break; /* both are only read */
+        case 9: args.parts = 51; expected = HS_ERROR_PARTS; break;
+        case 10: args.n = 0; expected = HS_ERROR_PARTS; break;
+        case 11: args.source = NULL; expected = HS_ERROR_ARGUMENT; break;
+        case 12: args.other = NULL; expected = HS_ERROR_ARGUMENT; break;
+        case 13: args.destination = NULL; expected = HS_ERROR_ARGUMENT; break;
+        case 14: args.destination = args.source; expected = HS_ERROR_ARGUMENT; break; /* which is in place */
+        case 15: args.destination = args.other; expected = HS_ERROR_OVERLAP; break;
+        case 16: args.destination = large; expected = HS_ERROR_OVERLAP; break;
+        case 17: args.values_destination = args.other_values; expected = HS_ERROR_OVERLAP; break;
+        case 18: args.values = NULL; expected = HS_ERROR_OPTION; break;
+        case 19: args.other_values = NULL; expected = HS_ERROR_OPTION; break;
+        case 20: args.values_destination = NULL; expected = HS_ERROR_OPTION; break;
+        case 21: args.report = at[REPORT]; expected = HS_ERROR_OPTION; break;
+        case 22: args.other = few; expected = HS_ERROR_COUNT; break;
+        case 23: args.other_values = few; expected = HS_ERROR_COUNT; break;
+        case 24: args.n = 100; expected = HS_ERROR_COUNT; break;
+        case 25: args.options.discard_keys = 1; expected = HS_ERROR_OPTION; break;
+        default: hs_opencl_release(sorter); sorter = NULL; continue;
+        }
+        is(hs_opencl_merge(sorter, queue, &args, &error), expected, __LINE__ + (int)trial, "merge");
+        look();
+        if (expected || args.n == 0) EXPECT(untouched(~(uint32_t)0));
+        for (i = 0; i < args.n && !expected; i++) {
+            const uint32_t parts = (uint32_t)args.parts, k = i < parts ? i : i - parts;
+            const int more = args.other == args.source ? SOURCE : OTHER;
+            const int values = args.other == few ? OTHER : OTHER_VALUES;
+            EXPECT(SAID(DESTINATION, i) == FILLED(i < parts ? SOURCE : more, k));
+            EXPECT(SAID(VALUES_OUT, i) == FILLED(i < parts ? VALUES : values, k));
+        }
+    }
+    made.value = "none";
+    made.value_bytes = 0;
+    STATUS(hs_opencl_create(&made, context, device, &sorter, &error), HS_OK);
+    for (trial = 0; sorter && trial < 3; trial++) { /* no values */
+        hs_opencl_args args;
+        memset(&args, 0, sizeof args);
+        args.n = 50;
+        args.source = args.other = at[SOURCE];
+        args.destination = at[DESTINATION];
+        args.scratch = scratch;
+        if (trial == 0) args.values = at[VALUES];
+        if (trial == 1) args.other_values = at[VALUES];
+        if (trial == 2) args.values_destination = at[VALUES];
+        STATUS(hs_opencl_merge(sorter, queue, &args, &error), HS_ERROR_OPTION);
+    }
+    hs_opencl_release(sorter);
+    for (i = 0; i < PLACES; i++) clReleaseMemObject(at[i]);
+    clReleaseMemObject(scratch);
+    clReleaseMemObject(few);
+    clReleaseMemObject(large);
+}
+
+/* A check, and a sort that tells where keys change: for n = 0 they report as well. */
+static const char *const reporting[] = {
+    "__kernel void parts(__global uint *report, int n, int argument) { report[0] = (uint)argument; }\n",
+    "__kernel void tell(__global const uint *from, __global uint *report, int n, int argument)\n"
+    "{\n"
+    "    report[1 + get_group_id(0) % 2] = (uint)get_num_groups(0);\n"
+    "    report[3] = n ? from[n - 1] : 1;\n"
+    "    report[4] = (uint)n;\n"
+    "}\n"};
+static const hs_kernel reporters[] = {{"parts", 1, 1, 0, 1, 0, 0, 0}, {"tell", 1, 1, 0, 2, 0, 0, 0}};
+static const hs_step reports[] = {
+    {0, 0, HS_ANYWHERE, HS_PARTS, 0, 0, {{HS_REPORT, 0, 0}}, 0, 1000, 1, 1, 1, 1, 0, 1},
+    {1, 0, HS_ANYWHERE, HS_ALONE, 0, 0, {{HS_SOURCE, 0, 0}, {HS_REPORT, 0, 0}}, 0, 1000, 2, 1, 1, 1000, 1, 1}};
+
+static void checks(void)
+{
+    const cl_mem from = part(0, KEYS), to = part(DESTINATION * GAP, KEYS), report = part(REPORT * GAP, 8);
+    const cl_mem less = part(REPORT * GAP, 7), values = part(VALUES * GAP, KEYS);
+    hs_sort made = made_up(HS_CHECK, reporters, 2, reports, 2, reporting, 2);
+    hs_opencl *sorter = NULL;
+    uint32_t trial;
+    made.scratch.plus = 0;
+    made.max_n = 60;
+    STATUS(hs_opencl_create(&made, context, device, &sorter, &error), HS_OK);
+    for (trial = 0; sorter; trial++) {
+        hs_status expected = HS_OK;
+        cl_event event = NULL;
+        hs_opencl_args args;
+        memset(&args, 0, sizeof args);
+        args.n = 50;
+        args.source = from;
+        args.report = report;
+        args.event = &event;
+        fill();
+        switch (trial) {
+        case 0: only(sorter, HS_CHECK, &args); break;
+        case 1: args.parts = 49; break; /* which is n */
+        case 2: args.parts = 60; break;
+        case 3: args.n = 0; break;
+        case 4: args.n = 0; args.source = NULL; break;
+        case 5: args.n = 0; args.parts = 60; break;
+        case 6: args.n = 61; expected = HS_ERROR_COUNT; break;
+        case 7: args.source = less; args.report = values; expected = HS_ERROR_COUNT; break;
+        case 8: args.parts = 61; expected = HS_ERROR_COUNT; break; /* which the buffer holds */
+        case 9: args.source = NULL; expected = HS_ERROR_ARGUMENT; break;
+        case 10: args.n = 0; args.source = NULL; args.parts = 1; expected = HS_ERROR_ARGUMENT; break;
+        case 11: args.report = NULL; expected = HS_ERROR_ARGUMENT; break;
+        case 12: args.n = 0; args.report = NULL; expected = HS_ERROR_ARGUMENT; break;
+        case 13: args.report = less; expected = HS_ERROR_COUNT; break;
+        case 14: args.report = from; expected = HS_ERROR_OVERLAP; break;
+        case 15: args.destination = to; expected = HS_ERROR_OPTION; break;
+        case 16: args.values_destination = to; expected = HS_ERROR_OPTION; break;
+        case 17: args.values = values; expected = HS_ERROR_OPTION; break;
+        case 18: args.other = values; expected = HS_ERROR_OPTION; break;
+        default: hs_opencl_release(sorter); sorter = NULL; continue;
+        }
+        is(hs_opencl_check(sorter, queue, &args, &error), expected, __LINE__ + (int)trial, "check");
+        EXPECT((event != NULL) == (expected == HS_OK));
+        if (event) clReleaseEvent(event);
+        EXPECT(untouched(~(uint32_t)(expected ? 0 : 1 << REPORT)));
+        if (!expected) {
+            const uint32_t n = (uint32_t)args.n, parts = args.parts > n ? (uint32_t)args.parts : n;
+            EXPECT(SAID(REPORT, 0) == parts && SAID(REPORT, 1) == parts + 2 && SAID(REPORT, 2) == parts + 2);
+            EXPECT(SAID(REPORT, 3) == (n ? FILLED(SOURCE, n - 1) : 1) && SAID(REPORT, 4) == n);
+        }
+    }
+    for (trial = 0; trial < 7; trial++) { /* an index is the place that a key has, and no value */
+        static const hs_status expected[] = {HS_ERROR_OPTION, HS_OK,           HS_OK, HS_ERROR_OVERLAP,
+                                             HS_ERROR_OPTION, HS_ERROR_OPTION, HS_OK};
+        hs_opencl_args args;
+        memset(&args, 0, sizeof args);
+        args.n = trial == 3 ? 1 : 50;
+        args.parts = trial == 3 ? 8 : 0;
+        args.source = from;
+        args.report = report;
+        if (trial == 1 || trial == 4) args.values = values;
+        if (trial == 2) args.values = from; /* both are only read */
+        if (trial == 3) args.values = report;
+        args.options.discard_keys = trial == 5;
+        made.value = trial < 4 ? "v4" : "index";
+        made.value_bytes = 4;
+        made.index = trial >= 4;
+        STATUS(hs_opencl_create(&made, context, device, &sorter, &error), HS_OK);
+        STATUS(hs_opencl_check(sorter, queue, &args, &error), expected[trial]);
+        hs_opencl_release(sorter);
+    }
+    clReleaseMemObject(from);
+    clReleaseMemObject(to);
+    clReleaseMemObject(report);
+    clReleaseMemObject(less);
+    clReleaseMemObject(values);
+}
+
+static void changes(void)
+{
+    const cl_mem from = part(0, KEYS), to = part(DESTINATION * GAP, KEYS), report = part(REPORT * GAP, 51);
+    const cl_mem less = part(REPORT * GAP, 50);
+    hs_sort made = made_up(HS_SORT, reporters, 2, reports, 2, reporting, 2), valued;
+    hs_opencl *sorter = NULL;
+    uint32_t trial;
+    made.scratch.plus = 0;
+    STATUS(hs_opencl_create(&made, context, device, &sorter, &error), HS_OK);
+    for (trial = 0; sorter; trial++) {
+        hs_status expected = HS_OK;
+        hs_opencl_args args;
+        memset(&args, 0, sizeof args);
+        args.n = 50;
+        args.source = from;
+        args.destination = to;
+        args.report = report;
+        fill();
+        switch (trial) {
+        case 0: only(sorter, HS_SORT, &args); break;
+        case 1: args.parts = 31; break;
+        case 2: args.destination = NULL; break;
+        case 3: args.n = 0; args.source = args.destination = NULL; break;
+        case 4: args.parts = 32; expected = HS_ERROR_PARTS; break;
+        case 5: args.n = 0; args.parts = 32; expected = HS_ERROR_PARTS; break;
+        case 6: args.report = NULL; expected = HS_ERROR_ARGUMENT; break;
+        case 7: args.report = less; expected = HS_ERROR_COUNT; break;
+        case 8: args.report = from; expected = HS_ERROR_OVERLAP; break;
+        case 9: args.report = to; expected = HS_ERROR_OVERLAP; break;
+        case 10: args.other = less; expected = HS_ERROR_OPTION; break;
+        default: hs_opencl_release(sorter); sorter = NULL; continue;
+        }
+        is(hs_opencl_sort(sorter, queue, &args, &error), expected, __LINE__ + (int)trial, "a sort that reports");
+        EXPECT(untouched(~(uint32_t)(expected ? 0 : 1 << REPORT)));
+        if (!expected) EXPECT(SAID(REPORT, 0) == args.parts && SAID(REPORT, 4) == args.n);
+    }
+    valued = made;
+    valued.value = "v4";
+    valued.value_bytes = 4;
+    STATUS(hs_opencl_create(&valued, context, device, &sorter, &error), HS_OK);
+    for (trial = 0; sorter && trial < 2; trial++) { /* no values of no keys, but of some */
+        hs_opencl_args args;
+        memset(&args, 0, sizeof args);
+        args.n = trial ? 50 : 0;
+        args.source = from;
+        args.report = report;
+        STATUS(hs_opencl_sort(sorter, queue, &args, &error), trial ? HS_ERROR_OPTION : HS_OK);
+    }
+    hs_opencl_release(sorter);
+    STATUS(hs_opencl_create(hs_targets[0]->sorts[0], context, device, &sorter, &error), HS_OK);
+    for (trial = 0; sorter && trial < 4; trial++) { /* a plain sort takes none of it */
+        hs_opencl_args args;
+        memset(&args, 0, sizeof args);
+        args.n = trial == 3 ? 0 : 50;
+        args.source = from;
+        if (trial == 0) args.report = report;
+        if (trial == 1) args.other = report;
+        if (trial > 1) args.parts = 1;
+        STATUS(hs_opencl_sort(sorter, queue, &args, &error), trial < 2 ? HS_ERROR_OPTION : HS_ERROR_PARTS);
+    }
+    hs_opencl_release(sorter);
+    clReleaseMemObject(from);
+    clReleaseMemObject(to);
+    clReleaseMemObject(report);
+    clReleaseMemObject(less);
+}
+
+/* Of the sorts of a target for the same keys the one of a kind is found. */
+static void finding(void)
+{
+    hs_info info;
+    const hs_sort *plain = hs_targets[0]->sorts[0], *found = NULL;
+    hs_sort sorts[5];
+    const hs_sort *all[5];
+    const hs_target target = {"several", NULL, all, 5}, *const targets[] = {&target};
+    hs_device facts;
+    int i;
+    memset(&facts, 0, sizeof facts);
+    STATUS(hs_describe(plain, &info), HS_OK);
+    EXPECT(info.kind == HS_SORT && info.reports == 0);
+    sorts[0] = made_up(HS_CHECK, reporters, 2, reports, 2, reporting, 2);
+    STATUS(hs_describe(&sorts[0], &info), HS_OK);
+    EXPECT(info.kind == HS_CHECK && info.reports == 1);
+    for (i = 0; i < 5; i++) {
+        sorts[i] = *plain;
+        sorts[i].kind = (hs_kind)(4 - i);
+        all[i] = &sorts[i];
+    }
+    for (i = 0; i < 5; i++) {
+        const hs_kind kind = (hs_kind)i;
+        EXPECT(hs_serves_kind(all[4 - i], kind, plain->key, NULL) && !hs_serves_kind(all[i], kind, "u7", NULL));
+        EXPECT(hs_serves(all[4 - i], plain->key, NULL) == (kind == HS_SORT));
+        EXPECT(!hs_serves_kind(NULL, kind, "u32", NULL) && !hs_serves_kind(all[4 - i], kind, NULL, NULL));
+        EXPECT(hs_candidate_kind(targets, 1, kind, plain->key, NULL, &facts, 0) == all[4 - i]);
+        EXPECT(!hs_candidate_kind(targets, 1, kind, plain->key, NULL, &facts, 1));
+        STATUS(hs_opencl_match_kind(targets, 1, kind, plain->key, NULL, device, &found), HS_OK);
+        EXPECT(found == all[4 - i]);
+        STATUS(hs_opencl_match_kind(targets, 1, kind, "u7", NULL, device, &found), HS_OK);
+        EXPECT(!found);
+    }
+    STATUS(hs_opencl_match_kind(NULL, 1, HS_CHECK, "u32", NULL, device, &found), HS_ERROR_ARGUMENT);
+}
+
+int main(void)
+{
+    cl_platform_id platform;
+    cl_int code;
+    must(clGetPlatformIDs(1, &platform, NULL), "clGetPlatformIDs");
+    must(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL), "clGetDeviceIDs");
+    context = clCreateContext(NULL, 1, &device, NULL, NULL, &code);
+    must(code, "clCreateContext");
+    queue = clCreateCommandQueue(context, device, 0, &code);
+    must(code, "clCreateCommandQueue");
+    whole = clCreateBuffer(context, CL_MEM_READ_WRITE, sizeof said, NULL, &code);
+    must(code, "clCreateBuffer");
+    segments();
+    merges();
+    checks();
+    changes();
+    finding();
+    must(clFinish(queue), "clFinish");
+    clReleaseMemObject(whole);
+    clReleaseCommandQueue(queue);
+    clReleaseContext(context);
+    printf("%d statuses and results asked for, %d wrong\n", asked, wrong);
+    return wrong ? 1 : 0;
+}
