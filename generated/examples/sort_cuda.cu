@@ -15,13 +15,15 @@
 /* All that a sort needs, so that one place can give it back. */
 struct Device {
     cudaStream_t stream = nullptr;
-    void *keys = nullptr, *scratch = nullptr;
-    hs_cuda *sorter = nullptr;
+    void *keys = nullptr, *scratch = nullptr, *report = nullptr;
+    hs_cuda *sorter = nullptr, *checker = nullptr;
 
     ~Device()
     {
         hs_cuda_release(sorter);
+        hs_cuda_release(checker);
         cudaFree(scratch);
+        cudaFree(report);
         cudaFree(keys);
         if (stream) cudaStreamDestroy(stream);
     }
@@ -41,9 +43,23 @@ static bool fine(const char *what, cudaError_t error)
     return error == cudaSuccess;
 }
 
+/* What the device sees of the keys; where a bundle has no check of such keys, the words stay as they are. */
+static bool look(const Device &device, size_t count, uint32_t words[8])
+{
+    cudaError_t error = cudaSuccess;
+    hs_cuda_args args = {};
+    if (!device.checker) return true;
+    args.n = count;
+    args.source = device.keys;
+    args.report = static_cast<uint32_t *>(device.report);
+    if (!fine("hs_cuda_check", hs_cuda_check(device.checker, device.stream, &args, &error), error)) return false;
+    return fine("report", cudaMemcpyAsync(words, device.report, 8 * sizeof words[0], cudaMemcpyDeviceToHost, device.stream));
+}
+
 static bool run(Device &device, std::vector<unsigned int> &keys)
 {
-    const hs_cuda_kernels *sort = nullptr;
+    const hs_cuda_kernels *sort = nullptr, *check = nullptr;
+    uint32_t before[8] = {}, after[8] = {}, faults = 0;
     cudaError_t error = cudaSuccess;
     uint64_t scratch = 0;
 
@@ -52,12 +68,16 @@ static bool run(Device &device, std::vector<unsigned int> &keys)
         return false;
     if (!sort) return std::printf("no target of this bundle runs on this device\n") < 0;
     if (!fine("hs_cuda_create", hs_cuda_create(sort, &device.sorter, &error), error)) return false;
+    if (hs_cuda_match_kind(hs_cuda_targets, hs_cuda_targets_count, HS_CHECK, "u32", NULL, &check) == HS_OK && check &&
+        !fine("hs_cuda_create", hs_cuda_create(check, &device.checker, &error), error))
+        return false;
 
     /* Memory is yours to allocate: the keys, and as much scratch as the sort asks for, which may be none. */
     const size_t bytes = keys.size() * sizeof keys[0];
     if (!fine("hs_scratch", hs_scratch(hs_cuda_sort_of(device.sorter), keys.size(), &scratch), error)) return false;
     if (!fine("cudaMalloc", cudaMalloc(&device.keys, bytes))) return false;
     if (scratch && !fine("cudaMalloc", cudaMalloc(&device.scratch, scratch))) return false;
+    if (!fine("cudaMalloc", cudaMalloc(&device.report, sizeof before))) return false;
     if (!fine("cudaStreamCreate", cudaStreamCreate(&device.stream))) return false;
 
     /* The sort is enqueued like a kernel: work that the stream holds already runs before it, later work after it. */
@@ -69,10 +89,15 @@ static bool run(Device &device, std::vector<unsigned int> &keys)
     args.source_bytes = bytes;
     if (!fine("upload", cudaMemcpyAsync(device.keys, keys.data(), bytes, cudaMemcpyHostToDevice, device.stream)))
         return false;
+    if (!look(device, keys.size(), before)) return false;
     if (!fine("hs_cuda_sort", hs_cuda_sort(device.sorter, device.stream, &args, &error), error)) return false;
+    if (!look(device, keys.size(), after)) return false;
     if (!fine("download", cudaMemcpyAsync(keys.data(), device.keys, bytes, cudaMemcpyDeviceToHost, device.stream)))
         return false;
-    return fine("waiting", cudaStreamSynchronize(device.stream));
+    if (!fine("waiting", cudaStreamSynchronize(device.stream))) return false;
+    /* By sums over the keys before and after, the device itself has found out whether it sorted right. */
+    if (!fine("hs_check_compare", hs_check_compare(before, after, 0, &faults), cudaSuccess)) return false;
+    return faults == 0 || std::printf("faults %u\n", faults) < 0;
 }
 
 int main()

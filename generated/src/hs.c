@@ -23,11 +23,25 @@ const char *hs_status_text(hs_status status)
     case HS_ERROR_API: return "the API reported an error";
     case HS_ERROR_OPTION: return "the sort was not generated with what the call asks for";
     case HS_ERROR_RANGE: return "the range of bits is out of order or reaches beyond the key";
+    case HS_ERROR_PARTS: return "the parts do not fit the count or the key, or the sort takes none";
+    case HS_ERROR_SEGMENTS: return "an offset of a segment decreases or runs past n; nothing was written";
     }
     return "unknown status";
 }
 
 const char *hs_version(void) { return HS_VERSION; }
+
+/* What the steps of a sort make use of: a bit for each role, and one more for the parts. */
+static uint32_t hs_uses(const hs_sort *sort)
+{
+    uint32_t i, k, found = 0;
+    for (i = 0; i < sort->step_count; i++) {
+        const hs_step *step = &sort->steps[i];
+        if (step->by_parts || step->number == HS_PARTS) found |= 1u << HS_ROLES;
+        for (k = 0; k < sort->kernels[step->kernel].bindings; k++) found |= 1u << step->bindings[k].role;
+    }
+    return found;
+}
 
 hs_status hs_describe(const hs_sort *sort, hs_info *info)
 {
@@ -50,6 +64,8 @@ hs_status hs_describe(const hs_sort *sort, hs_info *info)
     for (i = 0; i < sort->kernel_count; i++)
         if (sort->kernels[i].subgroup > info->subgroup) info->subgroup = sort->kernels[i].subgroup;
     info->max_n = sort->max_n;
+    info->kind = sort->kind;
+    info->reports = hs_uses(sort) >> HS_REPORT & 1;
     return HS_OK;
 }
 
@@ -99,30 +115,99 @@ hs_status hs_scratch_with(const hs_sort *sort, uint64_t n, const hs_options *opt
     return status;
 }
 
-/* The buffers that are there must be those that the sort has. */
-static hs_status hs_given(const hs_sort *sort, const hs_options *options, const hs_span spans[HS_ROLES], int valued)
+/* Whether the number besides n fits; `parted`: whether the sort takes one. */
+static hs_status hs_divided(const hs_sort *sort, hs_call *call, int parted)
+{
+    switch (sort->kind) {
+    case HS_CHECK:
+        if (call->parts < call->n) call->parts = call->n;
+        if (call->parts > sort->max_n) return HS_ERROR_COUNT;
+        break;
+    case HS_MERGE:
+        if (call->parts > call->n) return HS_ERROR_PARTS;
+        break;
+    case HS_SEGMENTS:
+        if (call->rows && call->n && (!call->parts || call->n % call->parts)) return HS_ERROR_PARTS;
+        break;
+    default:
+        if (parted ? call->parts >= sort->key_bits : call->parts != 0) return HS_ERROR_PARTS;
+    }
+    return call->parts > INT32_MAX ? HS_ERROR_PARTS : HS_OK;
+}
+
+/* The bytes that a call touches of each buffer but scratch, were all of them there. */
+static void hs_touched(const hs_sort *sort, const hs_call *call, uint64_t bytes[HS_ROLES])
+{
+    const uint64_t key = hs_item_bytes(sort), value = sort->value_bytes, n = call->n, parts = call->parts;
+    const uint64_t first = sort->kind == HS_MERGE || sort->kind == HS_CHECK ? parts : n;
+    memset(bytes, 0, HS_ROLES * sizeof bytes[0]);
+    bytes[HS_SOURCE] = key * first;
+    bytes[HS_DESTINATION] = key * n;
+    bytes[HS_VALUES] = value * first;
+    bytes[HS_VALUES_OUT] = value * n;
+    bytes[HS_COUNT] = sizeof(uint32_t);
+    bytes[HS_OTHER_INPUT] = sort->kind == HS_MERGE ? key * (n - parts) : sizeof(uint32_t) * (parts + 1);
+    bytes[HS_OTHER_VALUES] = value * (n - first);
+    bytes[HS_REPORT] = sizeof(uint32_t) * (sort->kind == HS_CHECK ? 8 : n + 1);
+}
+
+/* What is sorted or summed up, and where to; of no keys nothing need be there. */
+static hs_status hs_given(const hs_sort *sort, const hs_call *call, const hs_span spans[HS_ROLES])
 {
     const int in_place = spans[HS_DESTINATION].where == 0, has_values = spans[HS_VALUES].where != 0;
-    const int has_out = spans[HS_VALUES_OUT].where != 0;
-    if (!spans[HS_SOURCE].where) return HS_ERROR_ARGUMENT;
-    if (options->discard_keys && !in_place) return HS_ERROR_ARGUMENT; /* room for keys that nobody wants */
+    const int has_out = spans[HS_VALUES_OUT].where != 0, valued = sort->value_bytes && !sort->index;
+    if (call->n == 0) return HS_OK;
+    if (call->options->discard_keys && !in_place) return HS_ERROR_ARGUMENT; /* room for keys that nobody wants */
     if (has_values != valued) return HS_ERROR_OPTION;
     if (!valued) return has_out == (sort->index != 0) ? HS_OK : HS_ERROR_OPTION;
     return has_out == in_place ? HS_ERROR_ARGUMENT : HS_OK; /* both in place or neither */
 }
 
+/* What is merged or looked at, and where to: nothing is in place. */
+static hs_status hs_given_apart(const hs_sort *sort, const hs_call *call, const uint64_t bytes[HS_ROLES],
+                                const hs_span spans[HS_ROLES])
+{
+    const int merge = sort->kind == HS_MERGE, valued = sort->value_bytes && !sort->index;
+    const int has_values = spans[HS_VALUES].where != 0, has_more = spans[HS_OTHER_VALUES].where != 0;
+    if (call->options->discard_keys) return HS_ERROR_OPTION;
+    if (!valued && (has_values || has_more)) return HS_ERROR_OPTION;
+    if (valued && bytes[HS_VALUES] && !has_values) return HS_ERROR_OPTION;
+    if (!merge) return spans[HS_DESTINATION].where || spans[HS_VALUES_OUT].where ? HS_ERROR_OPTION : HS_OK;
+    if (bytes[HS_OTHER_VALUES] && !has_more) return HS_ERROR_OPTION;
+    if (bytes[HS_OTHER_INPUT] && !spans[HS_OTHER_INPUT].where) return HS_ERROR_ARGUMENT;
+    if (!spans[HS_DESTINATION].where) return HS_ERROR_ARGUMENT;
+    return (spans[HS_VALUES_OUT].where != 0) == valued ? HS_OK : HS_ERROR_OPTION;
+}
+
+/* The buffers that are there must be those that the sort has.  Completes what is touched of them. */
+static hs_status hs_played(const hs_sort *sort, const hs_call *call, uint32_t uses, hs_span spans[HS_ROLES])
+{
+    uint64_t bytes[HS_ROLES];
+    uint32_t i;
+    hs_touched(sort, call, bytes);
+    for (i = 0; i < HS_ROLES; i++) {
+        spans[i].from = (hs_role)i;
+        spans[i].bytes = spans[i].where ? bytes[i] : 0;
+    }
+    if (bytes[HS_SOURCE] && !spans[HS_SOURCE].where) return HS_ERROR_ARGUMENT;
+    for (i = HS_OTHER_INPUT; i <= HS_REPORT; i++)
+        if (spans[i].where && !(uses >> i & 1)) return HS_ERROR_OPTION;
+    if ((uses >> HS_REPORT & 1) && !spans[HS_REPORT].where) return HS_ERROR_ARGUMENT;
+    if (sort->kind == HS_MERGE || sort->kind == HS_CHECK) return hs_given_apart(sort, call, bytes, spans);
+    return hs_given(sort, call, spans);
+}
+
 /* What a call touches of each buffer must be there, aligned, and apart from what it writes. */
 static hs_status hs_fits(const hs_sort *sort, const hs_span spans[HS_ROLES], int in_place)
 {
-    const uint32_t key = sort->key_bytes, value = sort->value_bytes;
     const uint32_t also = in_place ? 1 : 0; /* what is read is written then */
-    const uint32_t elements[HS_ROLES] = {key, key, 4, value, value, 4}, written[HS_ROLES] = {also, 1, 1, also, 1, 0};
+    const uint32_t written[HS_ROLES] = {also, 1, 1, also, 1, 0, 0, 0, 1};
     uint32_t i, k;
     if (spans[HS_SCRATCH].room < spans[HS_SCRATCH].bytes) return HS_ERROR_SCRATCH;
     for (i = 0; i < HS_ROLES; i++)
         if (spans[i].room < spans[i].bytes) return HS_ERROR_COUNT;
     for (i = 0; i < HS_ROLES; i++)
-        if (spans[i].bytes && spans[i].begin % elements[i]) return HS_ERROR_ALIGNMENT;
+        if (spans[i].bytes && spans[i].begin % hs_element(sort, (hs_role)i)) return HS_ERROR_ALIGNMENT;
     for (i = 0; i < HS_ROLES; i++)
         for (k = 0; k < i; k++) {
             const hs_span *a = &spans[i], *b = &spans[k];
@@ -132,44 +217,49 @@ static hs_status hs_fits(const hs_sort *sort, const hs_span spans[HS_ROLES], int
     return HS_OK;
 }
 
-hs_status hs_survey(const hs_sort *sort, uint64_t n, const hs_options *options, hs_span spans[HS_ROLES],
-                    int *in_place)
+/* Something must be bound for each role of a step, if only a buffer of another: nobody reads it. */
+static void hs_lend(uint32_t uses, hs_span spans[HS_ROLES])
 {
-    const int valued = sort->value_bytes && !sort->index, counted = spans[HS_COUNT].where != 0;
-    const uint64_t keys = n * hs_item_bytes(sort), values = n * sort->value_bytes;
+    uint32_t i, lender = 0;
+    while (lender < HS_ROLES - 1 && !spans[lender].bytes) lender++;
+    for (i = 0; i < HS_ROLES; i++)
+        if ((uses >> i & 1) && !spans[i].bytes) spans[i] = spans[lender];
+}
+
+hs_status hs_survey(const hs_sort *sort, hs_call *call, hs_span spans[HS_ROLES])
+{
+    const uint32_t uses = hs_uses(sort);
+    const hs_options *options = call->options;
+    const uint64_t n = call->n;
     uint64_t plain = 0, scratch = 0;
-    uint32_t i;
     hs_status status = hs_takes(sort, options);
-    *in_place = !spans[HS_DESTINATION].where && !options->discard_keys;
+    call->counted = spans[HS_COUNT].where != 0;
+    call->rows = sort->kind == HS_SEGMENTS && !spans[HS_OTHER_INPUT].where;
+    call->in_place = !spans[HS_DESTINATION].where && !options->discard_keys && sort->kind <= HS_SEGMENTS;
     if (status != HS_OK) return status;
-    if (counted && !sort->counted) return HS_ERROR_OPTION;
-    if (n > sort->max_n || (counted && n >= 1u << 30)) return HS_ERROR_COUNT;
+    if (call->counted && !sort->counted) return HS_ERROR_OPTION;
+    if (n > sort->max_n || (call->counted && n >= 1u << 30)) return HS_ERROR_COUNT;
     if (sort->index && sort->value_bytes == 4 && n > (uint64_t)1 << 32) return HS_ERROR_COUNT;
-    if (n == 0) return HS_OK;
-    status = hs_given(sort, options, spans, valued);
+    status = hs_divided(sort, call, (int)(uses >> HS_ROLES & 1));
+    if (status != HS_OK || hs_idle(sort, n)) return status;
+    status = hs_played(sort, call, uses, spans);
     if (status == HS_OK) status = hs_scratch(sort, n, &plain);
     if (status == HS_OK) status = hs_scratch_with(sort, n, options, &scratch);
     if (status != HS_OK) return status;
-    for (i = 0; i < HS_ROLES; i++) spans[i].from = (hs_role)i;
-    spans[HS_SOURCE].bytes = keys;
-    spans[HS_DESTINATION].bytes = spans[HS_DESTINATION].where ? keys : 0;
     spans[HS_SCRATCH].bytes = scratch;
-    spans[HS_VALUES].bytes = valued ? values : 0;
-    spans[HS_VALUES_OUT].bytes = spans[HS_VALUES_OUT].where ? values : 0;
-    spans[HS_COUNT].bytes = counted ? sizeof(uint32_t) : 0;
     if (scratch && !spans[HS_SCRATCH].where) return HS_ERROR_SCRATCH;
-    status = hs_fits(sort, spans, *in_place);
+    status = hs_fits(sort, spans, call->in_place);
     if (status != HS_OK) return status;
-    if (*in_place) {
+    if (call->in_place) {
         spans[HS_DESTINATION] = spans[HS_SOURCE];
-        if (valued) spans[HS_VALUES_OUT] = spans[HS_VALUES];
-    } else if (options->discard_keys) {
+        if (spans[HS_VALUES].bytes) spans[HS_VALUES_OUT] = spans[HS_VALUES];
+    } else if (options->discard_keys && n) {
         spans[HS_DESTINATION] = spans[HS_SCRATCH];
         spans[HS_DESTINATION].begin += hs_behind(plain);
-        spans[HS_DESTINATION].room = spans[HS_DESTINATION].bytes = keys;
+        spans[HS_DESTINATION].room = spans[HS_DESTINATION].bytes = n * hs_item_bytes(sort);
         spans[HS_SCRATCH].bytes = plain;
     }
-    if (sort->counted && !counted) spans[HS_COUNT] = spans[HS_SOURCE]; /* something must be bound; nobody reads it */
+    hs_lend(uses & ~(1u << HS_SCRATCH), spans);
     return HS_OK;
 }
 
@@ -195,10 +285,21 @@ hs_status hs_outcome(const hs_sort *sort, const void *words, uint64_t bytes, uin
         memcpy(&word, (const char *)words + sizeof word * i, sizeof word);
         *redone += word != 0;
     }
+    return sort->kind == HS_SEGMENTS && *redone ? HS_ERROR_SEGMENTS : HS_OK;
+}
+
+hs_status hs_check_compare(const uint32_t before[8], const uint32_t after[8], int stable, uint32_t *faults)
+{
+    if (!before || !after || !faults) return HS_ERROR_ARGUMENT;
+    *faults = after[4] ? HS_FAULT_ORDER : 0;
+    if (before[0] != after[0] || before[1] != after[1] || before[7] != after[7]) *faults |= HS_FAULT_KEYS;
+    if (before[2] != after[2] || before[3] != after[3]) *faults |= HS_FAULT_VALUES;
+    if (stable && after[5]) *faults |= HS_FAULT_STABLE;
+    if (before[6] != after[6]) *faults |= HS_FAULT_BEYOND;
     return HS_OK;
 }
 
-/* Whether it is a sort or scan of such keys with such values. */
+/* Whether it is for such keys with such values. */
 static int hs_is(const hs_sort *sort, const char *key, const char *value)
 {
     if (strcmp(sort->value, value ? value : "none") != 0) return 0;
@@ -207,9 +308,14 @@ static int hs_is(const hs_sort *sort, const char *key, const char *value)
     return (key[0] == 'i' || key[0] == 'f') && strcmp(sort->key + 1, key + 1) == 0;
 }
 
+int hs_serves_kind(const hs_sort *sort, hs_kind kind, const char *key, const char *value)
+{
+    return sort && key && sort->kind == kind && hs_is(sort, key, value);
+}
+
 int hs_serves(const hs_sort *sort, const char *key, const char *value)
 {
-    return sort && key && sort->kind == HS_SORT && hs_is(sort, key, value);
+    return hs_serves_kind(sort, HS_SORT, key, value);
 }
 
 const hs_sort *hs_find(const hs_target *target, const char *algorithm, const char *key, const char *value)
@@ -247,21 +353,21 @@ uint32_t hs_suits(const hs_target *target, const hs_device *device)
     return hs_holds(m->platforms, m->platform_count, device->platform) ? m->rank + 2 : 0;
 }
 
-/* How many sorts of such keys and values a target has; `found`, if not null, gets the one of number `nth`. */
-static size_t hs_sorts_for(const hs_target *target, const char *key, const char *value, size_t nth,
+/* How many sorts of a kind, keys and values a target has; `found`, if not null, gets the one of number `nth`. */
+static size_t hs_sorts_for(const hs_target *target, hs_kind kind, const char *key, const char *value, size_t nth,
                            const hs_sort **found)
 {
     size_t i, count = 0;
     for (i = 0; i < target->sort_count; i++) {
-        if (!hs_serves(target->sorts[i], key, value)) continue;
+        if (!hs_serves_kind(target->sorts[i], kind, key, value)) continue;
         if (found && count == nth) *found = target->sorts[i];
         count++;
     }
     return count;
 }
 
-const hs_sort *hs_candidate(const hs_target *const *targets, size_t count, const char *key, const char *value,
-                            const hs_device *device, size_t nth)
+const hs_sort *hs_candidate_kind(const hs_target *const *targets, size_t count, hs_kind kind, const char *key,
+                                 const char *value, const hs_device *device, size_t nth)
 {
     const hs_sort *found = NULL;
     size_t i, j, before;
@@ -271,9 +377,16 @@ const hs_sort *hs_candidate(const hs_target *const *targets, size_t count, const
         if (score == 0) continue;
         for (j = 0, before = 0; j < count; j++) {
             const uint32_t other = hs_suits(targets[j], device);
-            if (other > score || (other == score && j < i)) before += hs_sorts_for(targets[j], key, value, 0, NULL);
+            if (other > score || (other == score && j < i))
+                before += hs_sorts_for(targets[j], kind, key, value, 0, NULL);
         }
-        if (nth >= before) (void)hs_sorts_for(targets[i], key, value, nth - before, &found);
+        if (nth >= before) (void)hs_sorts_for(targets[i], kind, key, value, nth - before, &found);
     }
     return found;
+}
+
+const hs_sort *hs_candidate(const hs_target *const *targets, size_t count, const char *key, const char *value,
+                            const hs_device *device, size_t nth)
+{
+    return hs_candidate_kind(targets, count, HS_SORT, key, value, device, nth);
 }

@@ -158,7 +158,7 @@ static hs_span hs_cuda_span(const void *begin, size_t bytes, int known)
 }
 
 /* All that can be wrong with a call. */
-static hs_status hs_cuda_check(const hs_sort *sort, const hs_cuda_args *args, hs_span spans[HS_ROLES], int *in_place)
+static hs_status hs_cuda_survey(const hs_sort *sort, const hs_cuda_args *args, hs_call *call, hs_span spans[HS_ROLES])
 {
     const int same = args->destination == args->source, along = args->values_destination == args->values;
     hs_status status;
@@ -169,6 +169,9 @@ static hs_status hs_cuda_check(const hs_sort *sort, const hs_cuda_args *args, hs
     spans[HS_VALUES_OUT] =
         hs_cuda_span(args->values_destination, args->values_destination_bytes, args->values_destination_bytes != 0);
     spans[HS_COUNT] = hs_cuda_span(args->count, 0, 0);
+    spans[HS_OTHER_INPUT] = hs_cuda_span(args->other, args->other_bytes, args->other_bytes != 0);
+    spans[HS_OTHER_VALUES] = hs_cuda_span(args->other_values, args->other_values_bytes, args->other_values_bytes != 0);
+    spans[HS_REPORT] = hs_cuda_span(args->report, args->report_bytes, args->report_bytes != 0);
     if (same) {
         if (spans[HS_DESTINATION].room < spans[HS_SOURCE].room) spans[HS_SOURCE].room = spans[HS_DESTINATION].room;
         spans[HS_DESTINATION].where = 0;
@@ -177,8 +180,8 @@ static hs_status hs_cuda_check(const hs_sort *sort, const hs_cuda_args *args, hs
         if (spans[HS_VALUES_OUT].room < spans[HS_VALUES].room) spans[HS_VALUES].room = spans[HS_VALUES_OUT].room;
         spans[HS_VALUES_OUT].where = 0;
     }
-    status = hs_survey(sort, args->n, &args->options, spans, in_place);
-    if (status != HS_OK || args->n == 0) return status;
+    status = hs_survey(sort, call, spans);
+    if (status != HS_OK || hs_idle(sort, args->n)) return status;
     if ((spans[HS_SCRATCH].bytes || spans[HS_DESTINATION].from == HS_SCRATCH) && spans[HS_SCRATCH].begin % 256)
         return HS_ERROR_ALIGNMENT;
     return HS_OK;
@@ -186,10 +189,8 @@ static hs_status hs_cuda_check(const hs_sort *sort, const hs_cuda_args *args, hs
 
 /* A call that has been checked. */
 struct hs_cuda_call {
-    uint64_t n;
-    const hs_options *options;
+    hs_call plan;
     hs_span spans[HS_ROLES];
-    int in_place, counted;
 };
 
 /* Launch a kernel whose groups wait for each other: all at once, or not at all. */
@@ -214,12 +215,12 @@ static cudaError_t hs_cuda_launch(const hs_cuda *sorter, const hs_step *step, co
 {
     const hs_kernel *kernel = &sorter->kernels->sort->kernels[step->kernel];
     void *pointers[HS_BINDINGS], *values[HS_BINDINGS + 4];
-    int64_t wide = (int64_t)call->n;
-    int narrow = (int)call->n, low = hs_bound(step->min_n), high = hs_bound(step->max_n);
+    int64_t wide = (int64_t)call->plan.n;
+    int narrow = (int)call->plan.n, low = hs_bound(step->min_n), high = hs_bound(step->max_n);
     uint32_t i;
     for (i = 0; i < kernel->bindings; i++) {
         const uint64_t begin = call->spans[step->bindings[i].role].begin;
-        pointers[i] = (void *)(uintptr_t)(begin + hs_offset(&step->bindings[i], call->n));
+        pointers[i] = (void *)(uintptr_t)(begin + hs_offset(&step->bindings[i], call->plan.n));
         values[i] = &pointers[i];
     }
     values[i++] = kernel->wide ? (void *)&wide : (void *)&narrow;
@@ -237,8 +238,8 @@ static int hs_cuda_grid(const hs_cuda *sorter, const hs_step *step, const hs_cud
                         int32_t *argument)
 {
     const hs_sort *sort = sorter->kernels->sort;
-    const uint64_t groups = hs_groups(step, call->n, call->in_place, call->counted);
-    if (!groups || !hs_argument(sort, step, call->options, call->in_place, call->counted, argument)) return 0;
+    const uint64_t groups = hs_groups(step, &call->plan);
+    if (!groups || !hs_argument(sort, step, &call->plan, argument)) return 0;
     return hs_grid(groups, sorter->columns, grid) && grid[1] <= sorter->rows ? 1 : -1;
 }
 
@@ -258,11 +259,11 @@ static hs_status hs_cuda_run(const hs_cuda *sorter, cudaStream_t stream, const h
     sort = sorter->kernels->sort;
     if (sort->kind != kind) return HS_ERROR_KERNELS;
     memset(&call, 0, sizeof call);
-    call.n = args->n;
-    call.options = &args->options;
-    call.counted = args->count != NULL;
-    status = hs_cuda_check(sort, args, call.spans, &call.in_place);
-    if (status != HS_OK || args->n == 0) return status; /* of no keys nothing is there to point to */
+    call.plan.n = args->n;
+    call.plan.parts = args->parts;
+    call.plan.options = &args->options;
+    status = hs_cuda_survey(sort, args, &call.plan, call.spans);
+    if (status != HS_OK || hs_idle(sort, args->n)) return status; /* of no keys nothing is there to point to */
     code = cudaGetDevice(&device);
     if (code != cudaSuccess) return hs_cuda_failed(code, pending, error);
     if (device != sorter->device) return HS_ERROR_DEVICE;
@@ -289,6 +290,24 @@ extern "C" hs_status hs_cuda_scan(const hs_cuda *sorter, cudaStream_t stream, co
     return hs_cuda_run(sorter, stream, args, HS_SCAN, error);
 }
 
+extern "C" hs_status hs_cuda_segments(const hs_cuda *sorter, cudaStream_t stream, const hs_cuda_args *args,
+                                      cudaError_t *error)
+{
+    return hs_cuda_run(sorter, stream, args, HS_SEGMENTS, error);
+}
+
+extern "C" hs_status hs_cuda_merge(const hs_cuda *sorter, cudaStream_t stream, const hs_cuda_args *args,
+                                   cudaError_t *error)
+{
+    return hs_cuda_run(sorter, stream, args, HS_MERGE, error);
+}
+
+extern "C" hs_status hs_cuda_check(const hs_cuda *sorter, cudaStream_t stream, const hs_cuda_args *args,
+                                   cudaError_t *error)
+{
+    return hs_cuda_run(sorter, stream, args, HS_CHECK, error);
+}
+
 /* What hs_suits asks of the current device; `properties` keeps the name. */
 static cudaError_t hs_cuda_device(hs_device *device, struct cudaDeviceProp *properties, int *index)
 {
@@ -306,6 +325,12 @@ static cudaError_t hs_cuda_device(hs_device *device, struct cudaDeviceProp *prop
 extern "C" hs_status hs_cuda_match(const hs_cuda_target *const *targets, size_t count, const char *key,
                                    const char *value, const hs_cuda_kernels **sort)
 {
+    return hs_cuda_match_kind(targets, count, HS_SORT, key, value, sort);
+}
+
+extern "C" hs_status hs_cuda_match_kind(const hs_cuda_target *const *targets, size_t count, hs_kind kind,
+                                        const char *key, const char *value, const hs_cuda_kernels **sort)
+{
     const cudaError_t pending = cudaPeekAtLastError();
     struct cudaDeviceProp properties;
     hs_device device;
@@ -322,7 +347,7 @@ extern "C" hs_status hs_cuda_match(const hs_cuda_target *const *targets, size_t 
         const hs_target *target = targets[t]->target;
         const uint32_t suits = hs_suits(target, &device);
         for (s = 0; suits > best && s < target->sort_count; s++) {
-            if (!hs_serves(target->sorts[s], key, value)) continue;
+            if (!hs_serves_kind(target->sorts[s], kind, key, value)) continue;
             code = cudaSuccess;
             status = hs_cuda_runs(targets[t]->sorts[s], index, 0, &code);
             (void)hs_cuda_failed(code, pending, NULL);

@@ -218,7 +218,7 @@ static hs_status hs_parts(const hs_opencl_args *args, hs_part parts[HS_ROLES], h
     const cl_mem given[HS_ROLES] = {args->source, args->destination == args->source ? NULL : args->destination,
                                     args->scratch, args->values,
                                     args->values_destination == args->values ? NULL : args->values_destination,
-                                    args->count};
+                                    args->count, args->other, args->other_values, args->report};
     cl_int code = CL_SUCCESS;
     int i;
     for (i = 0; i < HS_ROLES && code == CL_SUCCESS; i++) {
@@ -256,11 +256,9 @@ static cl_int hs_set_buffer(cl_kernel kernel, cl_uint index, const hs_part *part
 
 /* A call that has been checked. */
 typedef struct hs_opencl_call {
-    uint64_t n;
-    const hs_options *options;
+    hs_call plan;
     hs_part parts[HS_ROLES];
     hs_span spans[HS_ROLES];
-    int in_place, counted;
 } hs_opencl_call;
 
 /* Set what follows the buffers: the count, the argument, and in sorts that take a count on the device the bounds. */
@@ -291,10 +289,10 @@ static cl_int hs_enqueue(hs_opencl *sorter, cl_command_queue queue, const hs_ste
     cl_int code = CL_SUCCESS;
     for (bound = 0; bound < facts->bindings && code == CL_SUCCESS; bound++) {
         const hs_span *span = &call->spans[step->bindings[bound].role];
-        const uint64_t begin = span->begin + hs_offset(&step->bindings[bound], call->n);
+        const uint64_t begin = span->begin + hs_offset(&step->bindings[bound], call->plan.n);
         code = hs_set_buffer(kernel, bound, &call->parts[span->from], begin, &cut[bound]);
     }
-    if (code == CL_SUCCESS) code = hs_set_numbers(kernel, sorter->sort, step, call->n, argument);
+    if (code == CL_SUCCESS) code = hs_set_numbers(kernel, sorter->sort, step, call->plan.n, argument);
     lanes[0] = facts->work_group;
     lanes[1] = 1;
     size[0] = (size_t)grid[0] * lanes[0];
@@ -307,11 +305,11 @@ static cl_int hs_enqueue(hs_opencl *sorter, cl_command_queue queue, const hs_ste
 }
 
 /* The grid of a step and what its kernel gets; 0: it does not run, -1: it does not fit the device. */
-static int hs_step_grid(const hs_sort *sort, const hs_step *step, const hs_opencl_call *call, uint32_t grid[2],
+static int hs_step_grid(const hs_sort *sort, const hs_step *step, const hs_call *call, uint32_t grid[2],
                         int32_t *argument)
 {
-    const uint64_t groups = hs_groups(step, call->n, call->in_place, call->counted);
-    if (!groups || !hs_argument(sort, step, call->options, call->in_place, call->counted, argument)) return 0;
+    const uint64_t groups = hs_groups(step, call);
+    if (!groups || !hs_argument(sort, step, call, argument)) return 0;
     return hs_grid(groups, sort->max_groups, grid) ? 1 : -1;
 }
 
@@ -328,7 +326,7 @@ static cl_int hs_steps(hs_opencl *sorter, cl_command_queue queue, const hs_openc
     int32_t argument = 0;
     cl_int code = clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL);
     for (i = 0; i < sort->step_count && code == CL_SUCCESS; i++) {
-        if (hs_step_grid(sort, &sort->steps[i], call, grid, &argument) == 0) continue;
+        if (hs_step_grid(sort, &sort->steps[i], &call->plan, grid, &argument) == 0) continue;
         /* every step reads what the one before wrote: a queue out of order is told by events */
         code = hs_enqueue(sorter, queue, &sort->steps[i], grid, call, argument, wait_count, wait, &next);
         if (last) clReleaseEvent(last);
@@ -356,20 +354,19 @@ static hs_status hs_opencl_run(hs_opencl *sorter, cl_command_queue queue, const 
     uint32_t i, grid[2];
     int32_t argument;
     if (error) memset(error, 0, sizeof *error);
-    if (!sorter || !queue || !args || (args->n && !args->source) || (args->wait_count && !args->wait))
-        return HS_ERROR_ARGUMENT;
+    if (!sorter || !queue || !args || (args->wait_count && !args->wait)) return HS_ERROR_ARGUMENT;
     if (args->event) *args->event = NULL;
     sort = sorter->sort;
     if (sort->kind != kind) return HS_ERROR_KERNELS;
     if (args->n > sort->max_n) return HS_ERROR_COUNT;
     memset(&call, 0, sizeof call);
-    call.n = args->n;
-    call.options = &args->options;
-    call.counted = args->count != NULL;
-    if (args->n) status = hs_parts(args, call.parts, call.spans, error);
-    if (status == HS_OK) status = hs_survey(sort, args->n, &args->options, call.spans, &call.in_place);
+    call.plan.n = args->n;
+    call.plan.parts = args->parts;
+    call.plan.options = &args->options;
+    if (!hs_idle(sort, args->n)) status = hs_parts(args, call.parts, call.spans, error);
+    if (status == HS_OK) status = hs_survey(sort, &call.plan, call.spans);
     for (i = 0; i < sort->step_count && status == HS_OK; i++)
-        if (hs_step_grid(sort, &sort->steps[i], &call, grid, &argument) < 0) status = HS_ERROR_DEVICE;
+        if (hs_step_grid(sort, &sort->steps[i], &call.plan, grid, &argument) < 0) status = HS_ERROR_DEVICE;
     return status == HS_OK ? hs_opencl_status(hs_steps(sorter, queue, args, &call), error) : status;
 }
 
@@ -383,8 +380,32 @@ hs_status hs_opencl_scan(hs_opencl *sorter, cl_command_queue queue, const hs_ope
     return hs_opencl_run(sorter, queue, args, HS_SCAN, error);
 }
 
+hs_status hs_opencl_segments(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_args *args,
+                           hs_opencl_error *error)
+{
+    return hs_opencl_run(sorter, queue, args, HS_SEGMENTS, error);
+}
+
+hs_status hs_opencl_merge(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_args *args,
+                        hs_opencl_error *error)
+{
+    return hs_opencl_run(sorter, queue, args, HS_MERGE, error);
+}
+
+hs_status hs_opencl_check(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_args *args,
+                        hs_opencl_error *error)
+{
+    return hs_opencl_run(sorter, queue, args, HS_CHECK, error);
+}
+
 hs_status hs_opencl_match(const hs_target *const *targets, size_t count, const char *key, const char *value,
                           cl_device_id device, const hs_sort **sort)
+{
+    return hs_opencl_match_kind(targets, count, HS_SORT, key, value, device, sort);
+}
+
+hs_status hs_opencl_match_kind(const hs_target *const *targets, size_t count, hs_kind kind, const char *key,
+                               const char *value, cl_device_id device, const hs_sort **sort)
 {
     hs_device facts;
     cl_device_type type = 0;
@@ -406,7 +427,7 @@ hs_status hs_opencl_match(const hs_target *const *targets, size_t count, const c
     facts.compute = 0;
     facts.name = own;
     facts.platform = name;
-    for (nth = 0; (found = hs_candidate(targets, count, key, value, &facts, nth)) != NULL; nth++)
+    for (nth = 0; (found = hs_candidate_kind(targets, count, kind, key, value, &facts, nth)) != NULL; nth++)
         if (found->opencl && hs_opencl_runs(found, device)) break;
     free(own);
     *sort = found;

@@ -180,7 +180,7 @@ static int hs_vulkan_can_require(const hs_kernel *kernel, const hs_vulkan_facts 
 static uint32_t hs_vulkan_push_bytes(uint32_t bindings) { return 8 * bindings + 8; }
 
 /* Whether a sort runs on a physical device of which these features are enabled. */
-static hs_status hs_vulkan_check(const hs_sort *sort, const hs_vulkan_facts *facts, uint32_t features)
+static hs_status hs_vulkan_able(const hs_sort *sort, const hs_vulkan_facts *facts, uint32_t features)
 {
     const VkPhysicalDeviceLimits *limits = &facts->base.limits;
     uint32_t i;
@@ -229,11 +229,11 @@ hs_status hs_vulkan_features(const hs_sort *sort, const hs_vulkan_device *device
     if (!sort || !device || !needed || !useful) return HS_ERROR_ARGUMENT;
     *needed = *useful = 0;
     status = hs_vulkan_ask(device, &facts, NULL);
-    if (!status) status = hs_vulkan_check(sort, &facts, facts.features);
+    if (!status) status = hs_vulkan_able(sort, &facts, facts.features);
     if (status) return status;
     /* needed is what the sort does not run without */
     for (bit = 1; bit <= HS_VULKAN_STORAGE16; bit *= 2)
-        if (hs_vulkan_check(sort, &facts, facts.features & ~bit)) need |= bit;
+        if (hs_vulkan_able(sort, &facts, facts.features & ~bit)) need |= bit;
     for (i = 0; i < sort->kernel_count; i++)
         if (hs_vulkan_can_require(&sort->kernels[i], &facts, facts.features)) use |= HS_VULKAN_SUBGROUP_SIZE;
     if (sort->spirv_address) use |= facts.features & HS_VULKAN_ADDRESS;
@@ -244,6 +244,12 @@ hs_status hs_vulkan_features(const hs_sort *sort, const hs_vulkan_device *device
 
 hs_status hs_vulkan_match(const hs_target *const *targets, size_t count, const char *key, const char *value,
                           const hs_vulkan_device *device, const hs_sort **sort)
+{
+    return hs_vulkan_match_kind(targets, count, HS_SORT, key, value, device, sort);
+}
+
+hs_status hs_vulkan_match_kind(const hs_target *const *targets, size_t count, hs_kind kind, const char *key,
+                               const char *value, const hs_vulkan_device *device, const hs_sort **sort)
 {
     hs_vulkan_facts facts;
     hs_device known;
@@ -265,8 +271,8 @@ hs_status hs_vulkan_match(const hs_target *const *targets, size_t count, const c
         const uint32_t suits = hs_suits(targets[i], &known);
         for (j = 0; suits > best && j < targets[i]->sort_count; j++) {
             const hs_sort *one = targets[i]->sorts[j];
-            if (!hs_serves(one, key, value)) continue;
-            if (hs_vulkan_check(one, &facts, facts.features & device->features)) continue;
+            if (!hs_serves_kind(one, kind, key, value)) continue;
+            if (hs_vulkan_able(one, &facts, facts.features & device->features)) continue;
             best = suits;
             *sort = one;
         }
@@ -431,7 +437,7 @@ hs_status hs_vulkan_create(const hs_sort *sort, const hs_vulkan_device *device, 
     if (!sort || !device || !sorter || !device->device) return HS_ERROR_ARGUMENT;
     status = hs_vulkan_ask(device, &facts, result);
     features = facts.features & device->features;
-    if (!status) status = hs_vulkan_check(sort, &facts, features);
+    if (!status) status = hs_vulkan_able(sort, &facts, features);
     if (status) return status;
     s = (hs_vulkan *)calloc(1, sizeof *s);
     if (!s) return HS_ERROR_HOST_MEMORY;
@@ -461,11 +467,9 @@ void hs_vulkan_descriptors(const hs_vulkan *s, uint32_t *sets, uint32_t *storage
 
 /* A call that has been checked. */
 typedef struct hs_vulkan_call {
-    uint64_t n;
-    const hs_options *options;
+    hs_call plan;
     hs_vulkan_buffer given[HS_ROLES];
     hs_span spans[HS_ROLES];
-    int in_place, counted;
 } hs_vulkan_call;
 
 static int hs_vulkan_same(const hs_vulkan_buffer *a, const hs_vulkan_buffer *b)
@@ -474,17 +478,10 @@ static int hs_vulkan_same(const hs_vulkan_buffer *a, const hs_vulkan_buffer *b)
 }
 
 /* A role that is played in place of another: of what both name, the lesser is there. */
-static void hs_vulkan_merge(hs_span *also, hs_span *of)
+static void hs_vulkan_alike(hs_span *also, hs_span *of)
 {
     if (also->where && also->room < of->room) of->room = also->room;
     also->where = 0;
-}
-
-/* Elements of a role in a descriptor's array. */
-static uint32_t hs_vulkan_element(const hs_sort *sort, hs_role role)
-{
-    if (role == HS_SOURCE || role == HS_DESTINATION) return sort->key_bytes;
-    return role == HS_VALUES || role == HS_VALUES_OUT ? sort->value_bytes : 4;
 }
 
 /* All that can be wrong with the buffers of a call. */
@@ -500,19 +497,19 @@ static hs_status hs_vulkan_roles(const hs_sort *sort, const hs_vulkan_args *args
         spans[i].room = one->size == VK_WHOLE_SIZE || one->offset > UINT64_MAX - one->size ? 0 : one->size;
     }
     if (hs_vulkan_same(&args->destination, &args->source))
-        hs_vulkan_merge(&spans[HS_DESTINATION], &spans[HS_SOURCE]);
+        hs_vulkan_alike(&spans[HS_DESTINATION], &spans[HS_SOURCE]);
     if (hs_vulkan_same(&args->values_destination, &args->values))
-        hs_vulkan_merge(&spans[HS_VALUES_OUT], &spans[HS_VALUES]);
-    status = hs_survey(sort, args->n, &args->options, spans, &call->in_place);
-    if (status || !args->n) return status;
+        hs_vulkan_alike(&spans[HS_VALUES_OUT], &spans[HS_VALUES]);
+    status = hs_survey(sort, &call->plan, spans);
+    if (status || hs_idle(sort, args->n)) return status;
     if (args->accesses && !args->stages) return HS_ERROR_ARGUMENT;
     if ((spans[HS_SCRATCH].bytes || spans[HS_DESTINATION].from == HS_SCRATCH) && spans[HS_SCRATCH].begin % 256)
         return HS_ERROR_ALIGNMENT;
     for (i = 0; i < HS_ROLES; i++)
         if (spans[i].bytes && spans[i].from == (hs_role)i &&
-            call->given[i].address % hs_vulkan_element(sort, (hs_role)i))
+            call->given[i].address % hs_element(sort, (hs_role)i))
             return HS_ERROR_ALIGNMENT;
-    if (!call->counted) return HS_OK;
+    if (!call->plan.counted) return HS_OK;
     /* the grids of all steps lie where scratch begins */
     if (!sort->step_count || sort->steps[0].number != HS_GRIDS) return HS_ERROR_KERNELS;
     return (uint64_t)sort->step_count * sizeof(VkDispatchIndirectCommand) > spans[HS_SCRATCH].bytes ? HS_ERROR_KERNELS
@@ -530,10 +527,10 @@ static hs_status hs_vulkan_locate(const hs_vulkan *s, const hs_step *step, const
         const hs_role role = step->bindings[i].role;
         const hs_span *span = &call->spans[role];
         const hs_vulkan_buffer *buffer = &call->given[span->from];
-        const uint64_t skip = hs_offset(&step->bindings[i], call->n), offset = span->begin + skip;
+        const uint64_t skip = hs_offset(&step->bindings[i], call->plan.n), offset = span->begin + skip;
         const uint64_t remainder = offset % s->alignment;
         if (skip >= span->bytes) return HS_ERROR_KERNELS;
-        set->at[HS_BY_DESCRIPTOR][i] = remainder / hs_vulkan_element(s->sort, role);
+        set->at[HS_BY_DESCRIPTOR][i] = remainder / hs_element(s->sort, role);
         set->at[HS_BY_ADDRESS][i] = buffer->address + offset;
         if (!buffer->address) set->addressed = 0;
         set->ranges[i].buffer = buffer->buffer;
@@ -552,11 +549,11 @@ static int hs_vulkan_form(const hs_vulkan *s, const hs_vulkan_set *set, uint32_t
 }
 
 /* Whether all kernels that a sort of n keys launches exist: those for counts of 64 bits do not. */
-static int hs_vulkan_counts(const hs_sort *sort, uint64_t n, int in_place, int counted)
+static int hs_vulkan_counts(const hs_sort *sort, const hs_call *call)
 {
     uint32_t i;
     for (i = 0; i < sort->step_count; i++)
-        if (sort->kernels[sort->steps[i].kernel].wide && hs_groups(&sort->steps[i], n, in_place, counted)) return 0;
+        if (sort->kernels[sort->steps[i].kernel].wide && hs_groups(&sort->steps[i], call)) return 0;
     return 1;
 }
 
@@ -568,10 +565,10 @@ static int hs_vulkan_grid(const hs_vulkan *s, const hs_step *step, const hs_vulk
     uint64_t groups;
     if (step->number == HS_GRIDS) {
         *argument = s->max_groups < 1u << 30 ? (int32_t)s->max_groups : 1 << 30; /* to which an int can be added */
-        groups = call->counted ? ((uint64_t)s->sort->step_count + 63) / 64 : 0; /* a lane for each step */
+        groups = call->plan.counted ? ((uint64_t)s->sort->step_count + 63) / 64 : 0; /* a lane for each step */
     } else {
-        groups = hs_groups(step, call->n, call->in_place, call->counted);
-        if (!hs_argument(s->sort, step, call->options, call->in_place, call->counted, argument)) return 0;
+        groups = hs_groups(step, &call->plan);
+        if (!hs_argument(s->sort, step, &call->plan, argument)) return 0;
     }
     if (!groups) return 0;
     return hs_grid(groups, s->max_groups, grid) ? 1 : -1;
@@ -680,9 +677,9 @@ static void hs_vulkan_record(const hs_vulkan *s, VkCommandBuffer commands, const
                                      &handles[set->place], 0, NULL);
             bound = set;
         }
-        hs_vulkan_push(s, commands, set, form, call->n, argument);
+        hs_vulkan_push(s, commands, set, form, call->plan.n, argument);
         grids = step->number == HS_GRIDS;
-        if (call->counted && !grids)
+        if (call->plan.counted && !grids)
             s->CmdDispatchIndirect(commands, call->given[scratch->from].buffer,
                                    scratch->begin + i * sizeof(VkDispatchIndirectCommand));
         else
@@ -731,19 +728,23 @@ static hs_status hs_vulkan_run(const hs_vulkan *s, VkCommandBuffer commands, con
     if (s->sort->kind != kind) return HS_ERROR_KERNELS;
     if (args->n > s->sort->max_n) return HS_ERROR_COUNT;
     memset(&call, 0, sizeof call);
-    call.n = args->n;
-    call.options = &args->options;
-    call.counted = args->count.buffer != VK_NULL_HANDLE;
-    call.in_place = hs_vulkan_same(&args->destination, &args->source) && !args->options.discard_keys;
+    call.plan.n = args->n;
+    call.plan.parts = args->parts;
+    call.plan.options = &args->options;
+    call.plan.counted = args->count.buffer != VK_NULL_HANDLE;
+    call.plan.in_place = hs_vulkan_same(&args->destination, &args->source) && !args->options.discard_keys;
     call.given[HS_SOURCE] = args->source;
     call.given[HS_DESTINATION] = args->destination;
     call.given[HS_SCRATCH] = args->scratch;
     call.given[HS_VALUES] = args->values;
     call.given[HS_VALUES_OUT] = args->values_destination;
     call.given[HS_COUNT] = args->count;
-    if (!hs_vulkan_counts(s->sort, args->n, call.in_place, call.counted)) return HS_ERROR_COUNT;
+    call.given[HS_OTHER_INPUT] = args->other;
+    call.given[HS_OTHER_VALUES] = args->other_values;
+    call.given[HS_REPORT] = args->report;
+    if (!hs_vulkan_counts(s->sort, &call.plan)) return HS_ERROR_COUNT;
     status = hs_vulkan_roles(s->sort, args, &call);
-    return status || args->n == 0 ? status : hs_vulkan_take(s, commands, args, &call, result);
+    return status || hs_idle(s->sort, args->n) ? status : hs_vulkan_take(s, commands, args, &call, result);
 }
 
 hs_status hs_vulkan_sort(const hs_vulkan *s, VkCommandBuffer commands, const hs_vulkan_args *args, VkResult *result)
@@ -754,4 +755,20 @@ hs_status hs_vulkan_sort(const hs_vulkan *s, VkCommandBuffer commands, const hs_
 hs_status hs_vulkan_scan(const hs_vulkan *s, VkCommandBuffer commands, const hs_vulkan_args *args, VkResult *result)
 {
     return hs_vulkan_run(s, commands, args, HS_SCAN, result);
+}
+
+hs_status hs_vulkan_segments(const hs_vulkan *s, VkCommandBuffer commands, const hs_vulkan_args *args,
+                             VkResult *result)
+{
+    return hs_vulkan_run(s, commands, args, HS_SEGMENTS, result);
+}
+
+hs_status hs_vulkan_merge(const hs_vulkan *s, VkCommandBuffer commands, const hs_vulkan_args *args, VkResult *result)
+{
+    return hs_vulkan_run(s, commands, args, HS_MERGE, result);
+}
+
+hs_status hs_vulkan_check(const hs_vulkan *s, VkCommandBuffer commands, const hs_vulkan_args *args, VkResult *result)
+{
+    return hs_vulkan_run(s, commands, args, HS_CHECK, result);
 }

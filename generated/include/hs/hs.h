@@ -2,8 +2,9 @@
  * Part of a bundle of hsgen 0.4.0; do not edit. */
 /* Sorts as data, and what all APIs share.  C99 that is also C++.
  *
- * A *sort* (hs_sort) is a constant that a target's C file defines: its kernels and its plan.  A scan, the prefix sums
- * of the columns of a table, is one too, of another kind.  A *sorter* is a sort made ready for a device, by
+ * A *sort* (hs_sort) is a constant that a target's C file defines: its kernels and its plan.  What does something else
+ * with keys, such as a scan, the prefix sums of the columns of a table, is one too, of another kind (hs_kind).  A
+ * *sorter* is a sort made ready for a device, by
  * hs_opencl_create, hs_vulkan_create or hs_cuda_create.  Nothing here allocates device memory,
  * keeps a global state or ends the program: every call that can fail returns a status. */
 #ifndef HS_H
@@ -25,7 +26,7 @@ typedef enum hs_status {
     HS_ERROR_SCRATCH,     /* less scratch than hs_scratch_with says, or another part of it than hs_outcome_at says */
     HS_ERROR_ALIGNMENT,   /* an offset that is no multiple of the size of an element, or of what the device asks */
     HS_ERROR_OVERLAP,     /* a buffer that is written overlaps another without being the same */
-    HS_ERROR_KERNELS,     /* the sort holds no kernels for this API, or is a scan where a sort is asked for */
+    HS_ERROR_KERNELS,     /* the sort holds no kernels for this API, or is of another kind than the call */
     HS_ERROR_DEVICE,      /* the device, or what was enabled of it, lacks what the sort needs, a large enough grid too */
     HS_ERROR_BUILD,       /* the driver refused to build a kernel */
     HS_ERROR_HOST_MEMORY, /* out of host memory */
@@ -33,7 +34,9 @@ typedef enum hs_status {
     HS_ERROR_DEVICE_LOST, /* the device is lost */
     HS_ERROR_API,         /* any other error of the API */
     HS_ERROR_OPTION,      /* the sort was not generated with what the call asks for */
-    HS_ERROR_RANGE        /* a range of bits that is out of order or reaches beyond the key */
+    HS_ERROR_RANGE,       /* a range of bits that is out of order or reaches beyond the key */
+    HS_ERROR_PARTS,       /* parts that do not fit the count or the key, or given to a sort that takes none */
+    HS_ERROR_SEGMENTS     /* the device found an offset that decreases or runs past n, and wrote nothing */
 } hs_status;
 
 /* What a status means, as one short English phrase; never null. */
@@ -75,9 +78,12 @@ typedef enum hs_role {
     HS_SCRATCH = 2,
     HS_VALUES = 3,     /* the value of each key */
     HS_VALUES_OUT = 4, /* the same sorted, or the places that the keys had */
-    HS_COUNT = 5       /* how many keys there are, one 32-bit number */
+    HS_COUNT = 5,      /* how many keys there are, one 32-bit number */
+    HS_OTHER_INPUT = 6, /* the 32-bit offsets of segments, or the second of two arrays */
+    HS_OTHER_VALUES = 7,
+    HS_REPORT = 8      /* what is told besides, in 32-bit words */
 } hs_role;
-enum { HS_ROLES = 6, HS_BINDINGS = 10 };
+enum { HS_ROLES = 9, HS_BINDINGS = 10 };
 
 /* One buffer of a step: it begins hs_offset(binding, n) bytes into the buffer that plays the role. */
 typedef struct hs_binding {
@@ -92,8 +98,9 @@ enum { HS_ANYWHERE = 0, HS_IN_PLACE = 1, HS_OUT_OF_PLACE = 2 };
 enum { HS_ANY_BITS = 0, HS_ALL_BITS = 1, HS_SOME_BITS = 2 };
 
 /* The number of a step that is no pass: its argument is complete; it wants the range of bits; it wants the number of
- * passes; it works out the grids of all others from a count on the device. */
-enum { HS_ALONE = -1, HS_SPAN = -2, HS_LAST = -3, HS_GRIDS = -4 };
+ * passes; it works out the grids of all others from a count on the device; its argument is the parts of the call, with
+ * no flags. */
+enum { HS_ALONE = -1, HS_SPAN = -2, HS_LAST = -3, HS_GRIDS = -4, HS_PARTS = -5 };
 
 /* Flags of arguments, beside the number of a pass, the shift of its digit << 8 and the digit's bits << 16, or beside
  * the end of the range and its begin << 8. */
@@ -104,21 +111,23 @@ enum {
     HS_COUNTED = 1 << 23, /* the count lies on the device */
     HS_SIGNED = 1 << 24,  /* how the bits of keys are to be understood */
     HS_FLOAT = 1 << 25,
-    HS_DESCENDING = 1 << 26
+    HS_DESCENDING = 1 << 26,
+    HS_ROWS = 1 << 27  /* segments are rows of equal length; there are no offsets */
 };
 
 /* One guarded launch: only if min_n < n <= max_n, the place and the range of bits fit, with
- * min((n + add) / div * mul, cap) groups. */
+ * min((x + add) / div * mul, cap) groups, where x is n or the parts of the call. */
 typedef struct hs_step {
     uint32_t kernel; /* index into the sort's kernels */
     int32_t argument; /* what hs_argument makes the kernel's of */
     uint32_t place; /* HS_ANYWHERE, HS_IN_PLACE or HS_OUT_OF_PLACE */
-    int32_t number; /* of a pass over digits of at most `bits` bits, or HS_ALONE, HS_SPAN, HS_LAST, HS_GRIDS */
+    int32_t number; /* of a pass over digits of at most `bits` bits, or one of HS_ALONE to HS_PARTS */
     uint32_t bits, range; /* range: HS_ANY_BITS, HS_ALL_BITS or HS_SOME_BITS */
     hs_binding bindings[HS_BINDINGS]; /* as many as the kernel has */
     uint64_t min_n, max_n;
     int64_t add;
     uint64_t div, mul, cap;
+    uint32_t by_parts, at_zero; /* 1: the grid follows from the parts; it runs for n = 0, whatever min_n is */
 } hs_step;
 
 typedef struct hs_kernel {
@@ -143,14 +152,17 @@ typedef struct hs_scratch_rule {
     uint64_t min_n, plus, per_n, unit, per_unit, units;
 } hs_scratch_rule;
 
-/* Where a sort of more than min_n keys says what happened: 32-bit words in scratch, not 0 for a pass done again. */
+/* Where a sort of more than min_n keys says what happened: 32-bit words in scratch, not 0 for a pass done again, or
+ * where segments are refused. */
 typedef struct hs_outcome_rule {
     hs_binding binding;
     uint32_t words; /* 0: there is nothing to tell */
     uint64_t min_n;
 } hs_outcome_rule;
 
-typedef enum hs_kind { HS_SORT = 0, HS_SCAN = 1 } hs_kind;
+/* What is done with the n items of a call: they are sorted; summed up; sorted segment by segment; merged from two
+ * arrays that are in order; looked at. */
+typedef enum hs_kind { HS_SORT = 0, HS_SCAN = 1, HS_SEGMENTS = 2, HS_MERGE = 3, HS_CHECK = 4 } hs_kind;
 
 typedef struct hs_sort {
     const char *target, *algorithm, *key; /* "intel-gen8", "merge", "u32" */
@@ -205,24 +217,35 @@ typedef struct hs_device {
 /* The greater the better the target suits the device; 0: not at all.  A target that serves any device gets 1. */
 uint32_t hs_suits(const hs_target *target, const hs_device *device);
 
-/* Whether it is a sort, no scan, of such keys with such values: `key` is a type ("u32", "f16"), of which a typed sort
+/* Whether it is a sort (HS_SORT) of such keys with such values: `key` is a type ("u32", "f16"), of which a typed sort
  * takes all of its width; `value` is null for "none". */
 int hs_serves(const hs_sort *sort, const char *key, const char *value);
 
+/* The same for any kind. */
+int hs_serves_kind(const hs_sort *sort, hs_kind kind, const char *key, const char *value);
+
 /* Of the sorts that serve `key` and `value` the first (nth 0), the second (1) and so on, null where there are no more:
  * those of the target that suits the device best, in their order, then those of the second best, targets that suit it
- * equally in their order.  No scans. */
+ * equally in their order.  Nothing but sorts (HS_SORT). */
 const hs_sort *hs_candidate(const hs_target *const *targets, size_t count, const char *key, const char *value,
                             const hs_device *device, size_t nth);
 
-/* The sort or scan of a target with this algorithm ("merge"), key and value, as in hs_serves; null if it has none. */
+/* The same for any kind. */
+const hs_sort *hs_candidate_kind(const hs_target *const *targets, size_t count, hs_kind kind, const char *key,
+                                 const char *value, const hs_device *device, size_t nth);
+
+/* The sort, of whatever kind, of a target with this algorithm ("merge"), key and value, as in hs_serves; null if it has
+ * none. */
 const hs_sort *hs_find(const hs_target *target, const char *algorithm, const char *key, const char *value);
 
-/* What users may want to know of a sort: members of hs_sort, and `subgroup`, the lanes that exchange keys. */
+/* What users may want to know of a sort: members of hs_sort, `subgroup`, the lanes that exchange keys, and whether it
+ * `reports` something. */
 typedef struct hs_info {
     const char *target, *algorithm, *key, *value;
     uint32_t key_bytes, value_bytes, first_bit, key_bits, typed, ranged, counted, index, block, subgroup;
     uint64_t max_n;
+    hs_kind kind;
+    uint32_t reports;
 } hs_info;
 hs_status hs_describe(const hs_sort *sort, hs_info *info);
 
@@ -241,11 +264,29 @@ hs_status hs_scratch_with(const hs_sort *sort, uint64_t n, const hs_options *opt
  * Where in scratch a sort of n keys, once it has run, tells of that: `bytes` from `offset` on, 0 if that never is. */
 hs_status hs_outcome_at(const hs_sort *sort, uint64_t n, uint64_t *offset, uint64_t *bytes);
 
-/* How many passes were done again, by the bytes that lie there, copied to the host; 0 bytes: none. */
+/* How many passes were done again, by the bytes that lie there, copied to the host; 0 bytes: none.  Of segments:
+ * HS_ERROR_SEGMENTS if they were refused, whose `redone` is then not 0. */
 hs_status hs_outcome(const hs_sort *sort, const void *words, uint64_t bytes, uint32_t *redone);
+
+/* What two reports of a check, of an array before it was sorted and after it, say of the sort: a sum of these.  The
+ * values of stable sorts are looked at where they were ascending places before. */
+enum { HS_FAULT_ORDER = 1,  /* keys are out of order */
+       HS_FAULT_KEYS = 2,   /* they are not the keys that there were, or not as many */
+       HS_FAULT_VALUES = 4, /* a value is not beside its key */
+       HS_FAULT_STABLE = 8, /* equal keys are not in the order that they had */
+       HS_FAULT_BEYOND = 16 /* something was written behind the keys, or the values */ };
+hs_status hs_check_compare(const uint32_t before[8], const uint32_t after[8], int stable, uint32_t *faults);
 
 /* The bytes of one of the n items: a key, or a row of a scan's table. */
 static inline uint64_t hs_item_bytes(const hs_sort *sort) { return (uint64_t)sort->columns * sort->key_bytes; }
+
+/* The bytes of an element of the buffer that plays a role, to which it is aligned. */
+static inline uint32_t hs_element(const hs_sort *sort, hs_role role)
+{
+    if (role == HS_SOURCE || role == HS_DESTINATION || (role == HS_OTHER_INPUT && sort->kind == HS_MERGE))
+        return sort->key_bytes;
+    return role == HS_VALUES || role == HS_VALUES_OUT || role == HS_OTHER_VALUES ? sort->value_bytes : 4;
+}
 
 /* What a buffer of a call is, to the runtimes: `room` bytes from `begin` on, of the memory that `where` tells from
  * others (0: none is given).  hs_survey fills in the rest. */
@@ -255,21 +296,41 @@ typedef struct hs_span {
     hs_role from;   /* the role whose buffer it is: in place that of the source, of discarded keys that of scratch */
 } hs_span;
 
-/* For the runtimes: check all of a call that no API has a say in, and complete the buffers.  A destination of 0 is in
- * place.  n is the capacity where a count is given; nothing is looked at but options where n is 0. */
-hs_status hs_survey(const hs_sort *sort, uint64_t n, const hs_options *options, hs_span spans[HS_ROLES],
-                    int *in_place);
+/* A call as plans are played: n items (with a count on the device the most that there can be), and the number besides
+ * n, of segments, of the keys of the first of two arrays, of the elements to look at, or the shift of keys. */
+typedef struct hs_call {
+    uint64_t n, parts;
+    const hs_options *options; /* may be null, and must be such as the sort takes */
+    int in_place, counted;     /* whether it is sorted in place; whether a count lies on the device */
+    int rows;                  /* whether segments are rows of equal length */
+} hs_call;
 
-/* The interpreter of plans.  Work-groups that a step launches for n keys, sorted in place or not; 0 where its guard
- * excludes that.  `counted`: the count lies on the device and is n at most; a guard that excludes n may let it pass.
- * A step of number HS_GRIDS is for hosts that can launch by a grid in device memory; they launch it by themselves. */
-static inline uint64_t hs_groups(const hs_step *step, uint64_t n, int in_place, int counted)
+/* Whether a call for n items launches nothing. */
+static inline int hs_idle(const hs_sort *sort, uint64_t n)
 {
+    uint32_t i;
+    for (i = 0; n == 0 && i < sort->step_count; i++)
+        if (sort->steps[i].at_zero) return 0;
+    return n == 0;
+}
+
+/* For the runtimes: check all of a call that no API has a say in, and complete it and its buffers.  `call` has n, parts
+ * and options, not null.  A destination of 0 is in place.  Where the call is idle, nothing but options and parts is
+ * looked at. */
+hs_status hs_survey(const hs_sort *sort, hs_call *call, hs_span spans[HS_ROLES]);
+
+/* The interpreter of plans.  Work-groups that a step launches; 0 where its guard excludes the call.  Where it is
+ * counted, a guard that excludes n may let a lesser count pass.  A step of number HS_GRIDS is for hosts that can launch
+ * by a grid in device memory; they launch it by themselves. */
+static inline uint64_t hs_groups(const hs_step *step, const hs_call *call)
+{
+    const uint64_t n = call->n;
     int64_t whole;
     uint64_t groups;
-    if (n <= step->min_n || step->number == HS_GRIDS || (n > step->max_n && !counted)) return 0;
-    if (step->place == (in_place ? HS_OUT_OF_PLACE : HS_IN_PLACE)) return 0;
-    whole = (int64_t)(n < step->max_n ? n : step->max_n) + step->add;
+    if (n <= step->min_n && !(n == 0 && step->at_zero)) return 0;
+    if (step->number == HS_GRIDS || (n > step->max_n && !call->counted)) return 0;
+    if (step->place == (call->in_place ? HS_OUT_OF_PLACE : HS_IN_PLACE)) return 0;
+    whole = (int64_t)(step->by_parts ? call->parts : n < step->max_n ? n : step->max_n) + step->add;
     if (whole <= 0) return 0;
     groups = (uint64_t)whole / step->div * step->mul;
     return groups < step->cap ? groups : step->cap;
@@ -278,20 +339,25 @@ static inline uint64_t hs_groups(const hs_step *step, uint64_t n, int in_place, 
 /* The passes over digits of at most `bits` bits that a range of `range` bits takes; an empty one takes one. */
 static inline uint32_t hs_passes(uint32_t range, uint32_t bits) { return range > bits ? (range + bits - 1) / bits : 1; }
 
-/* Whether a step runs for these options, which may be null and must be in order, and what its kernel then gets. */
-static inline int hs_argument(const hs_sort *sort, const hs_step *step, const hs_options *options, int in_place,
-                              int counted, int32_t *argument)
+/* Whether the range of bits lets a step run, and what its kernel then gets. */
+static inline int hs_argument(const hs_sort *sort, const hs_step *step, const hs_call *call, int32_t *argument)
 {
+    const hs_options *options = call->options;
     const uint32_t end = options && options->end_bit ? options->end_bit : sort->key_bits;
     const uint32_t begin = options ? options->begin_bit : 0, range = end - begin, first = sort->first_bit + begin;
     const uint32_t kind = options ? (uint32_t)options->type & 15u : 0;
-    uint32_t flags = (uint32_t)step->argument, direct = in_place ? 0 : flags & HS_DIRECT;
+    uint32_t flags = (uint32_t)step->argument, direct = call->in_place ? 0 : flags & HS_DIRECT;
     if (step->range == (range == sort->key_bits ? HS_SOME_BITS : HS_ALL_BITS)) return 0;
+    if (step->number == HS_PARTS) {
+        *argument = (int32_t)call->parts;
+        return 1;
+    }
     if (kind) flags |= HS_SIGNED;
     if (kind == 2) flags |= HS_FLOAT;
     if (options && options->descending) flags |= HS_DESCENDING;
     if (options && options->discard_keys) flags |= HS_DISCARD;
-    if (counted) flags |= HS_COUNTED;
+    if (call->counted) flags |= HS_COUNTED;
+    if (call->rows) flags |= HS_ROWS;
     if (step->number >= 0) {
         /* as few digits as the range takes, as even as that leaves, the wide ones first */
         const uint32_t number = (uint32_t)step->number, passes = hs_passes(range, step->bits);

@@ -38,7 +38,7 @@ void hs_opencl_release(hs_opencl *sorter);
 /* The sort that a sorter was made of, for hs_describe, hs_pad and hs_scratch. */
 const hs_sort *hs_opencl_sort_of(const hs_opencl *sorter);
 
-/* One sort, or one scan of a table.  Set what is not needed to 0. */
+/* One sort, or whatever else its kind does.  Set what is not needed to 0. */
 typedef struct hs_opencl_args {
     uint64_t n;             /* keys, or rows; with `count` the most that there can be, below 2^30 */
     hs_options options;     /* type, order, bits; a scan has none */
@@ -51,6 +51,10 @@ typedef struct hs_opencl_args {
     cl_uint wait_count;     /* events to wait for */
     const cl_event *wait;
     cl_event *event;        /* if not null: the event of the end, also for n = 0, which the caller releases */
+    cl_mem other;           /* offsets of segments (null: they are of equal length), or the second array of a merge */
+    cl_mem other_values;    /* the values of its keys */
+    cl_mem report;          /* what a check says, or where sorted keys change */
+    uint64_t parts;         /* of segments, of keys of the first array, of keys to look at; or a shift of keys */
 } hs_opencl_args;
 
 /* Enqueue a sort on a queue of either order; returns at once.  On an error nothing more is enqueued, and keys of
@@ -60,10 +64,27 @@ hs_status hs_opencl_sort(hs_opencl *sorter, cl_command_queue queue, const hs_ope
 /* The same for a scan (HS_SCAN): the prefix sums of each column of a table of n rows. */
 hs_status hs_opencl_scan(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_args *args, hs_opencl_error *error);
 
+/* The same for HS_SEGMENTS: each of `parts` segments of n keys is sorted by itself.  Segment i begins at other[i] and
+ * ends at other[i + 1].  Where offsets decrease or run past n nothing is written, and hs_outcome says so. */
+hs_status hs_opencl_segments(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_args *args,
+                             hs_opencl_error *error);
+
+/* The same for HS_MERGE: `parts` keys of source and n - parts of other, both in order, go to destination in order. */
+hs_status hs_opencl_merge(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_args *args,
+                          hs_opencl_error *error);
+
+/* The same for HS_CHECK: 8 words about n keys of source, and about those from n to `parts`, go to report. */
+hs_status hs_opencl_check(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_args *args,
+                          hs_opencl_error *error);
+
 /* The sort for `key` ("u32") and `value` (null: "none"), as in hs_serves, among these targets that suits the device
  * best and that it can run; null if none. */
 hs_status hs_opencl_match(const hs_target *const *targets, size_t count, const char *key, const char *value,
                           cl_device_id device, const hs_sort **sort);
+
+/* The same for any kind. */
+hs_status hs_opencl_match_kind(const hs_target *const *targets, size_t count, hs_kind kind, const char *key,
+                               const char *value, cl_device_id device, const hs_sort **sort);
 
 #ifdef __cplusplus
 }

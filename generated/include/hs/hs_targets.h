@@ -11,27 +11,43 @@ extern "C" {
 
 extern const hs_sort hs_amd_gcn_auto_u32;
 extern const hs_sort hs_amd_gcn_auto_u64;
+extern const hs_sort hs_amd_gcn_check_u32;
+extern const hs_sort hs_amd_gcn_check_u64;
 extern const hs_target hs_amd_gcn;
 extern const hs_sort hs_cpu_auto_u32;
 extern const hs_sort hs_cpu_auto_u64;
+extern const hs_sort hs_cpu_check_u32;
+extern const hs_sort hs_cpu_check_u64;
 extern const hs_target hs_cpu;
 extern const hs_sort hs_generic_auto_u32;
 extern const hs_sort hs_generic_auto_u64;
+extern const hs_sort hs_generic_check_u32;
+extern const hs_sort hs_generic_check_u64;
 extern const hs_target hs_generic;
 extern const hs_sort hs_intel_gen8_auto_u32;
 extern const hs_sort hs_intel_gen8_auto_u64;
+extern const hs_sort hs_intel_gen8_check_u32;
+extern const hs_sort hs_intel_gen8_check_u64;
 extern const hs_target hs_intel_gen8;
 extern const hs_sort hs_lavapipe_auto_u32;
 extern const hs_sort hs_lavapipe_auto_u64;
+extern const hs_sort hs_lavapipe_check_u32;
+extern const hs_sort hs_lavapipe_check_u64;
 extern const hs_target hs_lavapipe;
 extern const hs_sort hs_nvidia_hopper_auto_u32;
 extern const hs_sort hs_nvidia_hopper_auto_u64;
+extern const hs_sort hs_nvidia_hopper_check_u32;
+extern const hs_sort hs_nvidia_hopper_check_u64;
 extern const hs_target hs_nvidia_hopper;
 extern const hs_sort hs_nvidia_sm90_auto_u32;
 extern const hs_sort hs_nvidia_sm90_auto_u64;
+extern const hs_sort hs_nvidia_sm90_check_u32;
+extern const hs_sort hs_nvidia_sm90_check_u64;
 extern const hs_target hs_nvidia_sm90;
 extern const hs_sort hs_nvidia_vulkan_auto_u32;
 extern const hs_sort hs_nvidia_vulkan_auto_u64;
+extern const hs_sort hs_nvidia_vulkan_check_u32;
+extern const hs_sort hs_nvidia_vulkan_check_u64;
 extern const hs_target hs_nvidia_vulkan;
 
 /* All of them, for the functions that look for the best. */

@@ -63,8 +63,8 @@ typedef struct hs_vulkan_buffer {
     VkDeviceAddress address;   /* of the buffer's begin; 0 unless device addresses may be used */
 } hs_vulkan_buffer;
 
-/* One sort, or one scan of a table.  Set what is not needed to 0.  Buffers need VK_BUFFER_USAGE_STORAGE_BUFFER_BIT, and
- * with `count` scratch also VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT. */
+/* One sort, or whatever else its kind does.  Set what is not needed to 0.  Buffers need
+ * VK_BUFFER_USAGE_STORAGE_BUFFER_BIT, and with `count` scratch also VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT. */
 typedef struct hs_vulkan_args {
     uint64_t n;                   /* keys, or rows; with `count` the most that there can be, below 2^30 */
     hs_options options;           /* type, order, bits; a scan has none */
@@ -77,6 +77,11 @@ typedef struct hs_vulkan_args {
     VkDescriptorPool pool;        /* sets are allocated from it; reset it when the command buffer has run */
     VkPipelineStageFlags stages;  /* of the commands before that wrote or read these buffers; 0: none did */
     VkAccessFlags accesses;       /* their accesses */
+    hs_vulkan_buffer other;       /* offsets of segments (buffer null: they are of equal length), or the second array of
+                                     a merge */
+    hs_vulkan_buffer other_values; /* the values of its keys */
+    hs_vulkan_buffer report;      /* what a check says, or where sorted keys change */
+    uint64_t parts;               /* of segments, of keys of the first array, of keys to look at; or a shift of keys */
 } hs_vulkan_args;
 
 /* Record a sort.  The result is written by VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT with VK_ACCESS_SHADER_WRITE_BIT; the
@@ -90,11 +95,28 @@ hs_status hs_vulkan_sort(const hs_vulkan *sorter, VkCommandBuffer commands, cons
 hs_status hs_vulkan_scan(const hs_vulkan *sorter, VkCommandBuffer commands, const hs_vulkan_args *args,
                          VkResult *result);
 
+/* The same for HS_SEGMENTS: each of `parts` segments of n keys is sorted by itself.  Segment i begins at other[i] and
+ * ends at other[i + 1].  Where offsets decrease or run past n nothing is written, and hs_outcome says so. */
+hs_status hs_vulkan_segments(const hs_vulkan *sorter, VkCommandBuffer commands, const hs_vulkan_args *args,
+                             VkResult *result);
+
+/* The same for HS_MERGE: `parts` keys of source and n - parts of other, both in order, go to destination in order. */
+hs_status hs_vulkan_merge(const hs_vulkan *sorter, VkCommandBuffer commands, const hs_vulkan_args *args,
+                          VkResult *result);
+
+/* The same for HS_CHECK: 8 words about n keys of source, and about those from n to `parts`, go to report. */
+hs_status hs_vulkan_check(const hs_vulkan *sorter, VkCommandBuffer commands, const hs_vulkan_args *args,
+                          VkResult *result);
+
 /* The sort for `key` ("u32") and `value` (null: "none"), as in hs_serves, among these targets that suits the device
  * best and that it can run with those features of `device` that it offers (UINT32_MAX: all); null if none.  Only
  * instance, physical, get_proc and features are read. */
 hs_status hs_vulkan_match(const hs_target *const *targets, size_t count, const char *key, const char *value,
                           const hs_vulkan_device *device, const hs_sort **sort);
+
+/* The same for any kind. */
+hs_status hs_vulkan_match_kind(const hs_target *const *targets, size_t count, hs_kind kind, const char *key,
+                               const char *value, const hs_vulkan_device *device, const hs_sort **sort);
 
 #ifdef __cplusplus
 }

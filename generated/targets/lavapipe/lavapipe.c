@@ -13,21 +13,21 @@ static const hs_kernel hs_lavapipe_auto_u32_kernels[] = {
     {"copy", 16u, 1u, 0u, 4u, 0u, 0u, 0u},
 };
 static const hs_step hs_lavapipe_auto_u32_steps[] = {
-    /* kernel, argument, place; number, bits, range; bindings; min_n, max_n; groups: add, div, mul, cap */
-    {0u, 0, 0u, -2, 0u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}}, 0u, 2048u, 0, 1u, 1u, 1u},
-    {1u, 0, 0u, 0, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 2048u, 1073741823u, 1023, 1024u, 1u, 8u},
-    {2u, 0, 0u, 0, 8u, 0u, {{HS_SCRATCH, 0u, 4u}}, 2048u, 1073741823u, 0, 1u, 16u, 16u},
-    {3u, 2097152, 0u, 0, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 2048u, 1073741823u, 1023, 1024u, 1u, 8u},
-    {1u, 0, 0u, 1, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 2048u, 1073741823u, 1023, 1024u, 1u, 8u},
-    {2u, 0, 0u, 1, 8u, 0u, {{HS_SCRATCH, 0u, 4u}}, 2048u, 1073741823u, 0, 1u, 16u, 16u},
-    {3u, 2097152, 0u, 1, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 2048u, 1073741823u, 1023, 1024u, 1u, 8u},
-    {1u, 0, 0u, 2, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 2048u, 1073741823u, 1023, 1024u, 1u, 8u},
-    {2u, 0, 0u, 2, 8u, 0u, {{HS_SCRATCH, 0u, 4u}}, 2048u, 1073741823u, 0, 1u, 16u, 16u},
-    {3u, 2097152, 0u, 2, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 2048u, 1073741823u, 1023, 1024u, 1u, 8u},
-    {1u, 0, 0u, 3, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 2048u, 1073741823u, 1023, 1024u, 1u, 8u},
-    {2u, 0, 0u, 3, 8u, 0u, {{HS_SCRATCH, 0u, 4u}}, 2048u, 1073741823u, 0, 1u, 16u, 16u},
-    {3u, 2097152, 0u, 3, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 2048u, 1073741823u, 1023, 1024u, 1u, 8u},
-    {4u, 0, 0u, -3, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 2048u, 1073741823u, 1023, 1024u, 1u, 8u},
+    /* kernel, argument, place; number, bits, range; bindings; min_n, max_n; groups: add, div, mul, cap; whether of parts, for n = 0 too */
+    {0u, 0, 0u, -2, 0u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}}, 0u, 2048u, 0, 1u, 1u, 1u, 0u, 0u},
+    {1u, 0, 0u, 0, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 2048u, 1073741823u, 1023, 1024u, 1u, 8u, 0u, 0u},
+    {2u, 0, 0u, 0, 8u, 0u, {{HS_SCRATCH, 0u, 4u}}, 2048u, 1073741823u, 0, 1u, 16u, 16u, 0u, 0u},
+    {3u, 2097152, 0u, 0, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 2048u, 1073741823u, 1023, 1024u, 1u, 8u, 0u, 0u},
+    {1u, 0, 0u, 1, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 2048u, 1073741823u, 1023, 1024u, 1u, 8u, 0u, 0u},
+    {2u, 0, 0u, 1, 8u, 0u, {{HS_SCRATCH, 0u, 4u}}, 2048u, 1073741823u, 0, 1u, 16u, 16u, 0u, 0u},
+    {3u, 2097152, 0u, 1, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 2048u, 1073741823u, 1023, 1024u, 1u, 8u, 0u, 0u},
+    {1u, 0, 0u, 2, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 2048u, 1073741823u, 1023, 1024u, 1u, 8u, 0u, 0u},
+    {2u, 0, 0u, 2, 8u, 0u, {{HS_SCRATCH, 0u, 4u}}, 2048u, 1073741823u, 0, 1u, 16u, 16u, 0u, 0u},
+    {3u, 2097152, 0u, 2, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 2048u, 1073741823u, 1023, 1024u, 1u, 8u, 0u, 0u},
+    {1u, 0, 0u, 3, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 2048u, 1073741823u, 1023, 1024u, 1u, 8u, 0u, 0u},
+    {2u, 0, 0u, 3, 8u, 0u, {{HS_SCRATCH, 0u, 4u}}, 2048u, 1073741823u, 0, 1u, 16u, 16u, 0u, 0u},
+    {3u, 2097152, 0u, 3, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 2048u, 1073741823u, 1023, 1024u, 1u, 8u, 0u, 0u},
+    {4u, 0, 0u, -3, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 2048u, 1073741823u, 1023, 1024u, 1u, 8u, 0u, 0u},
 };
 const hs_sort hs_lavapipe_auto_u32 = {
     "lavapipe", "auto", "u32", "none",
@@ -61,33 +61,33 @@ static const hs_kernel hs_lavapipe_auto_u64_kernels[] = {
     {"copy", 16u, 1u, 0u, 4u, 0u, 0u, 0u},
 };
 static const hs_step hs_lavapipe_auto_u64_steps[] = {
-    /* kernel, argument, place; number, bits, range; bindings; min_n, max_n; groups: add, div, mul, cap */
-    {0u, 0, 0u, -2, 0u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}}, 0u, 2048u, 0, 1u, 1u, 1u},
-    {1u, 0, 0u, 0, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 2048u, 1073741823u, 1023, 1024u, 1u, 8u},
-    {2u, 0, 0u, 0, 8u, 0u, {{HS_SCRATCH, 0u, 8u}}, 2048u, 1073741823u, 0, 1u, 16u, 16u},
-    {3u, 2097152, 0u, 0, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 2048u, 1073741823u, 1023, 1024u, 1u, 8u},
-    {1u, 0, 0u, 1, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 2048u, 1073741823u, 1023, 1024u, 1u, 8u},
-    {2u, 0, 0u, 1, 8u, 0u, {{HS_SCRATCH, 0u, 8u}}, 2048u, 1073741823u, 0, 1u, 16u, 16u},
-    {3u, 2097152, 0u, 1, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 2048u, 1073741823u, 1023, 1024u, 1u, 8u},
-    {1u, 0, 0u, 2, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 2048u, 1073741823u, 1023, 1024u, 1u, 8u},
-    {2u, 0, 0u, 2, 8u, 0u, {{HS_SCRATCH, 0u, 8u}}, 2048u, 1073741823u, 0, 1u, 16u, 16u},
-    {3u, 2097152, 0u, 2, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 2048u, 1073741823u, 1023, 1024u, 1u, 8u},
-    {1u, 0, 0u, 3, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 2048u, 1073741823u, 1023, 1024u, 1u, 8u},
-    {2u, 0, 0u, 3, 8u, 0u, {{HS_SCRATCH, 0u, 8u}}, 2048u, 1073741823u, 0, 1u, 16u, 16u},
-    {3u, 2097152, 0u, 3, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 2048u, 1073741823u, 1023, 1024u, 1u, 8u},
-    {1u, 0, 0u, 4, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 2048u, 1073741823u, 1023, 1024u, 1u, 8u},
-    {2u, 0, 0u, 4, 8u, 0u, {{HS_SCRATCH, 0u, 8u}}, 2048u, 1073741823u, 0, 1u, 16u, 16u},
-    {3u, 2097152, 0u, 4, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 2048u, 1073741823u, 1023, 1024u, 1u, 8u},
-    {1u, 0, 0u, 5, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 2048u, 1073741823u, 1023, 1024u, 1u, 8u},
-    {2u, 0, 0u, 5, 8u, 0u, {{HS_SCRATCH, 0u, 8u}}, 2048u, 1073741823u, 0, 1u, 16u, 16u},
-    {3u, 2097152, 0u, 5, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 2048u, 1073741823u, 1023, 1024u, 1u, 8u},
-    {1u, 0, 0u, 6, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 2048u, 1073741823u, 1023, 1024u, 1u, 8u},
-    {2u, 0, 0u, 6, 8u, 0u, {{HS_SCRATCH, 0u, 8u}}, 2048u, 1073741823u, 0, 1u, 16u, 16u},
-    {3u, 2097152, 0u, 6, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 2048u, 1073741823u, 1023, 1024u, 1u, 8u},
-    {1u, 0, 0u, 7, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 2048u, 1073741823u, 1023, 1024u, 1u, 8u},
-    {2u, 0, 0u, 7, 8u, 0u, {{HS_SCRATCH, 0u, 8u}}, 2048u, 1073741823u, 0, 1u, 16u, 16u},
-    {3u, 2097152, 0u, 7, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 2048u, 1073741823u, 1023, 1024u, 1u, 8u},
-    {4u, 0, 0u, -3, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 2048u, 1073741823u, 1023, 1024u, 1u, 8u},
+    /* kernel, argument, place; number, bits, range; bindings; min_n, max_n; groups: add, div, mul, cap; whether of parts, for n = 0 too */
+    {0u, 0, 0u, -2, 0u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}}, 0u, 2048u, 0, 1u, 1u, 1u, 0u, 0u},
+    {1u, 0, 0u, 0, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 2048u, 1073741823u, 1023, 1024u, 1u, 8u, 0u, 0u},
+    {2u, 0, 0u, 0, 8u, 0u, {{HS_SCRATCH, 0u, 8u}}, 2048u, 1073741823u, 0, 1u, 16u, 16u, 0u, 0u},
+    {3u, 2097152, 0u, 0, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 2048u, 1073741823u, 1023, 1024u, 1u, 8u, 0u, 0u},
+    {1u, 0, 0u, 1, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 2048u, 1073741823u, 1023, 1024u, 1u, 8u, 0u, 0u},
+    {2u, 0, 0u, 1, 8u, 0u, {{HS_SCRATCH, 0u, 8u}}, 2048u, 1073741823u, 0, 1u, 16u, 16u, 0u, 0u},
+    {3u, 2097152, 0u, 1, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 2048u, 1073741823u, 1023, 1024u, 1u, 8u, 0u, 0u},
+    {1u, 0, 0u, 2, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 2048u, 1073741823u, 1023, 1024u, 1u, 8u, 0u, 0u},
+    {2u, 0, 0u, 2, 8u, 0u, {{HS_SCRATCH, 0u, 8u}}, 2048u, 1073741823u, 0, 1u, 16u, 16u, 0u, 0u},
+    {3u, 2097152, 0u, 2, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 2048u, 1073741823u, 1023, 1024u, 1u, 8u, 0u, 0u},
+    {1u, 0, 0u, 3, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 2048u, 1073741823u, 1023, 1024u, 1u, 8u, 0u, 0u},
+    {2u, 0, 0u, 3, 8u, 0u, {{HS_SCRATCH, 0u, 8u}}, 2048u, 1073741823u, 0, 1u, 16u, 16u, 0u, 0u},
+    {3u, 2097152, 0u, 3, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 2048u, 1073741823u, 1023, 1024u, 1u, 8u, 0u, 0u},
+    {1u, 0, 0u, 4, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 2048u, 1073741823u, 1023, 1024u, 1u, 8u, 0u, 0u},
+    {2u, 0, 0u, 4, 8u, 0u, {{HS_SCRATCH, 0u, 8u}}, 2048u, 1073741823u, 0, 1u, 16u, 16u, 0u, 0u},
+    {3u, 2097152, 0u, 4, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 2048u, 1073741823u, 1023, 1024u, 1u, 8u, 0u, 0u},
+    {1u, 0, 0u, 5, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 2048u, 1073741823u, 1023, 1024u, 1u, 8u, 0u, 0u},
+    {2u, 0, 0u, 5, 8u, 0u, {{HS_SCRATCH, 0u, 8u}}, 2048u, 1073741823u, 0, 1u, 16u, 16u, 0u, 0u},
+    {3u, 2097152, 0u, 5, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 2048u, 1073741823u, 1023, 1024u, 1u, 8u, 0u, 0u},
+    {1u, 0, 0u, 6, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 2048u, 1073741823u, 1023, 1024u, 1u, 8u, 0u, 0u},
+    {2u, 0, 0u, 6, 8u, 0u, {{HS_SCRATCH, 0u, 8u}}, 2048u, 1073741823u, 0, 1u, 16u, 16u, 0u, 0u},
+    {3u, 2097152, 0u, 6, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 2048u, 1073741823u, 1023, 1024u, 1u, 8u, 0u, 0u},
+    {1u, 0, 0u, 7, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 2048u, 1073741823u, 1023, 1024u, 1u, 8u, 0u, 0u},
+    {2u, 0, 0u, 7, 8u, 0u, {{HS_SCRATCH, 0u, 8u}}, 2048u, 1073741823u, 0, 1u, 16u, 16u, 0u, 0u},
+    {3u, 2097152, 0u, 7, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 2048u, 1073741823u, 1023, 1024u, 1u, 8u, 0u, 0u},
+    {4u, 0, 0u, -3, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 2048u, 1073741823u, 1023, 1024u, 1u, 8u, 0u, 0u},
 };
 const hs_sort hs_lavapipe_auto_u64 = {
     "lavapipe", "auto", "u64", "none",
@@ -110,7 +110,77 @@ const hs_sort hs_lavapipe_auto_u64 = {
     11u /* the version of Vulkan that it needs */
 };
 
-static const hs_sort *const hs_lavapipe_sorts[] = {&hs_lavapipe_auto_u32, &hs_lavapipe_auto_u64};
+/* check of u32 keys */
+extern const hs_spirv hs_lavapipe_check_u32_spirv[], hs_lavapipe_check_u32_spirv_address[];
+static const hs_kernel hs_lavapipe_check_u32_kernels[] = {
+    /* name, lanes, lanes of a subgroup, bytes of local memory, bindings; whether lanes vote, n has 64 bits, groups wait for each other */
+    {"blank", 256u, 1u, 0u, 1u, 0u, 0u, 0u},
+    {"digest", 256u, 1u, 24u, 2u, 0u, 0u, 0u},
+    {"beyond", 256u, 1u, 4u, 2u, 0u, 0u, 0u},
+};
+static const hs_step hs_lavapipe_check_u32_steps[] = {
+    /* kernel, argument, place; number, bits, range; bindings; min_n, max_n; groups: add, div, mul, cap; whether of parts, for n = 0 too */
+    {0u, 0, 0u, -1, 0u, 0u, {{HS_REPORT, 0u, 0u}}, 0u, 2146435072u, 1, 1u, 1u, 1u, 0u, 1u},
+    {1u, 0, 0u, -2, 0u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_REPORT, 0u, 0u}}, 0u, 2146435072u, 4095, 4096u, 1u, 64u, 0u, 0u},
+    {2u, 0, 0u, -5, 0u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_REPORT, 0u, 0u}}, 0u, 2146435072u, 4095, 4096u, 1u, 64u, 1u, 1u},
+};
+const hs_sort hs_lavapipe_check_u32 = {
+    "lavapipe", "check", "u32", "none",
+    HS_CHECK, 1u, /* elements of an item */
+    4u, 0u, /* bytes of a key, of a value */
+    0u, 32u, /* the bits that are sorted by */
+    0u, 0u, 0u, 0u, /* whether typed, ranged, counted; makes indices */
+    4096u, /* keys of a block */
+    0u, /* keys as pairs of words */
+    65535u, /* the greatest grid in one dimension */
+    3u, 3u,
+    hs_lavapipe_check_u32_kernels,
+    hs_lavapipe_check_u32_steps,
+    2146435072u, /* the greatest count */
+    {0u, 0u, 0u, 1u, 0u, 0u}, /* scratch */
+    {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* outcome */
+    0, 0u, /* OpenCL C */
+    hs_lavapipe_check_u32_spirv, /* SPIR-V: buffers by descriptor, */
+    hs_lavapipe_check_u32_spirv_address, /* and by address */
+    11u /* the version of Vulkan that it needs */
+};
+
+/* check of u64 keys */
+extern const hs_spirv hs_lavapipe_check_u64_spirv[], hs_lavapipe_check_u64_spirv_address[];
+static const hs_kernel hs_lavapipe_check_u64_kernels[] = {
+    /* name, lanes, lanes of a subgroup, bytes of local memory, bindings; whether lanes vote, n has 64 bits, groups wait for each other */
+    {"blank", 256u, 1u, 0u, 1u, 0u, 0u, 0u},
+    {"digest", 256u, 1u, 24u, 2u, 0u, 0u, 0u},
+    {"beyond", 256u, 1u, 4u, 2u, 0u, 0u, 0u},
+};
+static const hs_step hs_lavapipe_check_u64_steps[] = {
+    /* kernel, argument, place; number, bits, range; bindings; min_n, max_n; groups: add, div, mul, cap; whether of parts, for n = 0 too */
+    {0u, 0, 0u, -1, 0u, 0u, {{HS_REPORT, 0u, 0u}}, 0u, 2146435072u, 1, 1u, 1u, 1u, 0u, 1u},
+    {1u, 0, 0u, -2, 0u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_REPORT, 0u, 0u}}, 0u, 2146435072u, 4095, 4096u, 1u, 64u, 0u, 0u},
+    {2u, 0, 0u, -5, 0u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_REPORT, 0u, 0u}}, 0u, 2146435072u, 4095, 4096u, 1u, 64u, 1u, 1u},
+};
+const hs_sort hs_lavapipe_check_u64 = {
+    "lavapipe", "check", "u64", "none",
+    HS_CHECK, 1u, /* elements of an item */
+    8u, 0u, /* bytes of a key, of a value */
+    0u, 64u, /* the bits that are sorted by */
+    0u, 0u, 0u, 0u, /* whether typed, ranged, counted; makes indices */
+    4096u, /* keys of a block */
+    0u, /* keys as pairs of words */
+    65535u, /* the greatest grid in one dimension */
+    3u, 3u,
+    hs_lavapipe_check_u64_kernels,
+    hs_lavapipe_check_u64_steps,
+    2146435072u, /* the greatest count */
+    {0u, 0u, 0u, 1u, 0u, 0u}, /* scratch */
+    {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* outcome */
+    0, 0u, /* OpenCL C */
+    hs_lavapipe_check_u64_spirv, /* SPIR-V: buffers by descriptor, */
+    hs_lavapipe_check_u64_spirv_address, /* and by address */
+    11u /* the version of Vulkan that it needs */
+};
+
+static const hs_sort *const hs_lavapipe_sorts[] = {&hs_lavapipe_auto_u32, &hs_lavapipe_auto_u64, &hs_lavapipe_check_u32, &hs_lavapipe_check_u64};
 static const char *const hs_lavapipe_names[] = {"llvmpipe"};
 static const hs_match hs_lavapipe_match = {
     1u, /* types of device */
@@ -119,4 +189,4 @@ static const hs_match hs_lavapipe_match = {
     0u, 0u, /* compute capability */
     2000u
 };
-const hs_target hs_lavapipe = {"lavapipe", &hs_lavapipe_match, hs_lavapipe_sorts, 2u};
+const hs_target hs_lavapipe = {"lavapipe", &hs_lavapipe_match, hs_lavapipe_sorts, 4u};

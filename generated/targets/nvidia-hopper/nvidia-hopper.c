@@ -26,47 +26,47 @@ static const hs_kernel hs_nvidia_hopper_auto_u32_kernels[] = {
     {"copy_wide_radix", 256u, 1u, 0u, 5u, 0u, 1u, 0u},
 };
 static const hs_step hs_nvidia_hopper_auto_u32_steps[] = {
-    /* kernel, argument, place; number, bits, range; bindings; min_n, max_n; groups: add, div, mul, cap */
-    {0u, 0, 0u, -2, 0u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}}, 0u, 4096u, 0, 1u, 1u, 1u},
-    {1u, 0, 0u, -2, 0u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}}, 4096u, 2097152u, 511, 512u, 1u, 128u},
-    {2u, 0, 0u, -1, 0u, 1u, {{HS_SCRATCH, 0u, 4u}}, 2097152u, 1073741823u, 0, 1u, 1u, 1u},
-    {3u, 0, 0u, -1, 0u, 1u, {{HS_SOURCE, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 2097152u, 1073741823u, 12287, 12288u, 1u, 528u},
-    {4u, 0, 0u, -1, 0u, 1u, {{HS_SCRATCH, 0u, 4u}}, 2097152u, 1073741823u, 0, 1u, 1u, 1u},
-    {5u, 0, 0u, -1, 0u, 1u, {{HS_SOURCE, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 2097152u, 1073741823u, 12287, 12288u, 1u, 4294967295u},
-    {6u, 0, 0u, -1, 0u, 1u, {{HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 2097152u, 1073741823u, 6291456, 12288u, 1u, 4294967295u},
-    {7u, 0, 0u, -1, 0u, 1u, {{HS_SCRATCH, 0u, 4u}}, 2097152u, 1073741823u, 0, 1u, 512u, 512u},
-    {8u, 0, 0u, -1, 0u, 1u, {{HS_SCRATCH, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 2097152u, 1073741823u, 6291456, 12288u, 1u, 4294967295u},
-    {9u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 2097152u, 2129920u, 0, 1u, 512u, 512u},
-    {9u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 2129920u, 4259840u, 0, 1u, 1024u, 1024u},
-    {9u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 4259840u, 8519680u, 0, 1u, 2048u, 2048u},
-    {9u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 8519680u, 17039360u, 0, 1u, 4096u, 4096u},
-    {9u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 17039360u, 34078720u, 0, 1u, 8192u, 8192u},
-    {9u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 34078720u, 68157440u, 0, 1u, 16384u, 16384u},
-    {9u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 68157440u, 136314880u, 0, 1u, 32768u, 32768u},
-    {9u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 136314880u, 272629760u, 0, 1u, 65536u, 65536u},
-    {9u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 272629760u, 545259520u, 0, 1u, 131072u, 131072u},
-    {9u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 545259520u, 1073741823u, 0, 1u, 262144u, 262144u},
-    {10u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 2097152u, 1073741823u, -1, 4160u, 2u, 528u},
-    {11u, 0, 0u, -1, 0u, 0u, {{HS_SCRATCH, 0u, 4u}}, 2097152u, 1073741823u, 0, 1u, 1u, 1u},
-    {12u, 0, 0u, -2, 0u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 2097152u, 1073741823u, 11263, 11264u, 1u, 528u},
-    {13u, 2097152, 0u, -2, 0u, 0u, {{HS_SCRATCH, 0u, 4u}}, 2097152u, 1073741823u, 0, 1u, 1u, 1u},
-    {14u, 0, 0u, 0, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 2097152u, 1073741823u, 11263, 11264u, 1u, 528u},
-    {14u, 0, 0u, 1, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 2097152u, 1073741823u, 11263, 11264u, 1u, 528u},
-    {14u, 0, 0u, 2, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 2097152u, 1073741823u, 11263, 11264u, 1u, 528u},
-    {14u, 0, 0u, 3, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 2097152u, 1073741823u, 11263, 11264u, 1u, 528u},
-    {15u, 0, 0u, 0, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 4u}, {HS_SCRATCH, 65536u, 4u}}, 1073741823u, 1099511627776u, 11263, 11264u, 1u, 528u},
-    {16u, 0, 0u, 0, 8u, 0u, {{HS_SCRATCH, 0u, 4u}, {HS_SCRATCH, 65536u, 4u}}, 1073741823u, 1099511627776u, 0, 1u, 256u, 256u},
-    {17u, 2097152, 0u, 0, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 4u}, {HS_SCRATCH, 65536u, 4u}}, 1073741823u, 1099511627776u, 11263, 11264u, 1u, 528u},
-    {15u, 0, 0u, 1, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 4u}, {HS_SCRATCH, 65536u, 4u}}, 1073741823u, 1099511627776u, 11263, 11264u, 1u, 528u},
-    {16u, 0, 0u, 1, 8u, 0u, {{HS_SCRATCH, 0u, 4u}, {HS_SCRATCH, 65536u, 4u}}, 1073741823u, 1099511627776u, 0, 1u, 256u, 256u},
-    {17u, 2097152, 0u, 1, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 4u}, {HS_SCRATCH, 65536u, 4u}}, 1073741823u, 1099511627776u, 11263, 11264u, 1u, 528u},
-    {15u, 0, 0u, 2, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 4u}, {HS_SCRATCH, 65536u, 4u}}, 1073741823u, 1099511627776u, 11263, 11264u, 1u, 528u},
-    {16u, 0, 0u, 2, 8u, 0u, {{HS_SCRATCH, 0u, 4u}, {HS_SCRATCH, 65536u, 4u}}, 1073741823u, 1099511627776u, 0, 1u, 256u, 256u},
-    {17u, 2097152, 0u, 2, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 4u}, {HS_SCRATCH, 65536u, 4u}}, 1073741823u, 1099511627776u, 11263, 11264u, 1u, 528u},
-    {15u, 0, 0u, 3, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 4u}, {HS_SCRATCH, 65536u, 4u}}, 1073741823u, 1099511627776u, 11263, 11264u, 1u, 528u},
-    {16u, 0, 0u, 3, 8u, 0u, {{HS_SCRATCH, 0u, 4u}, {HS_SCRATCH, 65536u, 4u}}, 1073741823u, 1099511627776u, 0, 1u, 256u, 256u},
-    {17u, 2097152, 0u, 3, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 4u}, {HS_SCRATCH, 65536u, 4u}}, 1073741823u, 1099511627776u, 11263, 11264u, 1u, 528u},
-    {18u, 0, 0u, -3, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 4u}, {HS_SCRATCH, 65536u, 4u}}, 1073741823u, 1099511627776u, 11263, 11264u, 1u, 528u},
+    /* kernel, argument, place; number, bits, range; bindings; min_n, max_n; groups: add, div, mul, cap; whether of parts, for n = 0 too */
+    {0u, 0, 0u, -2, 0u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}}, 0u, 4096u, 0, 1u, 1u, 1u, 0u, 0u},
+    {1u, 0, 0u, -2, 0u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}}, 4096u, 2097152u, 511, 512u, 1u, 128u, 0u, 0u},
+    {2u, 0, 0u, -1, 0u, 1u, {{HS_SCRATCH, 0u, 4u}}, 2097152u, 1073741823u, 0, 1u, 1u, 1u, 0u, 0u},
+    {3u, 0, 0u, -1, 0u, 1u, {{HS_SOURCE, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 2097152u, 1073741823u, 12287, 12288u, 1u, 528u, 0u, 0u},
+    {4u, 0, 0u, -1, 0u, 1u, {{HS_SCRATCH, 0u, 4u}}, 2097152u, 1073741823u, 0, 1u, 1u, 1u, 0u, 0u},
+    {5u, 0, 0u, -1, 0u, 1u, {{HS_SOURCE, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 2097152u, 1073741823u, 12287, 12288u, 1u, 4294967295u, 0u, 0u},
+    {6u, 0, 0u, -1, 0u, 1u, {{HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 2097152u, 1073741823u, 6291456, 12288u, 1u, 4294967295u, 0u, 0u},
+    {7u, 0, 0u, -1, 0u, 1u, {{HS_SCRATCH, 0u, 4u}}, 2097152u, 1073741823u, 0, 1u, 512u, 512u, 0u, 0u},
+    {8u, 0, 0u, -1, 0u, 1u, {{HS_SCRATCH, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 2097152u, 1073741823u, 6291456, 12288u, 1u, 4294967295u, 0u, 0u},
+    {9u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 2097152u, 2129920u, 0, 1u, 512u, 512u, 0u, 0u},
+    {9u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 2129920u, 4259840u, 0, 1u, 1024u, 1024u, 0u, 0u},
+    {9u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 4259840u, 8519680u, 0, 1u, 2048u, 2048u, 0u, 0u},
+    {9u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 8519680u, 17039360u, 0, 1u, 4096u, 4096u, 0u, 0u},
+    {9u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 17039360u, 34078720u, 0, 1u, 8192u, 8192u, 0u, 0u},
+    {9u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 34078720u, 68157440u, 0, 1u, 16384u, 16384u, 0u, 0u},
+    {9u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 68157440u, 136314880u, 0, 1u, 32768u, 32768u, 0u, 0u},
+    {9u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 136314880u, 272629760u, 0, 1u, 65536u, 65536u, 0u, 0u},
+    {9u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 272629760u, 545259520u, 0, 1u, 131072u, 131072u, 0u, 0u},
+    {9u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 545259520u, 1073741823u, 0, 1u, 262144u, 262144u, 0u, 0u},
+    {10u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 2097152u, 1073741823u, -1, 4160u, 2u, 528u, 0u, 0u},
+    {11u, 0, 0u, -1, 0u, 0u, {{HS_SCRATCH, 0u, 4u}}, 2097152u, 1073741823u, 0, 1u, 1u, 1u, 0u, 0u},
+    {12u, 0, 0u, -2, 0u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 2097152u, 1073741823u, 11263, 11264u, 1u, 528u, 0u, 0u},
+    {13u, 2097152, 0u, -2, 0u, 0u, {{HS_SCRATCH, 0u, 4u}}, 2097152u, 1073741823u, 0, 1u, 1u, 1u, 0u, 0u},
+    {14u, 0, 0u, 0, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 2097152u, 1073741823u, 11263, 11264u, 1u, 528u, 0u, 0u},
+    {14u, 0, 0u, 1, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 2097152u, 1073741823u, 11263, 11264u, 1u, 528u, 0u, 0u},
+    {14u, 0, 0u, 2, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 2097152u, 1073741823u, 11263, 11264u, 1u, 528u, 0u, 0u},
+    {14u, 0, 0u, 3, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 2097152u, 1073741823u, 11263, 11264u, 1u, 528u, 0u, 0u},
+    {15u, 0, 0u, 0, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 4u}, {HS_SCRATCH, 65536u, 4u}}, 1073741823u, 1099511627776u, 11263, 11264u, 1u, 528u, 0u, 0u},
+    {16u, 0, 0u, 0, 8u, 0u, {{HS_SCRATCH, 0u, 4u}, {HS_SCRATCH, 65536u, 4u}}, 1073741823u, 1099511627776u, 0, 1u, 256u, 256u, 0u, 0u},
+    {17u, 2097152, 0u, 0, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 4u}, {HS_SCRATCH, 65536u, 4u}}, 1073741823u, 1099511627776u, 11263, 11264u, 1u, 528u, 0u, 0u},
+    {15u, 0, 0u, 1, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 4u}, {HS_SCRATCH, 65536u, 4u}}, 1073741823u, 1099511627776u, 11263, 11264u, 1u, 528u, 0u, 0u},
+    {16u, 0, 0u, 1, 8u, 0u, {{HS_SCRATCH, 0u, 4u}, {HS_SCRATCH, 65536u, 4u}}, 1073741823u, 1099511627776u, 0, 1u, 256u, 256u, 0u, 0u},
+    {17u, 2097152, 0u, 1, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 4u}, {HS_SCRATCH, 65536u, 4u}}, 1073741823u, 1099511627776u, 11263, 11264u, 1u, 528u, 0u, 0u},
+    {15u, 0, 0u, 2, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 4u}, {HS_SCRATCH, 65536u, 4u}}, 1073741823u, 1099511627776u, 11263, 11264u, 1u, 528u, 0u, 0u},
+    {16u, 0, 0u, 2, 8u, 0u, {{HS_SCRATCH, 0u, 4u}, {HS_SCRATCH, 65536u, 4u}}, 1073741823u, 1099511627776u, 0, 1u, 256u, 256u, 0u, 0u},
+    {17u, 2097152, 0u, 2, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 4u}, {HS_SCRATCH, 65536u, 4u}}, 1073741823u, 1099511627776u, 11263, 11264u, 1u, 528u, 0u, 0u},
+    {15u, 0, 0u, 3, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 4u}, {HS_SCRATCH, 65536u, 4u}}, 1073741823u, 1099511627776u, 11263, 11264u, 1u, 528u, 0u, 0u},
+    {16u, 0, 0u, 3, 8u, 0u, {{HS_SCRATCH, 0u, 4u}, {HS_SCRATCH, 65536u, 4u}}, 1073741823u, 1099511627776u, 0, 1u, 256u, 256u, 0u, 0u},
+    {17u, 2097152, 0u, 3, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 4u}, {HS_SCRATCH, 65536u, 4u}}, 1073741823u, 1099511627776u, 11263, 11264u, 1u, 528u, 0u, 0u},
+    {18u, 0, 0u, -3, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 4u}, {HS_SCRATCH, 65536u, 4u}}, 1073741823u, 1099511627776u, 11263, 11264u, 1u, 528u, 0u, 0u},
 };
 const hs_sort hs_nvidia_hopper_auto_u32 = {
     "nvidia-hopper", "auto", "u32", "none",
@@ -113,63 +113,63 @@ static const hs_kernel hs_nvidia_hopper_auto_u64_kernels[] = {
     {"copy_wide_radix", 256u, 1u, 0u, 5u, 0u, 1u, 0u},
 };
 static const hs_step hs_nvidia_hopper_auto_u64_steps[] = {
-    /* kernel, argument, place; number, bits, range; bindings; min_n, max_n; groups: add, div, mul, cap */
-    {0u, 0, 0u, -2, 0u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}}, 0u, 4096u, 0, 1u, 1u, 1u},
-    {1u, 0, 0u, -2, 0u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}}, 4096u, 1048576u, 511, 512u, 1u, 128u},
-    {2u, 0, 0u, -1, 0u, 1u, {{HS_SCRATCH, 0u, 8u}}, 1048576u, 545259520u, 0, 1u, 1u, 1u},
-    {3u, 0, 0u, -1, 0u, 1u, {{HS_SOURCE, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 1048576u, 545259520u, 8191, 8192u, 1u, 528u},
-    {4u, 0, 0u, -1, 0u, 1u, {{HS_SCRATCH, 0u, 8u}}, 1048576u, 545259520u, 0, 1u, 1u, 1u},
-    {5u, 0, 0u, -1, 0u, 1u, {{HS_SOURCE, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 1048576u, 545259520u, 8191, 8192u, 1u, 4294967295u},
-    {6u, 0, 0u, -1, 0u, 1u, {{HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 1048576u, 545259520u, 4194304, 8192u, 1u, 4294967295u},
-    {7u, 0, 0u, -1, 0u, 1u, {{HS_SCRATCH, 0u, 8u}}, 1048576u, 545259520u, 0, 1u, 512u, 512u},
-    {8u, 0, 0u, -1, 0u, 1u, {{HS_SCRATCH, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 1048576u, 545259520u, 4194304, 8192u, 1u, 4294967295u},
-    {9u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 1048576u, 1064960u, 0, 1u, 512u, 512u},
-    {9u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 1064960u, 2129920u, 0, 1u, 1024u, 1024u},
-    {9u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 2129920u, 4259840u, 0, 1u, 2048u, 2048u},
-    {9u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 4259840u, 8519680u, 0, 1u, 4096u, 4096u},
-    {9u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 8519680u, 17039360u, 0, 1u, 8192u, 8192u},
-    {9u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 17039360u, 34078720u, 0, 1u, 16384u, 16384u},
-    {9u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 34078720u, 68157440u, 0, 1u, 32768u, 32768u},
-    {9u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 68157440u, 136314880u, 0, 1u, 65536u, 65536u},
-    {9u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 136314880u, 272629760u, 0, 1u, 131072u, 131072u},
-    {9u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 272629760u, 545259520u, 0, 1u, 262144u, 262144u},
-    {10u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 1048576u, 545259520u, -1, 2080u, 2u, 528u},
-    {11u, 0, 0u, -1, 0u, 0u, {{HS_SCRATCH, 0u, 8u}}, 1048576u, 1073741823u, 0, 1u, 1u, 1u},
-    {12u, 0, 0u, -2, 0u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 1048576u, 1073741823u, 6143, 6144u, 1u, 528u},
-    {13u, 2097152, 0u, -2, 0u, 0u, {{HS_SCRATCH, 0u, 8u}}, 1048576u, 1073741823u, 0, 1u, 1u, 1u},
-    {14u, 0, 0u, 0, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 1048576u, 1073741823u, 6143, 6144u, 1u, 528u},
-    {14u, 0, 0u, 1, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 1048576u, 1073741823u, 6143, 6144u, 1u, 528u},
-    {14u, 0, 0u, 2, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 1048576u, 1073741823u, 6143, 6144u, 1u, 528u},
-    {14u, 0, 0u, 3, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 1048576u, 1073741823u, 6143, 6144u, 1u, 528u},
-    {14u, 0, 0u, 4, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 1048576u, 1073741823u, 6143, 6144u, 1u, 528u},
-    {14u, 0, 0u, 5, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 1048576u, 1073741823u, 6143, 6144u, 1u, 528u},
-    {14u, 0, 0u, 6, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 1048576u, 1073741823u, 6143, 6144u, 1u, 528u},
-    {14u, 0, 0u, 7, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 1048576u, 1073741823u, 6143, 6144u, 1u, 528u},
-    {15u, 0, 0u, 0, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}, {HS_SCRATCH, 65536u, 8u}}, 1073741823u, 1099511627776u, 6143, 6144u, 1u, 528u},
-    {16u, 0, 0u, 0, 8u, 0u, {{HS_SCRATCH, 0u, 8u}, {HS_SCRATCH, 65536u, 8u}}, 1073741823u, 1099511627776u, 0, 1u, 256u, 256u},
-    {17u, 2097152, 0u, 0, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}, {HS_SCRATCH, 65536u, 8u}}, 1073741823u, 1099511627776u, 6143, 6144u, 1u, 528u},
-    {15u, 0, 0u, 1, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}, {HS_SCRATCH, 65536u, 8u}}, 1073741823u, 1099511627776u, 6143, 6144u, 1u, 528u},
-    {16u, 0, 0u, 1, 8u, 0u, {{HS_SCRATCH, 0u, 8u}, {HS_SCRATCH, 65536u, 8u}}, 1073741823u, 1099511627776u, 0, 1u, 256u, 256u},
-    {17u, 2097152, 0u, 1, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}, {HS_SCRATCH, 65536u, 8u}}, 1073741823u, 1099511627776u, 6143, 6144u, 1u, 528u},
-    {15u, 0, 0u, 2, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}, {HS_SCRATCH, 65536u, 8u}}, 1073741823u, 1099511627776u, 6143, 6144u, 1u, 528u},
-    {16u, 0, 0u, 2, 8u, 0u, {{HS_SCRATCH, 0u, 8u}, {HS_SCRATCH, 65536u, 8u}}, 1073741823u, 1099511627776u, 0, 1u, 256u, 256u},
-    {17u, 2097152, 0u, 2, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}, {HS_SCRATCH, 65536u, 8u}}, 1073741823u, 1099511627776u, 6143, 6144u, 1u, 528u},
-    {15u, 0, 0u, 3, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}, {HS_SCRATCH, 65536u, 8u}}, 1073741823u, 1099511627776u, 6143, 6144u, 1u, 528u},
-    {16u, 0, 0u, 3, 8u, 0u, {{HS_SCRATCH, 0u, 8u}, {HS_SCRATCH, 65536u, 8u}}, 1073741823u, 1099511627776u, 0, 1u, 256u, 256u},
-    {17u, 2097152, 0u, 3, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}, {HS_SCRATCH, 65536u, 8u}}, 1073741823u, 1099511627776u, 6143, 6144u, 1u, 528u},
-    {15u, 0, 0u, 4, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}, {HS_SCRATCH, 65536u, 8u}}, 1073741823u, 1099511627776u, 6143, 6144u, 1u, 528u},
-    {16u, 0, 0u, 4, 8u, 0u, {{HS_SCRATCH, 0u, 8u}, {HS_SCRATCH, 65536u, 8u}}, 1073741823u, 1099511627776u, 0, 1u, 256u, 256u},
-    {17u, 2097152, 0u, 4, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}, {HS_SCRATCH, 65536u, 8u}}, 1073741823u, 1099511627776u, 6143, 6144u, 1u, 528u},
-    {15u, 0, 0u, 5, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}, {HS_SCRATCH, 65536u, 8u}}, 1073741823u, 1099511627776u, 6143, 6144u, 1u, 528u},
-    {16u, 0, 0u, 5, 8u, 0u, {{HS_SCRATCH, 0u, 8u}, {HS_SCRATCH, 65536u, 8u}}, 1073741823u, 1099511627776u, 0, 1u, 256u, 256u},
-    {17u, 2097152, 0u, 5, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}, {HS_SCRATCH, 65536u, 8u}}, 1073741823u, 1099511627776u, 6143, 6144u, 1u, 528u},
-    {15u, 0, 0u, 6, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}, {HS_SCRATCH, 65536u, 8u}}, 1073741823u, 1099511627776u, 6143, 6144u, 1u, 528u},
-    {16u, 0, 0u, 6, 8u, 0u, {{HS_SCRATCH, 0u, 8u}, {HS_SCRATCH, 65536u, 8u}}, 1073741823u, 1099511627776u, 0, 1u, 256u, 256u},
-    {17u, 2097152, 0u, 6, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}, {HS_SCRATCH, 65536u, 8u}}, 1073741823u, 1099511627776u, 6143, 6144u, 1u, 528u},
-    {15u, 0, 0u, 7, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}, {HS_SCRATCH, 65536u, 8u}}, 1073741823u, 1099511627776u, 6143, 6144u, 1u, 528u},
-    {16u, 0, 0u, 7, 8u, 0u, {{HS_SCRATCH, 0u, 8u}, {HS_SCRATCH, 65536u, 8u}}, 1073741823u, 1099511627776u, 0, 1u, 256u, 256u},
-    {17u, 2097152, 0u, 7, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}, {HS_SCRATCH, 65536u, 8u}}, 1073741823u, 1099511627776u, 6143, 6144u, 1u, 528u},
-    {18u, 0, 0u, -3, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}, {HS_SCRATCH, 65536u, 8u}}, 1073741823u, 1099511627776u, 6143, 6144u, 1u, 528u},
+    /* kernel, argument, place; number, bits, range; bindings; min_n, max_n; groups: add, div, mul, cap; whether of parts, for n = 0 too */
+    {0u, 0, 0u, -2, 0u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}}, 0u, 4096u, 0, 1u, 1u, 1u, 0u, 0u},
+    {1u, 0, 0u, -2, 0u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}}, 4096u, 1048576u, 511, 512u, 1u, 128u, 0u, 0u},
+    {2u, 0, 0u, -1, 0u, 1u, {{HS_SCRATCH, 0u, 8u}}, 1048576u, 545259520u, 0, 1u, 1u, 1u, 0u, 0u},
+    {3u, 0, 0u, -1, 0u, 1u, {{HS_SOURCE, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 1048576u, 545259520u, 8191, 8192u, 1u, 528u, 0u, 0u},
+    {4u, 0, 0u, -1, 0u, 1u, {{HS_SCRATCH, 0u, 8u}}, 1048576u, 545259520u, 0, 1u, 1u, 1u, 0u, 0u},
+    {5u, 0, 0u, -1, 0u, 1u, {{HS_SOURCE, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 1048576u, 545259520u, 8191, 8192u, 1u, 4294967295u, 0u, 0u},
+    {6u, 0, 0u, -1, 0u, 1u, {{HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 1048576u, 545259520u, 4194304, 8192u, 1u, 4294967295u, 0u, 0u},
+    {7u, 0, 0u, -1, 0u, 1u, {{HS_SCRATCH, 0u, 8u}}, 1048576u, 545259520u, 0, 1u, 512u, 512u, 0u, 0u},
+    {8u, 0, 0u, -1, 0u, 1u, {{HS_SCRATCH, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 1048576u, 545259520u, 4194304, 8192u, 1u, 4294967295u, 0u, 0u},
+    {9u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 1048576u, 1064960u, 0, 1u, 512u, 512u, 0u, 0u},
+    {9u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 1064960u, 2129920u, 0, 1u, 1024u, 1024u, 0u, 0u},
+    {9u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 2129920u, 4259840u, 0, 1u, 2048u, 2048u, 0u, 0u},
+    {9u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 4259840u, 8519680u, 0, 1u, 4096u, 4096u, 0u, 0u},
+    {9u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 8519680u, 17039360u, 0, 1u, 8192u, 8192u, 0u, 0u},
+    {9u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 17039360u, 34078720u, 0, 1u, 16384u, 16384u, 0u, 0u},
+    {9u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 34078720u, 68157440u, 0, 1u, 32768u, 32768u, 0u, 0u},
+    {9u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 68157440u, 136314880u, 0, 1u, 65536u, 65536u, 0u, 0u},
+    {9u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 136314880u, 272629760u, 0, 1u, 131072u, 131072u, 0u, 0u},
+    {9u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 272629760u, 545259520u, 0, 1u, 262144u, 262144u, 0u, 0u},
+    {10u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 1048576u, 545259520u, -1, 2080u, 2u, 528u, 0u, 0u},
+    {11u, 0, 0u, -1, 0u, 0u, {{HS_SCRATCH, 0u, 8u}}, 1048576u, 1073741823u, 0, 1u, 1u, 1u, 0u, 0u},
+    {12u, 0, 0u, -2, 0u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 1048576u, 1073741823u, 6143, 6144u, 1u, 528u, 0u, 0u},
+    {13u, 2097152, 0u, -2, 0u, 0u, {{HS_SCRATCH, 0u, 8u}}, 1048576u, 1073741823u, 0, 1u, 1u, 1u, 0u, 0u},
+    {14u, 0, 0u, 0, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 1048576u, 1073741823u, 6143, 6144u, 1u, 528u, 0u, 0u},
+    {14u, 0, 0u, 1, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 1048576u, 1073741823u, 6143, 6144u, 1u, 528u, 0u, 0u},
+    {14u, 0, 0u, 2, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 1048576u, 1073741823u, 6143, 6144u, 1u, 528u, 0u, 0u},
+    {14u, 0, 0u, 3, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 1048576u, 1073741823u, 6143, 6144u, 1u, 528u, 0u, 0u},
+    {14u, 0, 0u, 4, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 1048576u, 1073741823u, 6143, 6144u, 1u, 528u, 0u, 0u},
+    {14u, 0, 0u, 5, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 1048576u, 1073741823u, 6143, 6144u, 1u, 528u, 0u, 0u},
+    {14u, 0, 0u, 6, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 1048576u, 1073741823u, 6143, 6144u, 1u, 528u, 0u, 0u},
+    {14u, 0, 0u, 7, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 1048576u, 1073741823u, 6143, 6144u, 1u, 528u, 0u, 0u},
+    {15u, 0, 0u, 0, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}, {HS_SCRATCH, 65536u, 8u}}, 1073741823u, 1099511627776u, 6143, 6144u, 1u, 528u, 0u, 0u},
+    {16u, 0, 0u, 0, 8u, 0u, {{HS_SCRATCH, 0u, 8u}, {HS_SCRATCH, 65536u, 8u}}, 1073741823u, 1099511627776u, 0, 1u, 256u, 256u, 0u, 0u},
+    {17u, 2097152, 0u, 0, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}, {HS_SCRATCH, 65536u, 8u}}, 1073741823u, 1099511627776u, 6143, 6144u, 1u, 528u, 0u, 0u},
+    {15u, 0, 0u, 1, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}, {HS_SCRATCH, 65536u, 8u}}, 1073741823u, 1099511627776u, 6143, 6144u, 1u, 528u, 0u, 0u},
+    {16u, 0, 0u, 1, 8u, 0u, {{HS_SCRATCH, 0u, 8u}, {HS_SCRATCH, 65536u, 8u}}, 1073741823u, 1099511627776u, 0, 1u, 256u, 256u, 0u, 0u},
+    {17u, 2097152, 0u, 1, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}, {HS_SCRATCH, 65536u, 8u}}, 1073741823u, 1099511627776u, 6143, 6144u, 1u, 528u, 0u, 0u},
+    {15u, 0, 0u, 2, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}, {HS_SCRATCH, 65536u, 8u}}, 1073741823u, 1099511627776u, 6143, 6144u, 1u, 528u, 0u, 0u},
+    {16u, 0, 0u, 2, 8u, 0u, {{HS_SCRATCH, 0u, 8u}, {HS_SCRATCH, 65536u, 8u}}, 1073741823u, 1099511627776u, 0, 1u, 256u, 256u, 0u, 0u},
+    {17u, 2097152, 0u, 2, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}, {HS_SCRATCH, 65536u, 8u}}, 1073741823u, 1099511627776u, 6143, 6144u, 1u, 528u, 0u, 0u},
+    {15u, 0, 0u, 3, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}, {HS_SCRATCH, 65536u, 8u}}, 1073741823u, 1099511627776u, 6143, 6144u, 1u, 528u, 0u, 0u},
+    {16u, 0, 0u, 3, 8u, 0u, {{HS_SCRATCH, 0u, 8u}, {HS_SCRATCH, 65536u, 8u}}, 1073741823u, 1099511627776u, 0, 1u, 256u, 256u, 0u, 0u},
+    {17u, 2097152, 0u, 3, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}, {HS_SCRATCH, 65536u, 8u}}, 1073741823u, 1099511627776u, 6143, 6144u, 1u, 528u, 0u, 0u},
+    {15u, 0, 0u, 4, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}, {HS_SCRATCH, 65536u, 8u}}, 1073741823u, 1099511627776u, 6143, 6144u, 1u, 528u, 0u, 0u},
+    {16u, 0, 0u, 4, 8u, 0u, {{HS_SCRATCH, 0u, 8u}, {HS_SCRATCH, 65536u, 8u}}, 1073741823u, 1099511627776u, 0, 1u, 256u, 256u, 0u, 0u},
+    {17u, 2097152, 0u, 4, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}, {HS_SCRATCH, 65536u, 8u}}, 1073741823u, 1099511627776u, 6143, 6144u, 1u, 528u, 0u, 0u},
+    {15u, 0, 0u, 5, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}, {HS_SCRATCH, 65536u, 8u}}, 1073741823u, 1099511627776u, 6143, 6144u, 1u, 528u, 0u, 0u},
+    {16u, 0, 0u, 5, 8u, 0u, {{HS_SCRATCH, 0u, 8u}, {HS_SCRATCH, 65536u, 8u}}, 1073741823u, 1099511627776u, 0, 1u, 256u, 256u, 0u, 0u},
+    {17u, 2097152, 0u, 5, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}, {HS_SCRATCH, 65536u, 8u}}, 1073741823u, 1099511627776u, 6143, 6144u, 1u, 528u, 0u, 0u},
+    {15u, 0, 0u, 6, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}, {HS_SCRATCH, 65536u, 8u}}, 1073741823u, 1099511627776u, 6143, 6144u, 1u, 528u, 0u, 0u},
+    {16u, 0, 0u, 6, 8u, 0u, {{HS_SCRATCH, 0u, 8u}, {HS_SCRATCH, 65536u, 8u}}, 1073741823u, 1099511627776u, 0, 1u, 256u, 256u, 0u, 0u},
+    {17u, 2097152, 0u, 6, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}, {HS_SCRATCH, 65536u, 8u}}, 1073741823u, 1099511627776u, 6143, 6144u, 1u, 528u, 0u, 0u},
+    {15u, 0, 0u, 7, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}, {HS_SCRATCH, 65536u, 8u}}, 1073741823u, 1099511627776u, 6143, 6144u, 1u, 528u, 0u, 0u},
+    {16u, 0, 0u, 7, 8u, 0u, {{HS_SCRATCH, 0u, 8u}, {HS_SCRATCH, 65536u, 8u}}, 1073741823u, 1099511627776u, 0, 1u, 256u, 256u, 0u, 0u},
+    {17u, 2097152, 0u, 7, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}, {HS_SCRATCH, 65536u, 8u}}, 1073741823u, 1099511627776u, 6143, 6144u, 1u, 528u, 0u, 0u},
+    {18u, 0, 0u, -3, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}, {HS_SCRATCH, 65536u, 8u}}, 1073741823u, 1099511627776u, 6143, 6144u, 1u, 528u, 0u, 0u},
 };
 const hs_sort hs_nvidia_hopper_auto_u64 = {
     "nvidia-hopper", "auto", "u64", "none",
@@ -192,7 +192,75 @@ const hs_sort hs_nvidia_hopper_auto_u64 = {
     11u /* the version of Vulkan that it needs */
 };
 
-static const hs_sort *const hs_nvidia_hopper_sorts[] = {&hs_nvidia_hopper_auto_u32, &hs_nvidia_hopper_auto_u64};
+/* check of u32 keys */
+static const hs_kernel hs_nvidia_hopper_check_u32_kernels[] = {
+    /* name, lanes, lanes of a subgroup, bytes of local memory, bindings; whether lanes vote, n has 64 bits, groups wait for each other */
+    {"blank", 256u, 1u, 0u, 1u, 0u, 0u, 0u},
+    {"digest", 256u, 1u, 24u, 2u, 0u, 0u, 0u},
+    {"beyond", 256u, 1u, 4u, 2u, 0u, 0u, 0u},
+};
+static const hs_step hs_nvidia_hopper_check_u32_steps[] = {
+    /* kernel, argument, place; number, bits, range; bindings; min_n, max_n; groups: add, div, mul, cap; whether of parts, for n = 0 too */
+    {0u, 0, 0u, -1, 0u, 0u, {{HS_REPORT, 0u, 0u}}, 0u, 2146435072u, 1, 1u, 1u, 1u, 0u, 1u},
+    {1u, 0, 0u, -2, 0u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_REPORT, 0u, 0u}}, 0u, 2146435072u, 4095, 4096u, 1u, 1024u, 0u, 0u},
+    {2u, 0, 0u, -5, 0u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_REPORT, 0u, 0u}}, 0u, 2146435072u, 4095, 4096u, 1u, 1024u, 1u, 1u},
+};
+const hs_sort hs_nvidia_hopper_check_u32 = {
+    "nvidia-hopper", "check", "u32", "none",
+    HS_CHECK, 1u, /* elements of an item */
+    4u, 0u, /* bytes of a key, of a value */
+    0u, 32u, /* the bits that are sorted by */
+    0u, 0u, 0u, 0u, /* whether typed, ranged, counted; makes indices */
+    4096u, /* keys of a block */
+    0u, /* keys as pairs of words */
+    2147483647u, /* the greatest grid in one dimension */
+    3u, 3u,
+    hs_nvidia_hopper_check_u32_kernels,
+    hs_nvidia_hopper_check_u32_steps,
+    2146435072u, /* the greatest count */
+    {0u, 0u, 0u, 1u, 0u, 0u}, /* scratch */
+    {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* outcome */
+    0, 0u, /* OpenCL C */
+    0, /* SPIR-V: buffers by descriptor, */
+    0, /* and by address */
+    11u /* the version of Vulkan that it needs */
+};
+
+/* check of u64 keys */
+static const hs_kernel hs_nvidia_hopper_check_u64_kernels[] = {
+    /* name, lanes, lanes of a subgroup, bytes of local memory, bindings; whether lanes vote, n has 64 bits, groups wait for each other */
+    {"blank", 256u, 1u, 0u, 1u, 0u, 0u, 0u},
+    {"digest", 256u, 1u, 24u, 2u, 0u, 0u, 0u},
+    {"beyond", 256u, 1u, 4u, 2u, 0u, 0u, 0u},
+};
+static const hs_step hs_nvidia_hopper_check_u64_steps[] = {
+    /* kernel, argument, place; number, bits, range; bindings; min_n, max_n; groups: add, div, mul, cap; whether of parts, for n = 0 too */
+    {0u, 0, 0u, -1, 0u, 0u, {{HS_REPORT, 0u, 0u}}, 0u, 2146435072u, 1, 1u, 1u, 1u, 0u, 1u},
+    {1u, 0, 0u, -2, 0u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_REPORT, 0u, 0u}}, 0u, 2146435072u, 4095, 4096u, 1u, 1024u, 0u, 0u},
+    {2u, 0, 0u, -5, 0u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_REPORT, 0u, 0u}}, 0u, 2146435072u, 4095, 4096u, 1u, 1024u, 1u, 1u},
+};
+const hs_sort hs_nvidia_hopper_check_u64 = {
+    "nvidia-hopper", "check", "u64", "none",
+    HS_CHECK, 1u, /* elements of an item */
+    8u, 0u, /* bytes of a key, of a value */
+    0u, 64u, /* the bits that are sorted by */
+    0u, 0u, 0u, 0u, /* whether typed, ranged, counted; makes indices */
+    4096u, /* keys of a block */
+    0u, /* keys as pairs of words */
+    2147483647u, /* the greatest grid in one dimension */
+    3u, 3u,
+    hs_nvidia_hopper_check_u64_kernels,
+    hs_nvidia_hopper_check_u64_steps,
+    2146435072u, /* the greatest count */
+    {0u, 0u, 0u, 1u, 0u, 0u}, /* scratch */
+    {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* outcome */
+    0, 0u, /* OpenCL C */
+    0, /* SPIR-V: buffers by descriptor, */
+    0, /* and by address */
+    11u /* the version of Vulkan that it needs */
+};
+
+static const hs_sort *const hs_nvidia_hopper_sorts[] = {&hs_nvidia_hopper_auto_u32, &hs_nvidia_hopper_auto_u64, &hs_nvidia_hopper_check_u32, &hs_nvidia_hopper_check_u64};
 static const uint32_t hs_nvidia_hopper_vendors[] = {0x10deu};
 static const hs_match hs_nvidia_hopper_match = {
     2u, /* types of device */
@@ -201,4 +269,4 @@ hs_nvidia_hopper_vendors, 0, 0,
     90u, 90u, /* compute capability */
     3090u
 };
-const hs_target hs_nvidia_hopper = {"nvidia-hopper", &hs_nvidia_hopper_match, hs_nvidia_hopper_sorts, 2u};
+const hs_target hs_nvidia_hopper = {"nvidia-hopper", &hs_nvidia_hopper_match, hs_nvidia_hopper_sorts, 4u};

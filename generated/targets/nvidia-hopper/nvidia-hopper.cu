@@ -156,5 +156,99 @@ static const void *const hs_nvidia_hopper_auto_u64_launched[] = {
 };
 extern "C" const hs_cuda_kernels hs_nvidia_hopper_auto_u64_cuda = {&hs_nvidia_hopper_auto_u64, hs_nvidia_hopper_auto_u64_launched};
 
-static const hs_cuda_kernels *const hs_nvidia_hopper_cuda_sorts[] = {&hs_nvidia_hopper_auto_u32_cuda, &hs_nvidia_hopper_auto_u64_cuda};
+/* check of u32 keys */
+namespace hs_nvidia_hopper_check_u32_code {
+#include "kernels/cuda/check_u32.cu"
+}
+#undef HS_GREATEST
+#undef HS_KERNEL
+#undef HS_LEAST
+#undef hs_add
+#undef hs_argument
+#undef hs_as_int
+#undef hs_as_word
+#undef hs_barrier
+#undef hs_barrier_all
+#undef hs_bits
+#undef hs_flush
+#undef hs_group
+#undef hs_held
+#undef hs_in
+#undef hs_item
+#undef hs_join
+#undef hs_less
+#undef hs_load
+#undef hs_local_add
+#undef hs_local_or
+#undef hs_look
+#undef hs_max
+#undef hs_min
+#undef hs_mix_a
+#undef hs_mix_b
+#undef hs_n
+#undef hs_out
+#undef hs_phase
+#undef hs_pick
+#undef hs_plus
+#undef hs_popcount
+#undef hs_post
+#undef hs_raw
+#undef hs_store
+#undef hs_stream
+#undef hs_subgroup
+static const void *const hs_nvidia_hopper_check_u32_launched[] = {
+    (const void *)hs_nvidia_hopper_check_u32_code::blank,
+    (const void *)hs_nvidia_hopper_check_u32_code::digest,
+    (const void *)hs_nvidia_hopper_check_u32_code::beyond,
+};
+extern "C" const hs_cuda_kernels hs_nvidia_hopper_check_u32_cuda = {&hs_nvidia_hopper_check_u32, hs_nvidia_hopper_check_u32_launched};
+
+/* check of u64 keys */
+namespace hs_nvidia_hopper_check_u64_code {
+#include "kernels/cuda/check_u64.cu"
+}
+#undef HS_GREATEST
+#undef HS_KERNEL
+#undef HS_LEAST
+#undef hs_add
+#undef hs_argument
+#undef hs_as_int
+#undef hs_as_word
+#undef hs_barrier
+#undef hs_barrier_all
+#undef hs_bits
+#undef hs_flush
+#undef hs_group
+#undef hs_held
+#undef hs_in
+#undef hs_item
+#undef hs_join
+#undef hs_less
+#undef hs_load
+#undef hs_local_add
+#undef hs_local_or
+#undef hs_look
+#undef hs_max
+#undef hs_min
+#undef hs_mix_a
+#undef hs_mix_b
+#undef hs_n
+#undef hs_out
+#undef hs_phase
+#undef hs_pick
+#undef hs_plus
+#undef hs_popcount
+#undef hs_post
+#undef hs_raw
+#undef hs_store
+#undef hs_stream
+#undef hs_subgroup
+static const void *const hs_nvidia_hopper_check_u64_launched[] = {
+    (const void *)hs_nvidia_hopper_check_u64_code::blank,
+    (const void *)hs_nvidia_hopper_check_u64_code::digest,
+    (const void *)hs_nvidia_hopper_check_u64_code::beyond,
+};
+extern "C" const hs_cuda_kernels hs_nvidia_hopper_check_u64_cuda = {&hs_nvidia_hopper_check_u64, hs_nvidia_hopper_check_u64_launched};
+
+static const hs_cuda_kernels *const hs_nvidia_hopper_cuda_sorts[] = {&hs_nvidia_hopper_auto_u32_cuda, &hs_nvidia_hopper_auto_u64_cuda, &hs_nvidia_hopper_check_u32_cuda, &hs_nvidia_hopper_check_u64_cuda};
 extern "C" const hs_cuda_target hs_nvidia_hopper_cuda = {&hs_nvidia_hopper, hs_nvidia_hopper_cuda_sorts};

@@ -31,49 +31,49 @@ static const hs_kernel hs_nvidia_vulkan_auto_u32_kernels[] = {
     {"onesweep", 256u, 32u, 47116u, 4u, 1u, 0u, 0u},
 };
 static const hs_step hs_nvidia_vulkan_auto_u32_steps[] = {
-    /* kernel, argument, place; number, bits, range; bindings; min_n, max_n; groups: add, div, mul, cap */
-    {0u, 0, 0u, -1, 0u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}}, 0u, 1024u, 1023, 1024u, 1u, 4294967295u},
-    {1u, 0, 0u, -1, 0u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}}, 1024u, 524288u, 4095, 4096u, 1u, 4294967295u},
-    {2u, 3072, 0u, -1, 0u, 0u, {{HS_DESTINATION, 0u, 0u}}, 4096u, 524288u, 4095, 8192u, 16u, 4294967295u},
-    {9u, 3072, 0u, -1, 0u, 0u, {{HS_DESTINATION, 0u, 0u}}, 4096u, 524288u, 4095, 8192u, 2u, 4294967295u},
-    {3u, 3073, 0u, -1, 0u, 0u, {{HS_DESTINATION, 0u, 0u}}, 8192u, 524288u, 8191, 16384u, 16u, 4294967295u},
-    {9u, 3073, 0u, -1, 0u, 0u, {{HS_DESTINATION, 0u, 0u}}, 8192u, 524288u, 8191, 16384u, 4u, 4294967295u},
-    {4u, 3074, 0u, -1, 0u, 0u, {{HS_DESTINATION, 0u, 0u}}, 16384u, 524288u, 16383, 32768u, 16u, 4294967295u},
-    {9u, 3074, 0u, -1, 0u, 0u, {{HS_DESTINATION, 0u, 0u}}, 16384u, 524288u, 16383, 32768u, 8u, 4294967295u},
-    {5u, 3075, 0u, -1, 0u, 0u, {{HS_DESTINATION, 0u, 0u}}, 32768u, 524288u, 32767, 65536u, 16u, 4294967295u},
-    {9u, 3075, 0u, -1, 0u, 0u, {{HS_DESTINATION, 0u, 0u}}, 32768u, 524288u, 32767, 65536u, 16u, 4294967295u},
-    {6u, 3076, 0u, -1, 0u, 0u, {{HS_DESTINATION, 0u, 0u}}, 65536u, 524288u, 65535, 131072u, 16u, 4294967295u},
-    {9u, 3076, 0u, -1, 0u, 0u, {{HS_DESTINATION, 0u, 0u}}, 65536u, 524288u, 65535, 131072u, 32u, 4294967295u},
-    {6u, 3333, 0u, -1, 0u, 0u, {{HS_DESTINATION, 0u, 0u}}, 131072u, 524288u, 131071, 262144u, 32u, 4294967295u},
-    {7u, 3077, 0u, -1, 0u, 0u, {{HS_DESTINATION, 0u, 0u}}, 131072u, 524288u, 131071, 262144u, 512u, 4294967295u},
-    {9u, 3077, 0u, -1, 0u, 0u, {{HS_DESTINATION, 0u, 0u}}, 131072u, 524288u, 131071, 262144u, 64u, 4294967295u},
-    {6u, 3590, 0u, -1, 0u, 0u, {{HS_DESTINATION, 0u, 0u}}, 262144u, 524288u, 262143, 524288u, 64u, 4294967295u},
-    {8u, 3078, 0u, -1, 0u, 0u, {{HS_DESTINATION, 0u, 0u}}, 262144u, 524288u, 262143, 524288u, 512u, 4294967295u},
-    {9u, 3078, 0u, -1, 0u, 0u, {{HS_DESTINATION, 0u, 0u}}, 262144u, 524288u, 262143, 524288u, 128u, 4294967295u},
-    {10u, 0, 0u, -1, 0u, 1u, {{HS_SCRATCH, 0u, 4u}}, 2097152u, 545259520u, 0, 1u, 1u, 1u},
-    {11u, 0, 0u, -1, 0u, 1u, {{HS_SOURCE, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 2097152u, 545259520u, 4095, 4096u, 1u, 1024u},
-    {12u, 0, 0u, -1, 0u, 1u, {{HS_SCRATCH, 0u, 4u}}, 2097152u, 545259520u, 0, 1u, 1u, 1u},
-    {13u, 0, 0u, -1, 0u, 1u, {{HS_SOURCE, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 2097152u, 545259520u, 4095, 4096u, 1u, 4294967295u},
-    {14u, 0, 0u, -1, 0u, 1u, {{HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 2097152u, 545259520u, 2097152, 4096u, 1u, 4294967295u},
-    {15u, 0, 0u, -1, 0u, 1u, {{HS_SCRATCH, 0u, 4u}}, 2097152u, 545259520u, 0, 1u, 512u, 512u},
-    {16u, 0, 0u, -1, 0u, 1u, {{HS_SCRATCH, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 2097152u, 545259520u, 2097152, 4096u, 1u, 4294967295u},
-    {17u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 2097152u, 2129920u, 0, 1u, 1024u, 1024u},
-    {17u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 2129920u, 4259840u, 0, 1u, 2048u, 2048u},
-    {17u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 4259840u, 8519680u, 0, 1u, 4096u, 4096u},
-    {17u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 8519680u, 17039360u, 0, 1u, 8192u, 8192u},
-    {17u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 17039360u, 34078720u, 0, 1u, 16384u, 16384u},
-    {17u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 34078720u, 68157440u, 0, 1u, 32768u, 32768u},
-    {17u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 68157440u, 136314880u, 0, 1u, 65536u, 65536u},
-    {17u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 136314880u, 272629760u, 0, 1u, 131072u, 131072u},
-    {17u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 272629760u, 545259520u, 0, 1u, 262144u, 262144u},
-    {18u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 2097152u, 545259520u, -1, 2080u, 2u, 1024u},
-    {19u, 0, 0u, -1, 0u, 0u, {{HS_SCRATCH, 0u, 4u}}, 524288u, 1073741823u, 0, 1u, 1u, 1u},
-    {20u, 0, 0u, -2, 0u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 524288u, 1073741823u, 8703, 8704u, 1u, 2048u},
-    {21u, 2097152, 0u, -2, 0u, 0u, {{HS_SCRATCH, 0u, 4u}}, 524288u, 1073741823u, 0, 1u, 1u, 1u},
-    {22u, 0, 0u, 0, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 524288u, 1073741823u, 8703, 8704u, 1u, 2048u},
-    {22u, 0, 0u, 1, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 524288u, 1073741823u, 8703, 8704u, 1u, 2048u},
-    {22u, 0, 0u, 2, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 524288u, 1073741823u, 8703, 8704u, 1u, 2048u},
-    {22u, 0, 0u, 3, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 524288u, 1073741823u, 8703, 8704u, 1u, 2048u},
+    /* kernel, argument, place; number, bits, range; bindings; min_n, max_n; groups: add, div, mul, cap; whether of parts, for n = 0 too */
+    {0u, 0, 0u, -1, 0u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}}, 0u, 1024u, 1023, 1024u, 1u, 4294967295u, 0u, 0u},
+    {1u, 0, 0u, -1, 0u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}}, 1024u, 524288u, 4095, 4096u, 1u, 4294967295u, 0u, 0u},
+    {2u, 3072, 0u, -1, 0u, 0u, {{HS_DESTINATION, 0u, 0u}}, 4096u, 524288u, 4095, 8192u, 16u, 4294967295u, 0u, 0u},
+    {9u, 3072, 0u, -1, 0u, 0u, {{HS_DESTINATION, 0u, 0u}}, 4096u, 524288u, 4095, 8192u, 2u, 4294967295u, 0u, 0u},
+    {3u, 3073, 0u, -1, 0u, 0u, {{HS_DESTINATION, 0u, 0u}}, 8192u, 524288u, 8191, 16384u, 16u, 4294967295u, 0u, 0u},
+    {9u, 3073, 0u, -1, 0u, 0u, {{HS_DESTINATION, 0u, 0u}}, 8192u, 524288u, 8191, 16384u, 4u, 4294967295u, 0u, 0u},
+    {4u, 3074, 0u, -1, 0u, 0u, {{HS_DESTINATION, 0u, 0u}}, 16384u, 524288u, 16383, 32768u, 16u, 4294967295u, 0u, 0u},
+    {9u, 3074, 0u, -1, 0u, 0u, {{HS_DESTINATION, 0u, 0u}}, 16384u, 524288u, 16383, 32768u, 8u, 4294967295u, 0u, 0u},
+    {5u, 3075, 0u, -1, 0u, 0u, {{HS_DESTINATION, 0u, 0u}}, 32768u, 524288u, 32767, 65536u, 16u, 4294967295u, 0u, 0u},
+    {9u, 3075, 0u, -1, 0u, 0u, {{HS_DESTINATION, 0u, 0u}}, 32768u, 524288u, 32767, 65536u, 16u, 4294967295u, 0u, 0u},
+    {6u, 3076, 0u, -1, 0u, 0u, {{HS_DESTINATION, 0u, 0u}}, 65536u, 524288u, 65535, 131072u, 16u, 4294967295u, 0u, 0u},
+    {9u, 3076, 0u, -1, 0u, 0u, {{HS_DESTINATION, 0u, 0u}}, 65536u, 524288u, 65535, 131072u, 32u, 4294967295u, 0u, 0u},
+    {6u, 3333, 0u, -1, 0u, 0u, {{HS_DESTINATION, 0u, 0u}}, 131072u, 524288u, 131071, 262144u, 32u, 4294967295u, 0u, 0u},
+    {7u, 3077, 0u, -1, 0u, 0u, {{HS_DESTINATION, 0u, 0u}}, 131072u, 524288u, 131071, 262144u, 512u, 4294967295u, 0u, 0u},
+    {9u, 3077, 0u, -1, 0u, 0u, {{HS_DESTINATION, 0u, 0u}}, 131072u, 524288u, 131071, 262144u, 64u, 4294967295u, 0u, 0u},
+    {6u, 3590, 0u, -1, 0u, 0u, {{HS_DESTINATION, 0u, 0u}}, 262144u, 524288u, 262143, 524288u, 64u, 4294967295u, 0u, 0u},
+    {8u, 3078, 0u, -1, 0u, 0u, {{HS_DESTINATION, 0u, 0u}}, 262144u, 524288u, 262143, 524288u, 512u, 4294967295u, 0u, 0u},
+    {9u, 3078, 0u, -1, 0u, 0u, {{HS_DESTINATION, 0u, 0u}}, 262144u, 524288u, 262143, 524288u, 128u, 4294967295u, 0u, 0u},
+    {10u, 0, 0u, -1, 0u, 1u, {{HS_SCRATCH, 0u, 4u}}, 2097152u, 545259520u, 0, 1u, 1u, 1u, 0u, 0u},
+    {11u, 0, 0u, -1, 0u, 1u, {{HS_SOURCE, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 2097152u, 545259520u, 4095, 4096u, 1u, 1024u, 0u, 0u},
+    {12u, 0, 0u, -1, 0u, 1u, {{HS_SCRATCH, 0u, 4u}}, 2097152u, 545259520u, 0, 1u, 1u, 1u, 0u, 0u},
+    {13u, 0, 0u, -1, 0u, 1u, {{HS_SOURCE, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 2097152u, 545259520u, 4095, 4096u, 1u, 4294967295u, 0u, 0u},
+    {14u, 0, 0u, -1, 0u, 1u, {{HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 2097152u, 545259520u, 2097152, 4096u, 1u, 4294967295u, 0u, 0u},
+    {15u, 0, 0u, -1, 0u, 1u, {{HS_SCRATCH, 0u, 4u}}, 2097152u, 545259520u, 0, 1u, 512u, 512u, 0u, 0u},
+    {16u, 0, 0u, -1, 0u, 1u, {{HS_SCRATCH, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 2097152u, 545259520u, 2097152, 4096u, 1u, 4294967295u, 0u, 0u},
+    {17u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 2097152u, 2129920u, 0, 1u, 1024u, 1024u, 0u, 0u},
+    {17u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 2129920u, 4259840u, 0, 1u, 2048u, 2048u, 0u, 0u},
+    {17u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 4259840u, 8519680u, 0, 1u, 4096u, 4096u, 0u, 0u},
+    {17u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 8519680u, 17039360u, 0, 1u, 8192u, 8192u, 0u, 0u},
+    {17u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 17039360u, 34078720u, 0, 1u, 16384u, 16384u, 0u, 0u},
+    {17u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 34078720u, 68157440u, 0, 1u, 32768u, 32768u, 0u, 0u},
+    {17u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 68157440u, 136314880u, 0, 1u, 65536u, 65536u, 0u, 0u},
+    {17u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 136314880u, 272629760u, 0, 1u, 131072u, 131072u, 0u, 0u},
+    {17u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 272629760u, 545259520u, 0, 1u, 262144u, 262144u, 0u, 0u},
+    {18u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 2097152u, 545259520u, -1, 2080u, 2u, 1024u, 0u, 0u},
+    {19u, 0, 0u, -1, 0u, 0u, {{HS_SCRATCH, 0u, 4u}}, 524288u, 1073741823u, 0, 1u, 1u, 1u, 0u, 0u},
+    {20u, 0, 0u, -2, 0u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 524288u, 1073741823u, 8703, 8704u, 1u, 2048u, 0u, 0u},
+    {21u, 2097152, 0u, -2, 0u, 0u, {{HS_SCRATCH, 0u, 4u}}, 524288u, 1073741823u, 0, 1u, 1u, 1u, 0u, 0u},
+    {22u, 0, 0u, 0, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 524288u, 1073741823u, 8703, 8704u, 1u, 2048u, 0u, 0u},
+    {22u, 0, 0u, 1, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 524288u, 1073741823u, 8703, 8704u, 1u, 2048u, 0u, 0u},
+    {22u, 0, 0u, 2, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 524288u, 1073741823u, 8703, 8704u, 1u, 2048u, 0u, 0u},
+    {22u, 0, 0u, 3, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 4u}}, 524288u, 1073741823u, 8703, 8704u, 1u, 2048u, 0u, 0u},
 };
 const hs_sort hs_nvidia_vulkan_auto_u32 = {
     "nvidia-vulkan", "auto", "u32", "none",
@@ -126,57 +126,57 @@ static const hs_kernel hs_nvidia_vulkan_auto_u64_kernels[] = {
     {"onesweep", 256u, 32u, 45068u, 4u, 1u, 0u, 0u},
 };
 static const hs_step hs_nvidia_vulkan_auto_u64_steps[] = {
-    /* kernel, argument, place; number, bits, range; bindings; min_n, max_n; groups: add, div, mul, cap */
-    {0u, 0, 0u, -1, 0u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}}, 0u, 256u, 255, 256u, 1u, 4294967295u},
-    {1u, 0, 0u, -1, 0u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}}, 256u, 1024u, 1023, 1024u, 1u, 4294967295u},
-    {2u, 0, 0u, -1, 0u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}}, 1024u, 524288u, 4095, 4096u, 1u, 4294967295u},
-    {3u, 2816, 0u, -1, 0u, 0u, {{HS_DESTINATION, 0u, 0u}}, 4096u, 524288u, 4095, 8192u, 16u, 4294967295u},
-    {10u, 2816, 0u, -1, 0u, 0u, {{HS_DESTINATION, 0u, 0u}}, 4096u, 524288u, 4095, 8192u, 4u, 4294967295u},
-    {4u, 2817, 0u, -1, 0u, 0u, {{HS_DESTINATION, 0u, 0u}}, 8192u, 524288u, 8191, 16384u, 16u, 4294967295u},
-    {10u, 2817, 0u, -1, 0u, 0u, {{HS_DESTINATION, 0u, 0u}}, 8192u, 524288u, 8191, 16384u, 8u, 4294967295u},
-    {5u, 2818, 0u, -1, 0u, 0u, {{HS_DESTINATION, 0u, 0u}}, 16384u, 524288u, 16383, 32768u, 16u, 4294967295u},
-    {10u, 2818, 0u, -1, 0u, 0u, {{HS_DESTINATION, 0u, 0u}}, 16384u, 524288u, 16383, 32768u, 16u, 4294967295u},
-    {5u, 3075, 0u, -1, 0u, 0u, {{HS_DESTINATION, 0u, 0u}}, 32768u, 524288u, 32767, 65536u, 32u, 4294967295u},
-    {6u, 2819, 0u, -1, 0u, 0u, {{HS_DESTINATION, 0u, 0u}}, 32768u, 524288u, 32767, 65536u, 256u, 4294967295u},
-    {10u, 2819, 0u, -1, 0u, 0u, {{HS_DESTINATION, 0u, 0u}}, 32768u, 524288u, 32767, 65536u, 32u, 4294967295u},
-    {5u, 3332, 0u, -1, 0u, 0u, {{HS_DESTINATION, 0u, 0u}}, 65536u, 524288u, 65535, 131072u, 64u, 4294967295u},
-    {7u, 2820, 0u, -1, 0u, 0u, {{HS_DESTINATION, 0u, 0u}}, 65536u, 524288u, 65535, 131072u, 256u, 4294967295u},
-    {10u, 2820, 0u, -1, 0u, 0u, {{HS_DESTINATION, 0u, 0u}}, 65536u, 524288u, 65535, 131072u, 64u, 4294967295u},
-    {5u, 3589, 0u, -1, 0u, 0u, {{HS_DESTINATION, 0u, 0u}}, 131072u, 524288u, 131071, 262144u, 128u, 4294967295u},
-    {8u, 2821, 0u, -1, 0u, 0u, {{HS_DESTINATION, 0u, 0u}}, 131072u, 524288u, 131071, 262144u, 256u, 4294967295u},
-    {10u, 2821, 0u, -1, 0u, 0u, {{HS_DESTINATION, 0u, 0u}}, 131072u, 524288u, 131071, 262144u, 128u, 4294967295u},
-    {5u, 3846, 0u, -1, 0u, 0u, {{HS_DESTINATION, 0u, 0u}}, 262144u, 524288u, 262143, 524288u, 256u, 4294967295u},
-    {9u, 2822, 0u, -1, 0u, 0u, {{HS_DESTINATION, 0u, 0u}}, 262144u, 524288u, 262143, 524288u, 256u, 4294967295u},
-    {10u, 2822, 0u, -1, 0u, 0u, {{HS_DESTINATION, 0u, 0u}}, 262144u, 524288u, 262143, 524288u, 256u, 4294967295u},
-    {11u, 0, 0u, -1, 0u, 1u, {{HS_SCRATCH, 0u, 8u}}, 524288u, 272629760u, 0, 1u, 1u, 1u},
-    {12u, 0, 0u, -1, 0u, 1u, {{HS_SOURCE, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 524288u, 272629760u, 2047, 2048u, 1u, 512u},
-    {13u, 0, 0u, -1, 0u, 1u, {{HS_SCRATCH, 0u, 8u}}, 524288u, 272629760u, 0, 1u, 1u, 1u},
-    {14u, 0, 0u, -1, 0u, 1u, {{HS_SOURCE, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 524288u, 272629760u, 2047, 2048u, 1u, 4294967295u},
-    {15u, 0, 0u, -1, 0u, 1u, {{HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 524288u, 272629760u, 1048576, 2048u, 1u, 4294967295u},
-    {16u, 0, 0u, -1, 0u, 1u, {{HS_SCRATCH, 0u, 8u}}, 524288u, 272629760u, 0, 1u, 512u, 512u},
-    {17u, 0, 0u, -1, 0u, 1u, {{HS_SCRATCH, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 524288u, 272629760u, 1048576, 2048u, 1u, 4294967295u},
-    {18u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 524288u, 532480u, 0, 1u, 512u, 512u},
-    {18u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 532480u, 1064960u, 0, 1u, 1024u, 1024u},
-    {18u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 1064960u, 2129920u, 0, 1u, 2048u, 2048u},
-    {18u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 2129920u, 4259840u, 0, 1u, 4096u, 4096u},
-    {18u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 4259840u, 8519680u, 0, 1u, 8192u, 8192u},
-    {18u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 8519680u, 17039360u, 0, 1u, 16384u, 16384u},
-    {18u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 17039360u, 34078720u, 0, 1u, 32768u, 32768u},
-    {18u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 34078720u, 68157440u, 0, 1u, 65536u, 65536u},
-    {18u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 68157440u, 136314880u, 0, 1u, 131072u, 131072u},
-    {18u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 136314880u, 272629760u, 0, 1u, 262144u, 262144u},
-    {19u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 524288u, 272629760u, -1, 1040u, 2u, 512u},
-    {20u, 0, 0u, -1, 0u, 0u, {{HS_SCRATCH, 0u, 8u}}, 524288u, 1073741823u, 0, 1u, 1u, 1u},
-    {21u, 0, 0u, -2, 0u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 524288u, 1073741823u, 4095, 4096u, 1u, 512u},
-    {22u, 2097152, 0u, -2, 0u, 0u, {{HS_SCRATCH, 0u, 8u}}, 524288u, 1073741823u, 0, 1u, 1u, 1u},
-    {23u, 0, 0u, 0, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 524288u, 1073741823u, 4095, 4096u, 1u, 512u},
-    {23u, 0, 0u, 1, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 524288u, 1073741823u, 4095, 4096u, 1u, 512u},
-    {23u, 0, 0u, 2, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 524288u, 1073741823u, 4095, 4096u, 1u, 512u},
-    {23u, 0, 0u, 3, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 524288u, 1073741823u, 4095, 4096u, 1u, 512u},
-    {23u, 0, 0u, 4, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 524288u, 1073741823u, 4095, 4096u, 1u, 512u},
-    {23u, 0, 0u, 5, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 524288u, 1073741823u, 4095, 4096u, 1u, 512u},
-    {23u, 0, 0u, 6, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 524288u, 1073741823u, 4095, 4096u, 1u, 512u},
-    {23u, 0, 0u, 7, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 524288u, 1073741823u, 4095, 4096u, 1u, 512u},
+    /* kernel, argument, place; number, bits, range; bindings; min_n, max_n; groups: add, div, mul, cap; whether of parts, for n = 0 too */
+    {0u, 0, 0u, -1, 0u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}}, 0u, 256u, 255, 256u, 1u, 4294967295u, 0u, 0u},
+    {1u, 0, 0u, -1, 0u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}}, 256u, 1024u, 1023, 1024u, 1u, 4294967295u, 0u, 0u},
+    {2u, 0, 0u, -1, 0u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}}, 1024u, 524288u, 4095, 4096u, 1u, 4294967295u, 0u, 0u},
+    {3u, 2816, 0u, -1, 0u, 0u, {{HS_DESTINATION, 0u, 0u}}, 4096u, 524288u, 4095, 8192u, 16u, 4294967295u, 0u, 0u},
+    {10u, 2816, 0u, -1, 0u, 0u, {{HS_DESTINATION, 0u, 0u}}, 4096u, 524288u, 4095, 8192u, 4u, 4294967295u, 0u, 0u},
+    {4u, 2817, 0u, -1, 0u, 0u, {{HS_DESTINATION, 0u, 0u}}, 8192u, 524288u, 8191, 16384u, 16u, 4294967295u, 0u, 0u},
+    {10u, 2817, 0u, -1, 0u, 0u, {{HS_DESTINATION, 0u, 0u}}, 8192u, 524288u, 8191, 16384u, 8u, 4294967295u, 0u, 0u},
+    {5u, 2818, 0u, -1, 0u, 0u, {{HS_DESTINATION, 0u, 0u}}, 16384u, 524288u, 16383, 32768u, 16u, 4294967295u, 0u, 0u},
+    {10u, 2818, 0u, -1, 0u, 0u, {{HS_DESTINATION, 0u, 0u}}, 16384u, 524288u, 16383, 32768u, 16u, 4294967295u, 0u, 0u},
+    {5u, 3075, 0u, -1, 0u, 0u, {{HS_DESTINATION, 0u, 0u}}, 32768u, 524288u, 32767, 65536u, 32u, 4294967295u, 0u, 0u},
+    {6u, 2819, 0u, -1, 0u, 0u, {{HS_DESTINATION, 0u, 0u}}, 32768u, 524288u, 32767, 65536u, 256u, 4294967295u, 0u, 0u},
+    {10u, 2819, 0u, -1, 0u, 0u, {{HS_DESTINATION, 0u, 0u}}, 32768u, 524288u, 32767, 65536u, 32u, 4294967295u, 0u, 0u},
+    {5u, 3332, 0u, -1, 0u, 0u, {{HS_DESTINATION, 0u, 0u}}, 65536u, 524288u, 65535, 131072u, 64u, 4294967295u, 0u, 0u},
+    {7u, 2820, 0u, -1, 0u, 0u, {{HS_DESTINATION, 0u, 0u}}, 65536u, 524288u, 65535, 131072u, 256u, 4294967295u, 0u, 0u},
+    {10u, 2820, 0u, -1, 0u, 0u, {{HS_DESTINATION, 0u, 0u}}, 65536u, 524288u, 65535, 131072u, 64u, 4294967295u, 0u, 0u},
+    {5u, 3589, 0u, -1, 0u, 0u, {{HS_DESTINATION, 0u, 0u}}, 131072u, 524288u, 131071, 262144u, 128u, 4294967295u, 0u, 0u},
+    {8u, 2821, 0u, -1, 0u, 0u, {{HS_DESTINATION, 0u, 0u}}, 131072u, 524288u, 131071, 262144u, 256u, 4294967295u, 0u, 0u},
+    {10u, 2821, 0u, -1, 0u, 0u, {{HS_DESTINATION, 0u, 0u}}, 131072u, 524288u, 131071, 262144u, 128u, 4294967295u, 0u, 0u},
+    {5u, 3846, 0u, -1, 0u, 0u, {{HS_DESTINATION, 0u, 0u}}, 262144u, 524288u, 262143, 524288u, 256u, 4294967295u, 0u, 0u},
+    {9u, 2822, 0u, -1, 0u, 0u, {{HS_DESTINATION, 0u, 0u}}, 262144u, 524288u, 262143, 524288u, 256u, 4294967295u, 0u, 0u},
+    {10u, 2822, 0u, -1, 0u, 0u, {{HS_DESTINATION, 0u, 0u}}, 262144u, 524288u, 262143, 524288u, 256u, 4294967295u, 0u, 0u},
+    {11u, 0, 0u, -1, 0u, 1u, {{HS_SCRATCH, 0u, 8u}}, 524288u, 272629760u, 0, 1u, 1u, 1u, 0u, 0u},
+    {12u, 0, 0u, -1, 0u, 1u, {{HS_SOURCE, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 524288u, 272629760u, 2047, 2048u, 1u, 512u, 0u, 0u},
+    {13u, 0, 0u, -1, 0u, 1u, {{HS_SCRATCH, 0u, 8u}}, 524288u, 272629760u, 0, 1u, 1u, 1u, 0u, 0u},
+    {14u, 0, 0u, -1, 0u, 1u, {{HS_SOURCE, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 524288u, 272629760u, 2047, 2048u, 1u, 4294967295u, 0u, 0u},
+    {15u, 0, 0u, -1, 0u, 1u, {{HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 524288u, 272629760u, 1048576, 2048u, 1u, 4294967295u, 0u, 0u},
+    {16u, 0, 0u, -1, 0u, 1u, {{HS_SCRATCH, 0u, 8u}}, 524288u, 272629760u, 0, 1u, 512u, 512u, 0u, 0u},
+    {17u, 0, 0u, -1, 0u, 1u, {{HS_SCRATCH, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 524288u, 272629760u, 1048576, 2048u, 1u, 4294967295u, 0u, 0u},
+    {18u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 524288u, 532480u, 0, 1u, 512u, 512u, 0u, 0u},
+    {18u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 532480u, 1064960u, 0, 1u, 1024u, 1024u, 0u, 0u},
+    {18u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 1064960u, 2129920u, 0, 1u, 2048u, 2048u, 0u, 0u},
+    {18u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 2129920u, 4259840u, 0, 1u, 4096u, 4096u, 0u, 0u},
+    {18u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 4259840u, 8519680u, 0, 1u, 8192u, 8192u, 0u, 0u},
+    {18u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 8519680u, 17039360u, 0, 1u, 16384u, 16384u, 0u, 0u},
+    {18u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 17039360u, 34078720u, 0, 1u, 32768u, 32768u, 0u, 0u},
+    {18u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 34078720u, 68157440u, 0, 1u, 65536u, 65536u, 0u, 0u},
+    {18u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 68157440u, 136314880u, 0, 1u, 131072u, 131072u, 0u, 0u},
+    {18u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 136314880u, 272629760u, 0, 1u, 262144u, 262144u, 0u, 0u},
+    {19u, 0, 0u, -1, 0u, 1u, {{HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 524288u, 272629760u, -1, 1040u, 2u, 512u, 0u, 0u},
+    {20u, 0, 0u, -1, 0u, 0u, {{HS_SCRATCH, 0u, 8u}}, 524288u, 1073741823u, 0, 1u, 1u, 1u, 0u, 0u},
+    {21u, 0, 0u, -2, 0u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 524288u, 1073741823u, 4095, 4096u, 1u, 512u, 0u, 0u},
+    {22u, 2097152, 0u, -2, 0u, 0u, {{HS_SCRATCH, 0u, 8u}}, 524288u, 1073741823u, 0, 1u, 1u, 1u, 0u, 0u},
+    {23u, 0, 0u, 0, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 524288u, 1073741823u, 4095, 4096u, 1u, 512u, 0u, 0u},
+    {23u, 0, 0u, 1, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 524288u, 1073741823u, 4095, 4096u, 1u, 512u, 0u, 0u},
+    {23u, 0, 0u, 2, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 524288u, 1073741823u, 4095, 4096u, 1u, 512u, 0u, 0u},
+    {23u, 0, 0u, 3, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 524288u, 1073741823u, 4095, 4096u, 1u, 512u, 0u, 0u},
+    {23u, 0, 0u, 4, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 524288u, 1073741823u, 4095, 4096u, 1u, 512u, 0u, 0u},
+    {23u, 0, 0u, 5, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 524288u, 1073741823u, 4095, 4096u, 1u, 512u, 0u, 0u},
+    {23u, 0, 0u, 6, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 524288u, 1073741823u, 4095, 4096u, 1u, 512u, 0u, 0u},
+    {23u, 0, 0u, 7, 8u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_DESTINATION, 0u, 0u}, {HS_SCRATCH, 0u, 0u}, {HS_SCRATCH, 0u, 8u}}, 524288u, 1073741823u, 4095, 4096u, 1u, 512u, 0u, 0u},
 };
 const hs_sort hs_nvidia_vulkan_auto_u64 = {
     "nvidia-vulkan", "auto", "u64", "none",
@@ -199,7 +199,77 @@ const hs_sort hs_nvidia_vulkan_auto_u64 = {
     11u /* the version of Vulkan that it needs */
 };
 
-static const hs_sort *const hs_nvidia_vulkan_sorts[] = {&hs_nvidia_vulkan_auto_u32, &hs_nvidia_vulkan_auto_u64};
+/* check of u32 keys */
+extern const hs_spirv hs_nvidia_vulkan_check_u32_spirv[], hs_nvidia_vulkan_check_u32_spirv_address[];
+static const hs_kernel hs_nvidia_vulkan_check_u32_kernels[] = {
+    /* name, lanes, lanes of a subgroup, bytes of local memory, bindings; whether lanes vote, n has 64 bits, groups wait for each other */
+    {"blank", 256u, 1u, 0u, 1u, 0u, 0u, 0u},
+    {"digest", 256u, 1u, 24u, 2u, 0u, 0u, 0u},
+    {"beyond", 256u, 1u, 4u, 2u, 0u, 0u, 0u},
+};
+static const hs_step hs_nvidia_vulkan_check_u32_steps[] = {
+    /* kernel, argument, place; number, bits, range; bindings; min_n, max_n; groups: add, div, mul, cap; whether of parts, for n = 0 too */
+    {0u, 0, 0u, -1, 0u, 0u, {{HS_REPORT, 0u, 0u}}, 0u, 2146435072u, 1, 1u, 1u, 1u, 0u, 1u},
+    {1u, 0, 0u, -2, 0u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_REPORT, 0u, 0u}}, 0u, 2146435072u, 4095, 4096u, 1u, 1024u, 0u, 0u},
+    {2u, 0, 0u, -5, 0u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_REPORT, 0u, 0u}}, 0u, 2146435072u, 4095, 4096u, 1u, 1024u, 1u, 1u},
+};
+const hs_sort hs_nvidia_vulkan_check_u32 = {
+    "nvidia-vulkan", "check", "u32", "none",
+    HS_CHECK, 1u, /* elements of an item */
+    4u, 0u, /* bytes of a key, of a value */
+    0u, 32u, /* the bits that are sorted by */
+    0u, 0u, 0u, 0u, /* whether typed, ranged, counted; makes indices */
+    4096u, /* keys of a block */
+    0u, /* keys as pairs of words */
+    2147483647u, /* the greatest grid in one dimension */
+    3u, 3u,
+    hs_nvidia_vulkan_check_u32_kernels,
+    hs_nvidia_vulkan_check_u32_steps,
+    2146435072u, /* the greatest count */
+    {0u, 0u, 0u, 1u, 0u, 0u}, /* scratch */
+    {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* outcome */
+    0, 0u, /* OpenCL C */
+    hs_nvidia_vulkan_check_u32_spirv, /* SPIR-V: buffers by descriptor, */
+    hs_nvidia_vulkan_check_u32_spirv_address, /* and by address */
+    11u /* the version of Vulkan that it needs */
+};
+
+/* check of u64 keys */
+extern const hs_spirv hs_nvidia_vulkan_check_u64_spirv[], hs_nvidia_vulkan_check_u64_spirv_address[];
+static const hs_kernel hs_nvidia_vulkan_check_u64_kernels[] = {
+    /* name, lanes, lanes of a subgroup, bytes of local memory, bindings; whether lanes vote, n has 64 bits, groups wait for each other */
+    {"blank", 256u, 1u, 0u, 1u, 0u, 0u, 0u},
+    {"digest", 256u, 1u, 24u, 2u, 0u, 0u, 0u},
+    {"beyond", 256u, 1u, 4u, 2u, 0u, 0u, 0u},
+};
+static const hs_step hs_nvidia_vulkan_check_u64_steps[] = {
+    /* kernel, argument, place; number, bits, range; bindings; min_n, max_n; groups: add, div, mul, cap; whether of parts, for n = 0 too */
+    {0u, 0, 0u, -1, 0u, 0u, {{HS_REPORT, 0u, 0u}}, 0u, 2146435072u, 1, 1u, 1u, 1u, 0u, 1u},
+    {1u, 0, 0u, -2, 0u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_REPORT, 0u, 0u}}, 0u, 2146435072u, 4095, 4096u, 1u, 1024u, 0u, 0u},
+    {2u, 0, 0u, -5, 0u, 0u, {{HS_SOURCE, 0u, 0u}, {HS_REPORT, 0u, 0u}}, 0u, 2146435072u, 4095, 4096u, 1u, 1024u, 1u, 1u},
+};
+const hs_sort hs_nvidia_vulkan_check_u64 = {
+    "nvidia-vulkan", "check", "u64", "none",
+    HS_CHECK, 1u, /* elements of an item */
+    8u, 0u, /* bytes of a key, of a value */
+    0u, 64u, /* the bits that are sorted by */
+    0u, 0u, 0u, 0u, /* whether typed, ranged, counted; makes indices */
+    4096u, /* keys of a block */
+    0u, /* keys as pairs of words */
+    2147483647u, /* the greatest grid in one dimension */
+    3u, 3u,
+    hs_nvidia_vulkan_check_u64_kernels,
+    hs_nvidia_vulkan_check_u64_steps,
+    2146435072u, /* the greatest count */
+    {0u, 0u, 0u, 1u, 0u, 0u}, /* scratch */
+    {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* outcome */
+    0, 0u, /* OpenCL C */
+    hs_nvidia_vulkan_check_u64_spirv, /* SPIR-V: buffers by descriptor, */
+    hs_nvidia_vulkan_check_u64_spirv_address, /* and by address */
+    11u /* the version of Vulkan that it needs */
+};
+
+static const hs_sort *const hs_nvidia_vulkan_sorts[] = {&hs_nvidia_vulkan_auto_u32, &hs_nvidia_vulkan_auto_u64, &hs_nvidia_vulkan_check_u32, &hs_nvidia_vulkan_check_u64};
 static const uint32_t hs_nvidia_vulkan_vendors[] = {0x10deu};
 static const hs_match hs_nvidia_vulkan_match = {
     2u, /* types of device */
@@ -208,4 +278,4 @@ hs_nvidia_vulkan_vendors, 0, 0,
     80u, 129u, /* compute capability */
     3080u
 };
-const hs_target hs_nvidia_vulkan = {"nvidia-vulkan", &hs_nvidia_vulkan_match, hs_nvidia_vulkan_sorts, 2u};
+const hs_target hs_nvidia_vulkan = {"nvidia-vulkan", &hs_nvidia_vulkan_match, hs_nvidia_vulkan_sorts, 4u};
