@@ -104,7 +104,8 @@ def formed(p: Mapping[str, Any], key: KeyType, form: Form, device: Device) -> Pa
     if made.serial:
         return _walked(made, form, device)
     carried = replace(form, value="index") if not form.value_bytes else form
-    made = replace(made, items=min(made.items, 128 // key.held))
+    # to compare with each lane of a subgroup leaves Intel's compiler registers for few keys
+    made = replace(made, items=min(made.items, 4 if made.ranker == "broadcast" else 128 // key.held))
     words = key.held // 4 + 1 + form.value_bytes // 4 * (not form.index)
     chip = replace(made, form=carried, items=max(1, min(made.items, REGISTERS // words)))
     while chip.items > 1 and _local(chip) > device.local_bytes:
