@@ -7,7 +7,8 @@ of 32 bits.  The mixers are the finalizer of MurmurHash3 (A. Appleby) and "lowbi
 
 from hsgen.algorithms.check.bodies import context, kernels
 from hsgen.algorithms.check.schedule import edges, moved, plan, row_ends
-from hsgen.algorithms.check.shape import FIELDS, Params, alone, block, formed, notes, params, problems, space
+from hsgen.algorithms.check.shape import Params, block, formed, notes, params
+from hsgen.algorithms.untabled import FIELDS, alone, problems, space
 
 __all__ = [
     "FIELDS",

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from hsgen.algorithms.spaces import Box
 from hsgen.device import Device
 from hsgen.keys import PLAIN, Form, KeyType
-from hsgen.tables import Field
-
-FIELDS: Mapping[str, Field] = {}
-"""A target has no table of digests."""
 
 LANES = 256
 ITEMS = 16
@@ -89,21 +84,6 @@ def formed(p: Mapping[str, Any], key: KeyType, form: Form, device: Device) -> Pa
 def params(key: KeyType, values: Mapping[str, Any]) -> Params:
     """Return a shape; nothing of it is chosen in a target."""
     return Params(key=key, **values)
-
-
-def alone(values: Mapping[str, Any], device: Device) -> Iterable[tuple[str, str, str]]:
-    """Return what is wrong with single values: there are none."""
-    return ()
-
-
-def problems(p: Params, device: Device) -> list[tuple[str, str, str]]:
-    """Return what cannot work: nothing, since all follows from the device."""
-    return []
-
-
-def space(key: KeyType, device: Device) -> tuple[Box, ...]:
-    """Return the shapes worth trying: none, for digests are not tuned."""
-    return ()
 
 
 def block(p: Params) -> int:

@@ -9,7 +9,8 @@ from hsgen.algorithms.mergepath.bodies import context, kernels
 from hsgen.algorithms.mergepath.forms import formed
 from hsgen.algorithms.mergepath.limits import alone, problems
 from hsgen.algorithms.mergepath.schedule import edges, moved, plan, row_ends
-from hsgen.algorithms.mergepath.shape import FIELDS, Params, block, notes, params, space
+from hsgen.algorithms.mergepath.shape import Params, block, notes, params
+from hsgen.algorithms.untabled import FIELDS, space
 
 __all__ = [
     "FIELDS",

@@ -6,13 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from hsgen.algorithms.spaces import Box
-from hsgen.device import Device
 from hsgen.keys import PLAIN, Form, KeyType
-from hsgen.tables import Field
-
-FIELDS: dict[str, Field] = {}
-"""The keys of its table in a target: it has none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,11 +45,6 @@ class Params:
 def params(key: KeyType, values: Mapping[str, Any]) -> Params:
     """Return the parameters of a shape by the names of `Params`."""
     return Params(key=key, **values)
-
-
-def space(key: KeyType, device: Device) -> tuple[Box, ...]:
-    """Return nothing: there is no table to tune."""
-    return ()
 
 
 def block(p: Params) -> int:

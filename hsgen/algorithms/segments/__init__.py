@@ -9,7 +9,8 @@ target's radix sort (`hsgen.algorithms.radix`).
 
 from hsgen.algorithms.segments.bodies import context, kernels
 from hsgen.algorithms.segments.schedule import edges, moved, plan, row_ends
-from hsgen.algorithms.segments.shape import FIELDS, Params, alone, block, formed, notes, params, problems, space
+from hsgen.algorithms.segments.shape import Params, block, formed, notes, params
+from hsgen.algorithms.untabled import FIELDS, alone, problems, space
 
 __all__ = [
     "FIELDS",

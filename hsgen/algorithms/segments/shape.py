@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,14 +10,9 @@ from hsgen.algorithms.radix import Params as Radix
 from hsgen.algorithms.radix import formed as radix_formed
 from hsgen.algorithms.radix.bodies import rank_arrays
 from hsgen.algorithms.radix.shape import NO_BUCKETS
-from hsgen.algorithms.spaces import Box
 from hsgen.device import Device
 from hsgen.keys import PLAIN, Form, KeyType
 from hsgen.spec import held
-from hsgen.tables import Field
-
-FIELDS: Mapping[str, Field] = {}
-"""No target has a table of segmented sorts."""
 
 LANES = 16
 """Lanes that handle short segments together on devices whose lanes walk alone: a vector of words."""
@@ -161,23 +156,8 @@ def _local(chip: Radix) -> int:
 
 
 def params(key: KeyType, values: Mapping[str, Any]) -> Params:
-    """Raise: there is no table."""
-    raise NotImplementedError
-
-
-def alone(values: Mapping[str, Any], device: Device) -> Iterable[tuple[str, str, str]]:
-    """Return nothing: there are no values."""
-    return ()
-
-
-def problems(p: Params, device: Device) -> list[tuple[str, str, str]]:
-    """Return nothing: what `formed` returns works."""
-    return []
-
-
-def space(key: KeyType, device: Device) -> tuple[Box, ...]:
-    """Return nothing to try."""
-    return ()
+    """Return the parameters by the names of `Params`; the key is that of the shapes among them."""
+    return Params(**values)
 
 
 def block(p: Params) -> int:
