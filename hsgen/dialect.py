@@ -18,6 +18,7 @@ class Dialect:
     `prelude(sort)` defines the words that bodies are written in; `wrap(sort, kernel, body)` gives a body its
     signature, bindings and local arrays.  `wide`: whether kernels that take n as a 64-bit number can be written in it.
     `apart`: whether a buffer that is picked while a kernel runs is found by a branch at each access.
+    `rowed`: whether there are words for rows of neighbouring keys, a vector each.
     """
 
     name: str
@@ -25,6 +26,7 @@ class Dialect:
     comment: str
     wide: bool
     apart: bool
+    rowed: bool
     prelude: Callable[[Sort], str]
     wrap: Callable[[Sort, Kernel, str], str]
 
@@ -38,6 +40,7 @@ def load(env: jinja2.Environment, name: str) -> Dialect:
         comment=module.comment,
         wide=module.wide,
         apart=getattr(module, "apart", False),
+        rowed=getattr(module, "rowed", False),
         prelude=lambda sort: str(module.prelude(sort)),
         wrap=lambda sort, kernel, body: str(module.kernel(kernel, sort, caller=lambda: body)),
     )

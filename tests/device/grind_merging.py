@@ -23,6 +23,7 @@ from hsgen.render import render
 from hsgen.spec import Part, Sort
 
 TILES, WALKS = {"work_group": 8, "items": 3}, {"work_group": 1, "items": 16, "chains": 4, "walks": True}
+ROWS = {"work_group": 1, "items": 16, "chains": 4, "walks": True, "row": 8}
 RUNS = {"subgroup": 1, "height": 4, "slabs": 4, "clean_slabs": 4, "stream_group": 8, "path_from": 16}
 SCALES = {"local_scale": 2, "flip_scale": 2, "half_scale": 2}
 MANY = [(0, "random"), (1, "random"), (23, "few distinct"), (24, "random"), (25, "sorted"), (200, "few distinct")]
@@ -60,6 +61,7 @@ def in_no_order(driven: Direct) -> None:
         keys = rng.integers(0, 9, 200, np.uint32)
         words = [np.zeros((n, 1), np.uint32) for n in (parts, 200 - parts)]
         whole = {"values": words[0], "other_values": words[1], "values_expected": np.zeros((200, 1), np.uint32)}
+        whole = whole if driven.sort.form.value_bytes else {}
         call = Call(n=200, keys=keys[:parts], other=keys[parts:], expected=keys, in_place=False, **whole)
         problem = frame.run(replace(call, how=Options(parts=parts)))
         if problem and "should be" not in problem:
@@ -69,9 +71,8 @@ def in_no_order(driven: Direct) -> None:
 def main(fault: str = "") -> None:
     """Merge and sort; a wrong result is an error."""
     warnings.simplefilter("ignore")
-    form = Form(value="v4", typed=True)
-    for values in (TILES, WALKS):
-        driven = engine(made(mergepath, "mergepath", form, **values), fault=bool(fault))
+    for values, value in ((TILES, "v4"), (WALKS, "v4"), (ROWS, "none"), (ROWS, "v8")):
+        driven = engine(made(mergepath, "mergepath", Form(value=value, typed=True), **values), fault=bool(fault))
         report = validate.run(driven, [(200, "random")] if fault else MANY, 1)
         if fault:
             return

@@ -2,30 +2,40 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+from test_oclgrind import grind
 
 from hsgen import oracle, target, toolchain
 from hsgen.backends.hosts import Host
 from hsgen.backends.opencl import context_for
+from hsgen.changes import Shape
 from hsgen.errors import Usage
 from hsgen.keys import Form
 from hsgen.opencl import Sorter
+from hsgen.plan import offset, scratch_bytes
 
-COUNTS = (0, 1, 2, 2047, 2049, 4096, 4097, 33001, 140_000)
+COUNTS = (0, 1, 2, 31, 33, 255, 4095, 4097, 4129, 8191, 8193, 8224, 16384, 32768, 33001, 140_000)
+"""Around words of bits, tiles of lanes that walk alone (4096 keys, in twos from 32769 on) and of others (8192)."""
 GUARD = 0xDEADBEEF
 
 
 def keys_of(rng: np.random.Generator, n: int, bits: int, kind: str) -> Any:
-    """Return unsigned keys: random, of few values, all equal, or with long runs beside lone ones."""
+    """Return unsigned keys: random, of few values, all equal, with long runs beside lone ones, about half of them like
+    others, or all different as far as there are values."""
     dtype = np.dtype(f"u{bits // 8}")
     keys = rng.integers(0, 1 << bits, n, np.uint64).astype(dtype)
     if kind == "few":
         keys %= dtype.type(7)
     if kind == "equal":
         keys[:] = 5
+    if kind == "half":
+        keys %= dtype.type(min(max(n, 1), (1 << bits) - 1))
+    if kind == "distinct":
+        keys[:] = rng.permutation(n).astype(dtype)
     if kind == "runs":
         keys[: n // 2] = dtype.type(1 << (bits - 2))
     return keys
@@ -56,7 +66,7 @@ def test_runs_of_equal_keys_are_told(embedded: Host, name: str, key: str) -> Non
     rng, bits = np.random.default_rng(5), int(key[1:])
     ranged: dict[str, Any] = {"begin_bit": 2, "end_bit": 11} if key == "i16" else {}
     for number, n in enumerate(COUNTS):
-        for kind in ("random", "few", "equal", "runs"):
+        for kind in ("random", "few", "equal", "runs", "half", "distinct"):
             shift = (0, 3, bits - 1, bits // 2)[number % 4]
             keys, report = told(sorter, queue, keys_of(rng, n, bits, kind), shift, **ranged)
             assert np.array_equal(report, oracle.changes(keys, sorter._sort, shift)), (n, kind, shift)
@@ -88,6 +98,30 @@ def test_values_and_discarded_keys_go_with_it(embedded: Host, value: str, discar
 
 
 @pytest.mark.device
+@pytest.mark.parametrize("name", ["cpu", "generic"])
+def test_work_groups_of_several_tiles_tell_it(embedded: Host, name: str) -> None:
+    """The last of 512 has fewer tiles than the others, and the last tile fewer keys."""
+    context = context_for(embedded)
+    queue = toolchain.pyopencl().CommandQueue(context)
+    sorter, rng, n = Sorter(context, "u32", name, changes=True), np.random.default_rng(8), 512 * 8192 + 12345
+    for kind, shift in (("half", 0), ("distinct", 3), ("few", 1), ("runs", 0)):
+        keys, report = told(sorter, queue, keys_of(rng, n, 32, kind), shift)
+        assert np.array_equal(report, oracle.changes(keys, sorter._sort, shift)), kind
+
+
+@pytest.mark.device
+@pytest.mark.parametrize(("lanes", "dropped"), [("1", False), ("32", False), ("32", True)])
+def test_oclgrind_reports_a_missing_barrier_and_nothing_else(lanes: str, dropped: bool) -> None:
+    done = grind(lanes, *["drop-barrier"] * dropped, script="grind_changes.py")
+    if dropped:
+        assert "race" in done.stderr
+        return
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "sorted Oclgrind" in done.stdout
+    assert done.stderr.strip() == ""
+
+
+@pytest.mark.device
 def test_a_device_without_subgroups_tells_the_same(pocl: Host) -> None:
     context = context_for(pocl)
     queue = toolchain.pyopencl().CommandQueue(context)
@@ -113,6 +147,44 @@ def test_what_a_call_lacks_is_named(embedded: Host) -> None:
         told_of(queue, keys, report=report, shift=32)
     with pytest.raises(ValueError, match="report holds 10 words, 11 are needed"):
         told_of(queue, keys, report=report[:10])
+
+
+FORMS = [
+    Form(),
+    Form(value="v4"),
+    Form(value="v16", typed=True),
+    Form(value="index"),
+    Form(value="packed", ranged=True),
+]
+
+
+@pytest.mark.parametrize("name", target.names())
+def test_the_bitmap_lies_in_scratch_and_leaves_the_outcome(name: str) -> None:
+    found, done = target.find(name), 0
+    for key in ("u8", "u32", "u64"):
+        for label in ["auto", *found.labels(key)]:
+            for form in FORMS:
+                try:
+                    sort = found.sort(label, key, replace(form, changes=True))
+                except Usage:
+                    continue  # there is no such sort, with or without
+                made = sort.kernel("changes_count").data
+                assert isinstance(made, Shape)
+                edges = [made.tile * k + more for k in (1, 2, made.groups, 2 * made.groups) for more in (1, made.tile)]
+                for n in [x for x in (*edges, sort.plan.max_n) if made.tile < x <= sort.plan.max_n]:
+                    end = offset(made.bindings["bitmap"], n) + -(-n // made.tile) * made.tile // 8
+                    assert end <= scratch_bytes(sort, n), (label, key, form, n)
+                    told = sort.plan.outcome
+                    assert told is None or n <= told.min_n or end <= offset(told.binding, n), (label, key, form, n)
+                    done += 1
+    assert done
+
+
+def test_lanes_walk_alone_on_cpus_only() -> None:
+    """Some GPUs keep local memory in ordinary memory, too."""
+    sorts = {name: target.find(name).default("u32", Form(changes=True)) for name in target.names()}
+    alone = {name for name, sort in sorts.items() if sort.kernel("changes_count").work_group == 1}
+    assert alone == {"cpu", "lavapipe", "swiftshader"}
 
 
 def test_a_count_on_the_device_is_refused() -> None:

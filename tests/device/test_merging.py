@@ -22,7 +22,7 @@ from conftest import missing
 from test_vulkan import Lavapipe, lavapipe, validated
 
 from hsgen import oracle, sorts, target, toolchain, validate
-from hsgen.algorithms import merge
+from hsgen.algorithms import merge, mergepath
 from hsgen.backends import shim
 from hsgen.backends.hosts import Host
 from hsgen.backends.opencl import Compiled, Direct, context_for
@@ -77,9 +77,10 @@ def test_merges(host: str, name: str, key: str, value: str, typed: bool, request
         ("cpu", "!hs_less(hs_in(y0), hs_in(x0))", "hs_less(hs_in(x0), hs_in(y0))"),
         (
             "generic",
-            "hs_less(tile[mine + d - 1 - middle], tile[middle])",
-            "!hs_less(tile[middle], tile[mine + d - 1 - middle])",
+            "hs_less(tile[TILE - d + middle], tile[middle])",
+            "!hs_less(tile[middle], tile[TILE - d + middle])",
         ),
+        ("generic", "a < mine && !", "!"),  # where the first array has ended, equal keys of the second from behind
         ("cpu", "<= parts &&", "<= parts + 1 &&"),
         ("cpu", "<= rest)", "<= rest + 1)"),
     ],
@@ -87,14 +88,68 @@ def test_merges(host: str, name: str, key: str, value: str, typed: bool, request
 def test_wrong_kernels_are_found(embedded: Host, name: str, old: str, new: str) -> None:
     """Where arrays end, a chain that reads on is only found if what lies behind is taken: the least keys do that."""
     context = context_for(embedded)
-    sort = target.find(name).sort("mergepath", "u32", Form(value="v4"))
+    sort = target.find(name).sort("mergepath", "u64" if name == "cpu" else "u32", Form(value="v4"))
+    source, tile = render(sort, "opencl"), validate.block_of(sort)
+    old, new = (text.replace("TILE", str(tile)) for text in (old, new))
+    parts = {k: text.replace(old, new) for k, text in source.parts.items()}
+    assert parts != source.parts, old
+    made = Direct(context, Compiled(context, sort, replace(source, parts=parts)))
+    report = validate.run(made, [(n, kind) for n in (tile, 2 * tile, 3 * tile + 5) for kind in MERGED], 1, stop=1)
+    assert report.failed
+
+
+def rowed(key: str, form: Form, row: int) -> Sort:
+    """A merge by rows whose chains are so short that a few hundred keys are many of them."""
+    p = mergepath.Params(key=KEYS[key], work_group=1, items=2 * row, chains=4, walks=True, row=row, form=form)
+    kernels, plan, parts = sorts.assemble([Part(algorithm="mergepath", params=p, min_n=0, max_n=2**62)], "shape", form)
+    return Sort(target="shape", algorithm="mergepath", key=p.key, kernels=kernels, plan=plan, parts=parts, form=form)
+
+
+def rows() -> Iterator[Any]:
+    """Every width with every value that its rows may have, on two devices: rows of all lengths, all types by turns."""
+    for i, key in enumerate(KEYS):
+        for j, value in enumerate(VALUES if key != "u64" else VALUES[:1]):
+            for k, row in enumerate((2, 4, 8, 16)):
+                typed = (i + j + k) % 2 > 0
+                for host in ("embedded", "pocl")[: 1 + (row == 8)]:
+                    yield pytest.param(host, key, value, row, typed, id=f"{host}-{key}-{value}-{row}{'-typed' * typed}")
+
+
+@pytest.mark.parametrize(("host", "key", "value", "row", "typed"), list(rows()))
+def test_rows(host: str, key: str, value: str, row: int, typed: bool, request: pytest.FixtureRequest) -> None:
+    """Every count up to some chunks, so that either array ends in every key of a row, and rows of the output do."""
+    context = context_for(request.getfixturevalue(host))
+    made = Direct(context, Compiled(context, rowed(key, Form(value=value, typed=typed), row)))
+    tile, kinds = validate.block_of(made.sort), list(MERGED)
+    most = 2 * tile + row if host == "embedded" else tile + row
+    pairs = [(n, kinds[n * 5 % len(kinds)]) for n in range(most)]
+    pairs += [(4 * tile + d, kind) for d in (-1, 0, 1) for kind in kinds]
+    report = validate.run(made, pairs, 1, stop=1)
+    assert not report.failed and report.cases == 2 * len(pairs), report.failures
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("(parts - 16 - p3)", "(parts - 15 - p3)"),  # a row reads a key behind its array
+        ("(rest - 16 - b3)", "(rest - 15 - b3)"),
+        ("hs_row_count(x0, y0)", "hs_row_count(y0, x0)"),
+        ("p < parts ? hs_in(source[p]) : HS_GREATEST", "p < parts ? hs_in(source[p]) : HS_LEAST"),
+        ("d + k < to; k++", "k < 16; k++"),
+        ("hs_row_min(x2, y2)", "y2"),
+        ("hs_row_cut(HS_FIRST_SLOTS, parts - a)", "HS_FIRST_SLOTS"),  # only what ties keys to slots tells
+        ("slot - 16]", "slot - 15]"),
+        ("values_in[p1], second_values[b1]", "values_in[p1], second_values[p1]"),
+    ],
+)
+def test_wrong_rows_are_found(embedded: Host, old: str, new: str) -> None:
+    context, sort = context_for(embedded), rowed("u32", Form(value="v4"), 16)
     source = render(sort, "opencl")
     parts = {k: text.replace(old, new) for k, text in source.parts.items()}
     assert parts != source.parts, old
     made = Direct(context, Compiled(context, sort, replace(source, parts=parts)))
-    tile = validate.block_of(sort)
-    report = validate.run(made, [(n, kind) for n in (tile, 2 * tile, 3 * tile + 5) for kind in MERGED], 1, stop=1)
-    assert report.failed
+    whole = [(chunks * 128, kind) for chunks in (1, 2, 3) for kind in MERGED] * 4  # two rows are left to the last step
+    assert validate.run(made, [(100, "random"), *whole], 1, stop=1).failed
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from hsgen.algorithms import mergepath
 from hsgen.algorithms.mergepath import model
 from hsgen.keys import KEYS, TYPES, Form
 from hsgen.plan import Options, launches, options
+from hsgen.render import render
 from hsgen.spec import PARTS, SIGNED, Part, Sort
 
 SHAPES: dict[str, dict[str, Any]] = {
@@ -23,6 +24,9 @@ SHAPES: dict[str, dict[str, Any]] = {
     "narrow": {"work_group": 2, "items": 1},
     "walks": {"work_group": 1, "items": 7, "chains": 4, "walks": True},
     "walks-3": {"work_group": 1, "items": 5, "chains": 3, "walks": True},
+    "rows": {"work_group": 1, "items": 8, "chains": 4, "walks": True, "row": 4},
+    "rows-3": {"work_group": 2, "items": 6, "chains": 3, "walks": True, "row": 2},
+    "rows-1": {"work_group": 1, "items": 16, "walks": True, "row": 16},
     "walks-wide": {"work_group": 3, "items": 6, "chains": 1, "walks": True},
 }
 
@@ -127,6 +131,14 @@ def test_every_target_merges_what_it_sorts() -> None:
                 assert p.tile >= 256
 
 
+@pytest.mark.parametrize("api", ["opencl", "vulkan", "cuda", "metal"])
+def test_only_dialects_with_vectors_have_rows(api: str) -> None:
+    """Others merge the same shape key by key."""
+    source = render(sort_of(**SHAPES["rows"]), api)
+    assert ("hs_row" in source.text) == ("opencl_rows" in source.header) == (api == "opencl")
+    assert ("int d3 = i + 3 * length" in source.text) and ("bool one3" in source.text) == (api != "opencl")
+
+
 def test_forms_that_are_not_for_merges() -> None:
     found = target.find("generic")
     have = {a: p for (a, k), p in found.choices.items() if k == "u32"}
@@ -140,5 +152,12 @@ def test_what_cannot_work_is_named() -> None:
     for values, key in (({"work_group": 512, "items": 3}, "work_group"), ({"work_group": 256, "items": 99}, "items")):
         p = mergepath.Params(key=KEYS["u32"], **values)
         assert [k for k, _, _ in mergepath.problems(p, found.device)] == [key]
+    rows = {"work_group": 1, "items": 32, "chains": 4, "walks": True, "row": 16}
+    for key, value, changed in (("u32", "none", {"walks": False, "chains": 1}), ("u64", "v4", {}), ("u8", "v4", None)):
+        p = mergepath.Params(key=KEYS[key], form=Form(value=value), **(rows | (changed or {})))
+        assert [k for k, _, _ in mergepath.problems(p, found.device)] == ([] if changed is None else ["row"])
+    for changed in ({"row": 3}, {"items": 24}):
+        p = mergepath.params(KEYS["u32"], rows | changed)
+        assert [k for k, _, _ in mergepath.problems(p, found.device)] == ["row"]
     twice = mergepath.params(KEYS["u32"], {"work_group": 64, "items": 3, "chains": 2})
     assert [k for k, _, _ in mergepath.problems(twice, found.device)] == ["chains"]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from hsgen.algorithms.merge.shape import Params
 from hsgen.spec import Array, Binding, Buffer, Kernel, pair_bytes
 
-CHAIN, CHAINS = 4096, 4  # of a lane that walks alone, as `hsgen.algorithms.mergepath.forms` has them
+CHAIN, CHAINS = 4096, 4  # of a lane that walks alone, key by key: docs/results/merging.md
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

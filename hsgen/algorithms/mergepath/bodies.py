@@ -51,13 +51,13 @@ def merge(p: Params) -> Kernel:
         f"merge {p.tile} keys in a work-group",
         (SOURCE, SECOND, DESTINATION, *values, WORDS),
         tuple(arrays),
-        "walk" if p.walks else "merge",
+        "walk_rows" if p.row else "walk" if p.walks else "merge",
     )
 
 
 def kernels(p: Params) -> tuple[Kernel, ...]:
     """Return every kernel, in the order in which they run."""
-    return (begin(p), merge(p)) if p.walks else (begin(p), split(p), merge(p))
+    return (*([begin(p)] if p.noted else []), *([] if p.walks else [split(p)]), merge(p))
 
 
 def context(p: Params) -> dict[str, object]:

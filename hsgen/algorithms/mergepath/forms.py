@@ -13,8 +13,11 @@ from hsgen.keys import PLAIN, Form, KeyType
 
 LANES = 256
 ITEMS = 15  # odd, so that lanes which store runs of so many keys meet no bank twice
-CHAIN = 4096  # keys of a chain of a lane that walks alone
-CHAINS, CHAINS_VALUED = 4, 3  # as many as registers hold; measured: docs/results/merging.md
+CHAIN, CHAINS = 4096, 3  # keys of a chain of a lane that walks alone; chains, as many as registers hold
+CHAIN_ROWS = 8192  # by rows chains take less time, and binary searches before them weigh more
+ROWS = {0: (16, 4), 4: (8, 4), 8: (16, 2), 16: (16, 2)}
+"""Keys of a row and chains, by the bytes of values.  All is measured: docs/results/merging.md."""
+
 FEW = 1024  # keys of a lane among others that walk alone
 
 
@@ -31,8 +34,10 @@ def formed(p: Mapping[str, Any], key: KeyType, form: Form, device: Device) -> Pa
     lanes = min(getattr(chosen, "work_group", LANES), LANES, device.work_group)
     if chosen is not None and (chosen.ranker, chosen.subgroup) == ("serial", 1):
         if lanes == 1:
-            chains = CHAINS_VALUED if form.value_bytes else CHAINS
-            return Params(key=key, work_group=1, items=CHAIN, chains=chains, walks=True, form=form)
+            if form.value_bytes and key.bytes == 8:  # keys that leave no room for slots
+                return Params(key=key, work_group=1, items=CHAIN, chains=CHAINS, walks=True, form=form)
+            row, chains = ROWS[form.value_bytes]
+            return Params(key=key, work_group=1, items=CHAIN_ROWS, chains=chains, walks=True, row=row, form=form)
         return Params(key=key, work_group=lanes, items=FEW, walks=True, form=form)
     made = Params(key=key, work_group=lanes, items=ITEMS, form=form)
     while made.items > 1 and 2 * merge(made).local_bytes(key) > device.local_bytes:

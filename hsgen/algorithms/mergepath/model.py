@@ -84,11 +84,14 @@ class _Merge:
 
     def cut(self, d: int) -> int:
         """A binary search over both arrays whole."""
-        _demand(self.words[PARTS] == self.parts, "the count of the first array is another one")
+        noted = not self.p.noted or self.words[PARTS] == self.parts
+        _demand(noted, "the count of the first array is another one")
         return search(self.a, self.b, d, max(0, d - self.rest), min(d, self.parts))
 
     def split(self, argument: int, groups: int) -> None:
         """Find where tiles begin."""
+        if not self.p.noted:
+            _demand(argument == self.parts, "the count of the first array is another one")
         tiles = -(-self.n // self.p.tile)
         for tile in range(groups * self.p.work_group):
             if tile <= tiles:
@@ -139,16 +142,46 @@ class _Merge:
             for i in range(end - begin):
                 self.out[begin + i] = first + i if first != last else self.parts + begin - first + i
             return
-        length, at = (end - begin) // p.chains, [first]
+        row = p.row or 1
+        length, at = (end - begin) // (p.chains * row) * row, [first]
         for c in range(1, p.chains):
             d = begin + c * length
             low, high = max(d - (end - last), at[-1]), min(last, d - (begin - first), at[-1] + length)
             at.append(search(self.a, self.b, d, low, high))
+        if p.row:
+            self.rows(begin, end, length, at)
+            return
         inside = at[-1] + length <= self.parts and begin + p.chains * length - at[-1] <= self.rest
         for i in range(length):
             at = [self.step(begin + c * length + i, a, last, end, inside=inside) for c, a in enumerate(at)]
         for d in range(begin + p.chains * length, end):
             at[-1] = self.step(d, at[-1], last, end, inside=False)
+
+    def rows(self, begin: int, end: int, length: int, at: list[int]) -> None:
+        """Merge in chains by rows: side by side while all read whole rows, then one after the other."""
+        p, i = self.p, begin
+        while i < begin + length and all(
+            a + p.row <= self.parts and i + c * length - a + p.row <= self.rest for c, a in enumerate(at)
+        ):
+            at = [self.row(i + c * length, a, end) for c, a in enumerate(at)]
+            i += p.row
+        for c, a in enumerate(at):
+            to = begin + (c + 1) * length if c < p.chains - 1 else end
+            for d in range(i + c * length, to, p.row):
+                a = self.row(d, a, to)
+
+    def row(self, d: int, a: int, to: int) -> int:
+        """Write the row from key d of the output on, up to `to`; return how many come from the first array so far."""
+        row, b, greatest = self.p.row, d - a, 2**self.p.key.bits - 1
+        one = [self.a[k] if k < self.parts else greatest for k in range(a, a + row)]
+        two = [self.b[k] if k < self.rest else greatest for k in range(b, b + row)]
+        taken = min(sum(1 for x, y in zip(one, reversed(two), strict=True) if x <= y), self.parts - a)
+        keys = [(self.a[k], k) for k in range(a, a + taken)]
+        keys += [(self.b[k], self.parts + k) for k in range(b, min(b + row - taken, self.rest))]
+        sources = [k for _, k in sorted(keys)] + [0] * row  # there are enough if the arrays are in order
+        for k in range(d, min(d + row, to)):
+            self.out[k] = sources[k - d]
+        return a + taken
 
     def step(self, d: int, a: int, last: int, end: int, *, inside: bool) -> int:
         """Write key `d` of the output; return how many come from the first array so far."""

@@ -45,7 +45,7 @@ def _step(p: Params, kernel: Kernel) -> Step:
         div=p.tile * lanes,
         mul=1,
         cap=1 if first else UNCAPPED,
-        number=PARTS if first else ALONE,
+        number=PARTS if first or (splits and not p.noted) else ALONE,
     )
 
 

@@ -17,6 +17,8 @@ class Params:
     keys each that a lane does by turns, so that one's loads hide behind the others' comparisons.
     walks: lanes merge from memory to memory, each by itself; otherwise a work-group loads its part of both arrays into
     local memory first, and `chains` is 1.
+    row: keys of a vector that chains take at a time where the dialect has vectors, with values keys of up to 32 bits;
+    0: they take keys one by one.
     """
 
     key: KeyType
@@ -24,6 +26,7 @@ class Params:
     items: int
     chains: int = 1
     walks: bool = False
+    row: int = 0
     form: Form = PLAIN
 
     @property
@@ -35,6 +38,12 @@ class Params:
     def tile(self) -> int:
         """Keys that a work-group merges."""
         return self.work_group * self.own
+
+    @property
+    def noted(self) -> bool:
+        """Whether the count of the first array is kept in scratch: where a kernel that needs it gets types and orders
+        for an argument."""
+        return self.walks or self.form.typed
 
     @property
     def valued(self) -> bool:
@@ -54,5 +63,6 @@ def block(p: Params) -> int:
 
 def notes(p: Params) -> list[tuple[str, str]]:
     """Return the derived values of a shape, for people."""
-    by = f"{p.chains} at a time from memory to memory" if p.walks else "through local memory"
+    rows = f" by rows of {p.row}" if p.row else ""
+    by = f"{p.chains} at a time{rows} from memory to memory" if p.walks else "through local memory"
     return [("tile", f"{p.work_group} lanes x {p.own} = {p.tile} keys, {by}")]

@@ -1,0 +1,71 @@
+"""Finds where sorted keys change with tiny shapes; run by test_changes.py inside oclgrind.
+
+Usage: grind_changes.py LANES [drop-barrier]; of 1 lane, or of 32; with the second word a barrier is taken out, which
+oclgrind must notice.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from hsgen import changes, oracle, target, toolchain
+from hsgen.backends.hosts import hosts
+from hsgen.backends.opencl import Compiled, build, context_for
+from hsgen.keys import KEYS, Form
+from hsgen.plan import Options
+from hsgen.render import render
+from hsgen.spec import Plan, Sort
+
+
+def sort_of(lanes: int) -> Sort:
+    """The steps behind a sort alone: lanes that walk through 64 keys or more, or tiles of 1024."""
+    made = changes.Shape(key=KEYS["u32"], work_group=lanes, items=64 if lanes == 1 else 32, groups=2)
+    parts = target.find("generic").sort("radix", "u32").parts
+    kernels, plan = changes.appended((), Plan(steps=(), max_n=1 << 20, bits=32), parts, made)
+    form = Form(changes=True)
+    return Sort(target="t", algorithm="radix", key=made.key, kernels=kernels, plan=plan, parts=parts, form=form)
+
+
+def main(lanes: str, *drop: str) -> None:
+    """Report; a wrong one is an error."""
+    warnings.simplefilter("ignore")
+    cl, host, sort = toolchain.pyopencl(), hosts()[0], sort_of(int(lanes))
+    context = context_for(host)
+    queue, source = cl.CommandQueue(context), render(sort, "opencl")
+    # oclgrind takes for uninitialised what comes of shuffles
+    prelude = re.sub(r" *set \|= set\.s\w+;\n", "", source.prelude)
+    prelude = prelude.replace("set.s0 | set.s1;", " | ".join(f"set.s{k:x}" for k in range(16)) + ";")
+    source = replace(source, prelude=prelude)
+    if drop:
+        begin = source.parts["changes_count"]
+        source = replace(source, parts={**source.parts, "changes_count": begin.replace("hs_barrier();", "", 1)})
+    made = build(context, source.text, source.path, list(source.parts), "-cl-std=CL1.2 -cl-opt-disable")
+    compiled, rng = Compiled(context, sort, source, made), np.random.default_rng(1)
+
+    def buffer(a: Any) -> Any:
+        flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
+        return cl.Buffer(context, flags, hostbuf=np.ascontiguousarray(a))
+
+    # the greatest first: oclgrind takes what lies in scratch memory that was made anew for uninitialised
+    for n in (3100,) if drop else (3100, 2048, 1025, 1024, 129, 64, 33, 1):
+        for most in (3, n, 1 << 30):
+            keys, report = np.sort(rng.integers(0, most, n).astype(np.uint32)), np.full(n + 2, 0xDEADBEEF, np.uint32)
+            memory = {"destination": buffer(keys), "report": buffer(report)}
+            compiled.run(queue, {"source": memory["destination"], **memory}, n, how=Options(parts=1))
+            cl.enqueue_copy(queue, report, memory["report"])
+            expected = oracle.changes(keys, sort, 1)
+            if not drop and not np.array_equal(report[: len(expected)], expected):
+                raise SystemExit(f"{n} keys below {most}: wrong")
+            if not drop and not (report[len(expected) :] == 0xDEADBEEF).all():
+                raise SystemExit(f"{n} keys below {most}: something behind the report was written")
+    print(f"sorted {host.label}")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
