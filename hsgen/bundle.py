@@ -12,6 +12,7 @@ from typing import Any
 from hsgen import __version__, spirv, vendor
 from hsgen.choices import algorithm
 from hsgen.errors import Usage
+from hsgen.following import report_words
 from hsgen.keys import PLAIN, TYPES, described
 from hsgen.manifest import CHECK, Choice, Compiled, Entry, Manifest, digest
 from hsgen.render import Source, render, template_errors
@@ -38,7 +39,7 @@ def sorts(target: Target, choice: Choice, needed: Iterable[str] = ()) -> list[So
     for label, width, value in _asked(target, choice):
         form = PLAIN if algorithm(label) == "scan" else choice.form(value)
         if label == CHECK:  # which takes the count from the host, and of keys that have been sorted
-            form = replace(form, counted=False, changes=False)
+            form = replace(form, counted=False, changes=False, epilogue="")
         sort = target.default(width, form) if label == AUTO else target.sort(label, width, form)
         made.setdefault(sort.file, sort)
         used |= {label, width, value}
@@ -82,6 +83,15 @@ def _asked(target: Target, choice: Choice) -> Iterator[tuple[str, str, str]]:
             yield label, width, value
 
 
+def _form(sort: Sort) -> dict[str, Any]:
+    """What a plan says of a form: of an epilogue, the words of its report."""
+    form = asdict(sort.form)
+    del form["epilogue"]
+    if sort.form.epilogue:
+        form["epilogue"] = dict(zip(("words", "words_per_key"), report_words(sort), strict=True))
+    return form
+
+
 def plan_json(sort: Sort) -> bytes:
     """Return the launch plan of `sort` with its kernels, as JSON text."""
     kernels = {
@@ -106,7 +116,7 @@ def plan_json(sort: Sort) -> bytes:
         "key": sort.label,
         "key_bytes": sort.key.bytes,
         "pair_bytes": pair_bytes(sort.key),
-        **asdict(sort.form),
+        **_form(sort),
         "value_bytes": sort.form.value_bytes,
         "columns": sort.columns,
         "max_n": sort.plan.max_n,

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from hsgen.following import report_words
 from hsgen.matching import Match, rank
 from hsgen.render import Source
 from hsgen.sorts import block
@@ -73,6 +74,7 @@ def sort_values(sort: Sort, opencl: Source | None = None, *, spirv: bool = False
         "opencl": token(sort) if opencl else "",
         "opencl_lines": len(opencl.text.splitlines()) if opencl else 0,
         "spirv": spirv,
+        "report": report_words(sort),
         "vulkan": sort.vulkan.replace(".", ""),
     }
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from hsgen import sorts
 from hsgen.backends.engine import COUNT, KEYS, KEYS_OUT, OTHER, OTHER_VALUES, REPORT, VALUES, VALUES_OUT, Engine
+from hsgen.following import report_words
 from hsgen.plan import PLAIN, Options
 
 FRONT = 1024  # guard bytes before an array, at least; a multiple of every device's base alignment
@@ -31,7 +32,8 @@ class Call:
     None where keys are not wanted, `values_expected` where there are none.  `count` is what lies on the device as the
     count, None where n is given by the host; `n` is then the capacity.  `other` and `other_values` are the second
     of two arrays with its values, `keys` and `values` then the first; or offsets of segments.  `report` is what must be
-    told besides, from the begin of a buffer of n words and more.
+    told besides, from the begin of a buffer of n words and more; or, of an epilogue, of which nobody knows what it
+    tells, there is a buffer of `report_room` words for it.
     """
 
     n: int
@@ -45,6 +47,7 @@ class Call:
     other: NDArray[Any] | None = None
     other_values: NDArray[Any] | None = None
     report: NDArray[np.uint32] | None = None
+    report_room: int | None = None
 
 
 class Frame:
@@ -63,10 +66,13 @@ class Frame:
             rooms |= {OTHER: self._item, **({OTHER_VALUES: self._value} if self._value else {})}
         if sort.kind == "segments":
             rooms |= {OTHER: 8}  # there may be more segments than keys: most of those are empty
-        if sort.kind == "check" or sort.form.changes:
-            rooms |= {REPORT: 4}
+        words, words_per_key = report_words(sort)
+        if words or words_per_key:
+            rooms |= {REPORT: 4 * max(1, words_per_key)}
         for slot, size in rooms.items():
-            engine.allocate(slot, FRONT + SHIFTS * max(self.unit, self._value_unit) + greatest * size + self.back)
+            engine.allocate(
+                slot, FRONT + SHIFTS * max(self.unit, self._value_unit) + greatest * size + self.back + 4 * words
+            )
         self._count_unit = max(engine.align, 4)
         if sort.form.counted:
             engine.allocate(COUNT, FRONT + SHIFTS * self._count_unit + self.back)
@@ -100,11 +106,13 @@ class Frame:
                 unit = self._value_unit if slot == OTHER_VALUES or array.itemsize == 4 else self.unit
                 at[role] = (slot, FRONT + (a * 3 + b) % SHIFTS * unit)
                 before[slot] = after[slot] = self.framed(array, at[role][1])
-        if call.report is not None:
+        report = np.zeros(0, np.uint32) if call.report_room is not None else call.report
+        if report is not None:
             at["report"] = (REPORT, FRONT + (a + b * 3) % SHIFTS * self._value_unit)
-            blank = _blank(np.zeros(max(call.n + 1, len(call.report)), np.uint32))
+            room = call.n + 1 if call.report_room is None else call.report_room
+            blank = _blank(np.zeros(max(room, len(report)), np.uint32))
             before[REPORT] = self.framed(blank, at["report"][1])
-            after[REPORT] = self.framed(_whole(call.report, blank), at["report"][1])
+            after[REPORT] = self.framed(_whole(report, blank), at["report"][1])
         if call.count is not None:
             at["count"] = (COUNT, FRONT + (a + b) % SHIFTS * self._count_unit)
             before[COUNT] = after[COUNT] = self.framed(np.array([call.count], np.uint32), at["count"][1])
@@ -114,6 +122,9 @@ class Frame:
         for slot, image in after.items():
             found = np.empty_like(image)
             engine.read(slot, found)
+            if slot == REPORT and call.report_room is not None:
+                told = slice(at["report"][1], at["report"][1] + 4 * call.report_room)
+                image[told] = found[told]
             if not np.array_equal(found, image):
                 place = next((p for s, p in at.values() if s == slot), 0)
                 return self._describe(slot, found, image, before[slot], place, call)

@@ -69,7 +69,8 @@ class Form:
     """What a sort is made for beyond unsigned keys in ascending order.
 
     value: a name in `VALUES`.  typed: signed and float keys, and descending order.  ranged: a bit range given at the
-    call.  counted: a count that lies on the device.  changes: it tells where runs of equal keys begin.
+    call.  counted: a count that lies on the device.  changes: it tells where runs of equal keys begin.  epilogue: the
+    text of what is done with every sorted key, see `hsgen.epilogue`; none if empty.
     """
 
     value: str = "none"
@@ -77,6 +78,7 @@ class Form:
     ranged: bool = False
     counted: bool = False
     changes: bool = False
+    epilogue: str = ""
 
     @property
     def value_bytes(self) -> int:
@@ -101,7 +103,7 @@ PLAIN = Form()
 def described(form: Form) -> str:
     """Return what a form is, in words for people; "" for plain keys."""
     words = ["typed"] * form.typed + ["a bit range"] * form.ranged + ["a count on the device"] * form.counted
-    words += ["runs of equal keys told"] * form.changes
+    words += ["runs of equal keys told"] * form.changes + ["an epilogue"] * bool(form.epilogue)
     if form.value != "none":
         words.insert(0, f"value {form.value}")
     return f"with {', '.join(words)}" if words else ""

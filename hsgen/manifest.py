@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -26,7 +26,8 @@ class Choice:
     """What of a target goes into a bundle.
 
     `keys` are types, each sorted by the kernels of its width; `values`, `orders` and `features` are names in
-    `hsgen.keys`.  Orders, features and types other than unsigned ones hold for all sorts of the target alike.
+    `hsgen.keys`.  Orders, features and types other than unsigned ones hold for all sorts of the target alike, and so
+    does the text of an `epilogue`.
     """
 
     keys: tuple[str, ...]
@@ -35,6 +36,7 @@ class Choice:
     values: tuple[str, ...] = ("none",)
     orders: tuple[str, ...] = ("ascending",)
     features: tuple[str, ...] = ()
+    epilogue: str = ""
 
     @property
     def widths(self) -> tuple[str, ...]:
@@ -49,11 +51,13 @@ class Choice:
             ranged="range" in self.features,
             counted="count" in self.features,
             changes="changes" in self.features,
+            epilogue=self.epilogue,
         )
 
     @property
     def record(self) -> dict[str, list[str]]:
-        """The manifest's form."""
+        """The manifest's form; an epilogue is there whole, line by line, so that a bundle can be made again."""
+        more = {"epilogue": self.epilogue.splitlines()} if self.epilogue else {}
         return {
             "keys": list(self.keys),
             "apis": list(self.apis),
@@ -61,6 +65,7 @@ class Choice:
             "values": list(self.values),
             "orders": list(self.orders),
             "features": list(self.features),
+            **more,
         }
 
 
@@ -78,6 +83,7 @@ def choose(
     values: Iterable[str] = (),
     orders: Iterable[str] = (),
     features: Iterable[str] = (),
+    epilogue: str = "",
 ) -> Choice:
     """Return the choice that these names make.
 
@@ -103,7 +109,7 @@ def choose(
         for name in sorted(wanted - set(have[word])):
             raise Usage(f"target {target.name}: has no {word} {name}; it has {', '.join(have[word])}")
         picked[word] = tuple(n for n in have[word] if n in (wanted or default[word]))
-    return Choice(**{f"{word}s": names for word, names in picked.items()})
+    return Choice(**{f"{word}s": names for word, names in picked.items()}, epilogue=epilogue)
 
 
 def _known(target: Target) -> dict[str, tuple[str, ...]]:
@@ -119,16 +125,18 @@ def _known(target: Target) -> dict[str, tuple[str, ...]]:
 
 
 def widened(choice: Choice, have: Choice | None, target: Target) -> Choice:
-    """Return `choice` with what a bundle already has of the target, as far as the target still offers it."""
+    """Return `choice` with what a bundle already has of the target, as far as the target still offers it.
+
+    An epilogue stays if `choice` has none.
+    """
     if have is None:
         return choice
     both = {f"{word}s": names for word, names in _known(target).items()}
-    return Choice(
-        **{
-            name: tuple(n for n in known if n in (*getattr(choice, name), *getattr(have, name)))
-            for name, known in both.items()
-        }
-    )
+    names = {
+        name: tuple(n for n in known if n in (*getattr(choice, name), *getattr(have, name)))
+        for name, known in both.items()
+    }
+    return replace(choice, **names, epilogue=choice.epilogue or have.epilogue)
 
 
 def digest(data: bytes) -> str:
@@ -225,6 +233,7 @@ def _entry(raw: Mapping[str, Any]) -> Entry:
             values=_names(raw, "values", ["none"]),
             orders=_names(raw, "orders", ["ascending"]),
             features=_names(raw, "features", []),
+            epilogue="".join(f"{line}\n" for line in _names(raw, "epilogue", [])),
         ),
         sorts=_names(raw, "sorts", []),
         spirv={str(n): Compiled(str(c["glsl"]), str(c["compiler"])) for n, c in raw.get("spirv", {}).items()},

@@ -18,6 +18,7 @@ from hsgen import target as targets
 from hsgen.backends import hosts
 from hsgen.backends.runner import Given, Runner
 from hsgen.errors import Unavailable, Usage
+from hsgen.following import report_words
 from hsgen.keys import ORDERS, TYPES, VALUES, Form
 from hsgen.plan import PLAIN, Options, bit_range, scratch_bytes
 from hsgen.spec import Sort
@@ -42,6 +43,7 @@ class Sorter(Runner):
         bit_range: whether calls may choose the bits that keys are sorted by.
         device_count: whether calls may leave the count to a buffer on the device.
         changes: whether calls are told where runs of equal keys begin.
+        epilogue: the text of what is done with every sorted key, see docs/epilogue.md.
 
     Raises:
         hsgen.errors.Usage: there is no such target, key type, value or order, or no sort that combines them.
@@ -60,6 +62,7 @@ class Sorter(Runner):
         bit_range: bool = False,
         device_count: bool = False,
         changes: bool = False,
+        epilogue: str = "",
     ) -> None:
         self.key, self.value, self.order = key_name(key), value_name(value), order
         if order not in ORDERS:
@@ -71,6 +74,7 @@ class Sorter(Runner):
             ranged=bool(bit_range),
             counted=bool(device_count),
             changes=bool(changes),
+            epilogue=epilogue,
         )
         host = host_of(context)
         found, sort = serving(host, target, self.key, form)
@@ -102,7 +106,8 @@ class Sorter(Runner):
         the bits from `begin_bit` up to, not including, `end_bit` (None: to the last).  With `count`, a 32-bit number
         on the device, min(count, n) keys are sorted.  Nothing at or beyond n is written.  `report`, of a sorter that
         tells changes, gets n + 1 32-bit words at most: the number of runs of keys that are equal from bit `shift` of
-        their ordered bits on, then the ascending places at which runs begin.
+        their ordered bits on, then the ascending places at which runs begin; of one with an epilogue what that writes.
+        An epilogue is told `shift`.
 
         Raises:
             TypeError: a wrong Python type, such as a numpy array.
@@ -143,13 +148,13 @@ class Sorter(Runner):
 
     def _shift(self, shift: int, given: bool) -> int:
         """The bit from which on keys of a run are equal."""
-        if given != self._sort.form.changes:
+        if given != (report_words(self._sort) != (0, 0)):
             raise ValueError(
-                "report is given; make the sorter with changes=True"
+                "report is given; make the sorter with changes=True, or with an epilogue that has a report"
                 if given
-                else "report is missing: this sorter tells where runs of equal keys begin"
+                else "report is missing: this sorter tells where runs of equal keys begin, or what its epilogue does"
             )
-        if not 0 <= shift < (self._sort.plan.bits if given else 1):
+        if not 0 <= shift < (self._sort.plan.bits if given or self._sort.form.epilogue else 1):
             raise ValueError(f"shift {shift}: give 0 to {self._sort.plan.bits - 1}, and a report")
         return shift
 

@@ -13,7 +13,7 @@ from typing import Any
 import jinja2
 from jinja2 import meta
 
-from hsgen import __version__, resources, sorts
+from hsgen import __version__, epilogue, resources, sorts
 from hsgen.algorithms import EVERY
 from hsgen.dialect import Dialect, load
 from hsgen.errors import Wrong
@@ -87,8 +87,13 @@ def sources_of(env: jinja2.Environment, names: list[str]) -> list[str]:
 def options(form: Form) -> list[tuple[str, str]]:
     """Return the options of `hsgen generate`, by their words, that make sorts of a form; none for plain keys."""
     out = [("value", form.value)] if form.value != "none" else []
-    out += [("order", "both")] * form.typed
-    return out + [("feature", name) for name in form.features]
+    out += [("order", "both")] * form.typed + [("feature", name) for name in form.features]
+    return out + [("epilogue", "FILE")] * bool(form.epilogue)
+
+
+def _rows(kernel: Kernel) -> int:
+    """The keys of a row of a kernel that takes them by rows; 0 of others."""
+    return getattr(kernel.params, "row", 0)
 
 
 def header(sort: Sort, dialect: Dialect, env: jinja2.Environment, api: str) -> str:
@@ -97,7 +102,8 @@ def header(sort: Sort, dialect: Dialect, env: jinja2.Environment, api: str) -> s
     bodies = [k.template + ".j2" for k in sort.kernels]
     grids = [f"dialects/{dialect.name}_parts.j2"] if any(k.cooperative for k in sort.kernels) else []
     exits = ["radix/exit.j2"] if any(getattr(k.params, "sorted_exit", False) for k in sort.kernels) else []
-    used = sources_of(env, [f"dialects/{dialect.name}.j2", *grids, *exits, *words, *bodies])
+    rows = [f"dialects/{dialect.name}_rows.j2"] if dialect.rowed and any(_rows(k) for k in sort.kernels) else []
+    used = sources_of(env, [f"dialects/{dialect.name}.j2", *grids, *rows, *exits, *words, *bodies])
     what = f"{sort.algorithm} of {sort.label} elements"
     if sort.kind != "scan":
         name = "" if sort.kind == sort.algorithm else f"{sort.algorithm} "
@@ -133,9 +139,12 @@ def template_errors() -> Iterator[None]:
 
 
 def _kernel(env: jinja2.Environment, sort: Sort, kernel: Kernel, dialect: Dialect) -> str:
-    context = EVERY[kernel.algorithm].context(kernel.params)
+    context = dict(EVERY[kernel.algorithm].context(kernel.params))
+    if isinstance(kernel.data, epilogue.Shape):
+        text = kernel.data.text
+        context |= {"epilogue": epilogue.parsed(text), "supplied": epilogue.module(text)}
     body = env.get_template(kernel.template + ".j2").render(
-        kernel=kernel, p=kernel.params, apart=dialect.apart, **context
+        kernel=kernel, p=kernel.params, apart=dialect.apart, rows=dialect.rowed, **context
     )
     return f"\n{dialect.comment} {kernel.summary}\n" + dialect.wrap(sort, kernel, body)
 

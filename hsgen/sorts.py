@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import dropwhile
 from typing import Any
 
-from hsgen import changes
+from hsgen import changes, epilogue
 from hsgen.algorithms import DERIVED, EVERY, Algorithm
 from hsgen.algorithms.buffers import DEVICE_N
 from hsgen.errors import Usage
@@ -231,6 +231,8 @@ def moved(sort: Sort, step: Step, n: int) -> int:
     kernel, name = sort.kernel(step.kernel), step.kernel
     if isinstance(kernel.data, changes.Shape):
         return changes.moved(kernel.data, step, n)
+    if isinstance(kernel.data, epilogue.Shape):
+        return epilogue.moved(kernel.data, n)
     for part in sort.parts:
         name = name.removesuffix(suffix(sort.parts, part))
     return EVERY[kernel.algorithm].moved(kernel.params, replace(step, kernel=name), n)

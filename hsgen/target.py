@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from hsgen import changes, resources, sorts
+from hsgen import following, resources, sorts
 from hsgen.algorithms import ALGORITHMS, DERIVED
 from hsgen.arches import read_isa
 from hsgen.choices import ALL, Auto, algorithm, read_autos, read_choices
@@ -137,7 +137,7 @@ class Target:
             if width != "u32":
                 raise Usage(f"value packed: goes with keys of 32 bits, not with {key}")
             width = "u64"
-        changes.fit(form, label if label in DERIVED else "")
+        following.fit(form, label if label in DERIVED else "")
         chosen = self.keys_of(width)
         autos = self.autos_valued if form.value_bytes else self.autos
         upto = autos.get(chosen, ()) if label == AUTO else ((label, ALL),)
@@ -157,8 +157,7 @@ class Target:
             raise Usage(f"target {self.name}: no {what}; radix sorts serve every form that the device can")
         parts[-1] = replace(parts[-1], max_n=ALL)
         kernels, plan, placed = sorts.assemble(parts, f"target {self.name}: sort.{chosen}", form)
-        if form.changes:
-            kernels, plan = changes.appended(kernels, plan, placed, changes.shape(KEYS[width], form, self.device))
+        kernels, plan = following.followed(kernels, plan, placed, KEYS[width], form, self.device)
         return Sort(
             target=self.name,
             algorithm=label,

@@ -1,4 +1,4 @@
-"""Calls of a validation that tell something: digests of arrays, and sorts that tell where keys change."""
+"""Calls of a validation that tell something: digests of arrays, sorts that tell where keys change, and epilogues."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from hsgen import digests, oracle
 from hsgen.cases import Keys
+from hsgen.following import report_words
 from hsgen.frames import Call
 from hsgen.plan import Options
 from hsgen.spec import Sort
@@ -34,3 +35,10 @@ def told(call: Call, sort: Sort, rng: np.random.Generator) -> Call:
     if keys is None:  # an argsort that leaves them away
         keys = call.keys[oracle.permutation(call.keys, sort, call.how)]
     return replace(call, how=replace(call.how, parts=shift), report=oracle.changes(keys, sort, shift))
+
+
+def supplied(call: Call, sort: Sort, rng: np.random.Generator) -> Call:
+    """Return the call of a sort with an epilogue, whose report is left to its user but must stay within its room."""
+    words, words_per_key = report_words(sort)
+    room = words + words_per_key * call.n if words or words_per_key else None
+    return replace(call, how=replace(call.how, parts=int(rng.integers(0, sort.plan.bits))), report_room=room)

@@ -149,9 +149,10 @@ def call(sort: Sort, keys: Keys, how: Options, *, in_place: bool, count: int | N
         return _segmented(sort, keys, how, rng)
     if sort.kind == "check":
         return telling.digested(sort, keys, how, rng)
+    if sort.form.epilogue:
+        return telling.supplied(call(_plain(sort), keys, how, in_place=in_place, count=count, rng=rng), sort, rng)
     if sort.form.changes:
-        plain = replace(sort, form=replace(sort.form, changes=False))
-        return telling.told(call(plain, keys, how, in_place=in_place, count=count, rng=rng), sort, rng)
+        return telling.told(call(_plain(sort), keys, how, in_place=in_place, count=count, rng=rng), sort, rng)
     live = keys if count is None else keys[: min(count, n)]
     if not sort.form.value_bytes and (expected := whole_keys(live, sort, how)) is not None:
         return Call(n=n, keys=keys, expected=expected, in_place=in_place, how=how, count=count)
@@ -167,6 +168,11 @@ def call(sort: Sort, keys: Keys, how: Options, *, in_place: bool, count: int | N
         how=how,
         count=count,
     )
+
+
+def _plain(sort: Sort) -> Sort:
+    """The sort, as if nothing were told besides."""
+    return replace(sort, form=replace(sort.form, changes=False, epilogue=""))
 
 
 def _merging(sort: Sort, keys: Keys, how: Options, rng: np.random.Generator) -> Call:

@@ -10,7 +10,7 @@ import click
 
 from hsgen import target as target_files
 from hsgen.bundle import Files, Modules, build, sorts
-from hsgen.cli.common import Wanted, emit_json, json_option, require_option, required, wanted_options
+from hsgen.cli.common import Wanted, emit_json, fragment, json_option, require_option, required, wanted_options
 from hsgen.errors import Unavailable, Usage, Wrong
 from hsgen.manifest import CHECK, MANIFEST, Choice, Manifest, widened
 from hsgen.store import changes, compare, read_manifest, unified, write
@@ -64,7 +64,10 @@ def generate(
     Without -t all targets that the bundle already holds are made again.
     """
     if (wanted or apis or algorithms) and not names:
-        raise Usage("--key, --value, --order, --feature, --api and --algorithm choose within a target; name it with -t")
+        raise Usage(
+            "--key, --value, --order, --feature, --epilogue, --api and --algorithm choose within a target; "
+            "name it with -t"
+        )
     old = read_manifest(folder)
     for name in removed:
         if old is None or name not in old.targets:
@@ -141,7 +144,8 @@ def _recorded(folder: Path, old: Manifest, names: tuple[str, ...] = ()) -> dict[
             raise Usage(f"{folder}: target {name} does not come with hsgen; give its file with -t {name}.toml")
         found = given.get(name) or target_files.find(name)
         have = entry.choice
-        again = Wanted(keys=have.keys, values=have.values, orders=have.orders, features=have.features)
+        more = {"orders": have.orders, "features": have.features, "epilogue": have.epilogue}
+        again = Wanted(keys=have.keys, values=have.values, **more)  # type: ignore[arg-type]
         parts[name] = (found, again.choice(found, have.apis, have.algorithms))
     return parts
 
@@ -156,9 +160,14 @@ def _without(old: Manifest | None, removed: tuple[str, ...]) -> Manifest | None:
 @_folder
 @_targets
 @click.option("--diff", is_flag=True, help="Print what would change (not with --json).")
+@click.option(
+    "--epilogue", type=click.Path(path_type=Path), metavar="FILE", help="The epilogue that it must have been made with."
+)
 @require_option
 @json_option
-def check(folder: Path, names: tuple[str, ...], diff: bool, require: bool, as_json: bool) -> None:
+def check(
+    folder: Path, names: tuple[str, ...], diff: bool, epilogue: Path | None, require: bool, as_json: bool
+) -> None:
     """Say whether a bundle is what hsgen generates today; exit with 1 if not.
 
     Reads the targets and options from the bundle's manifest.  -t is only for targets that do not come with hsgen.
@@ -166,13 +175,25 @@ def check(folder: Path, names: tuple[str, ...], diff: bool, require: bool, as_js
     else is checked, and the exit code is 3.
     """
     with required(require):
-        _check(folder, names, diff, as_json)
+        old = read_manifest(folder)
+        if old is None:
+            raise Usage(f"{folder}: no bundle there; name a folder with a {MANIFEST}")
+        if epilogue is not None:
+            _same_epilogue(folder, old, epilogue)
+        _check(folder, old, names, diff, as_json)
 
 
-def _check(folder: Path, names: tuple[str, ...], diff: bool, as_json: bool) -> None:
-    old = read_manifest(folder)
-    if old is None:
-        raise Usage(f"{folder}: no bundle there; name a folder with a {MANIFEST}")
+def _same_epilogue(folder: Path, old: Manifest, file: Path) -> None:
+    """Say no if a target of the bundle has another epilogue than the file."""
+    text = fragment(file)
+    for name, entry in old.targets.items():
+        if entry.choice.epilogue != text:
+            has = "another epilogue than" if entry.choice.epilogue else "no epilogue, not that of"
+            again = f"hsgen generate -t {quote(name)} --epilogue {quote(str(file))} -o {quote(str(folder))}"
+            raise Wrong(f"{folder}: target {name} has {has} {file}; run: {again}")
+
+
+def _check(folder: Path, old: Manifest, names: tuple[str, ...], diff: bool, as_json: bool) -> None:
     parts = _recorded(folder, old, names)
     for name in names:
         if target_files.find(name).name not in parts:

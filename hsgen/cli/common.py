@@ -10,10 +10,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
 from itertools import product
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
+from hsgen.epilogue import parsed
 from hsgen.errors import Unavailable, Usage, Wrong
 from hsgen.keys import FEATURES, ORDERS, TYPES, VALUES
 from hsgen.manifest import Choice, choose
@@ -36,9 +38,10 @@ class Wanted:
     values: tuple[str, ...] = ()
     orders: tuple[str, ...] = ()
     features: tuple[str, ...] = ()
+    epilogue: str = ""
 
     def __bool__(self) -> bool:
-        return bool(self.keys or self.values or self.orders or self.features)
+        return bool(self.keys or self.values or self.orders or self.features or self.epilogue)
 
     def choice(self, target: Target, apis: Iterable[str] = (), algorithms: Iterable[str] = ()) -> Choice:
         """Return what of a target these names choose.
@@ -47,7 +50,7 @@ class Wanted:
             Usage: the target has nothing of a name.
         """
         more = {"values": self.values, "orders": self.orders, "features": self.features}
-        return choose(target, self.keys, apis, algorithms, **more)
+        return choose(target, self.keys, apis, algorithms, **more, epilogue=self.epilogue)
 
     def sorts(self, target: Target, algorithms: Iterable[str] = ()) -> list[Sort]:
         """Return the sorts of every label that a target has, or of those named, as far as they serve what is wanted.
@@ -104,7 +107,31 @@ _OPTIONS = (
         help="range: sort by some bits of the keys; count: take the count from device memory; changes: tell where the "
         "sorted keys change.",
     ),
+    click.option(
+        "--epilogue",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="What is done with every sorted key: a template with a macro named epilogue (docs/epilogue.md).",
+    ),
 )
+
+
+def fragment(path: Path) -> str:
+    """Return the text of an epilogue, its lines ended as in all that is generated.
+
+    Raises:
+        Usage: the file cannot be read, or holds no epilogue.
+    """
+    try:
+        text = "".join(f"{line}\n" for line in path.read_text(encoding="utf-8").splitlines())
+        parsed(text)
+    except OSError as e:
+        raise Usage(f"{path}: cannot be read ({e.strerror}); give the file of an epilogue") from None
+    except UnicodeDecodeError:
+        raise Usage(f"{path}: is not text; give the file of an epilogue") from None
+    except Usage as e:
+        raise Usage(*(f"{path}: {line}" for line in e.lines)) from None
+    return text
 
 
 def wanted_options(command: Callable[..., T]) -> Callable[..., T]:
@@ -112,10 +139,18 @@ def wanted_options(command: Callable[..., T]) -> Callable[..., T]:
 
     @wraps(command)
     def call(
-        *, keys: tuple[str, ...], values: tuple[str, ...], order: str | None, features: tuple[str, ...], **more: Any
+        *,
+        keys: tuple[str, ...],
+        values: tuple[str, ...],
+        order: str | None,
+        features: tuple[str, ...],
+        epilogue: Path | None,
+        **more: Any,
     ) -> T:
         orders = ORDERS if order == "both" else (order,) if order else ()
-        return command(wanted=Wanted(keys=keys, values=values, orders=orders, features=features), **more)
+        text = fragment(epilogue) if epilogue else ""
+        wanted = Wanted(keys=keys, values=values, orders=orders, features=features, epilogue=text)
+        return command(wanted=wanted, **more)
 
     for option in reversed(_OPTIONS):
         call = option(call)

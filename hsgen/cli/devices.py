@@ -28,6 +28,7 @@ from hsgen.cli.common import (
     seed_option,
     wanted_options,
 )
+from hsgen.epilogue import parsed
 from hsgen.errors import Usage, Wrong
 from hsgen.matching import Match
 from hsgen.spec import Sort
@@ -79,6 +80,8 @@ def validate(
         raise Usage(
             "--large goes with neither --full nor --record, which are about many small cases; leave it out there"
         )
+    if wanted.epilogue:
+        _supplied(wanted.epilogue, record)
     with required(require):
         drive = places.Drive(
             target=name,
@@ -100,6 +103,14 @@ def validate(
     if file is not None:
         text = evidence.recorded(file.read_text(encoding="utf-8"), str(file), _row(place, rows))
         places.replace(file, text, "nothing was recorded")
+
+
+def _supplied(text: str, record: bool) -> None:
+    """Refuse epilogues that change what is compared, and evidence about them."""
+    if record:
+        raise Usage("--epilogue: is no form of a target's sorts that evidence could be about; leave out --record")
+    if parsed(text).changes_keys:
+        raise Usage("--epilogue: changes keys, so nobody knows how they must come out; validate the sort without it")
 
 
 def _shown(rows: list[dict[str, Any]], seed: int, as_json: bool) -> None:

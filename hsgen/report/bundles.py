@@ -50,8 +50,8 @@ def _targets(folder: Path, manifest: Manifest, names: Sequence[str]) -> list[Tar
 
 def _subject(folder: Path, entry: Entry, found: Target) -> Subject:
     have = entry.choice
-    more = {"values": have.values, "orders": have.orders, "features": have.features}
-    choice = choose(found, have.keys, have.apis, have.algorithms, **more)
+    more = {"values": have.values, "orders": have.orders, "features": have.features, "epilogue": have.epilogue}
+    choice = choose(found, have.keys, have.apis, have.algorithms, **more)  # type: ignore[arg-type]
     return Subject(target=found, sorts=bundle.sorts(found, choice), apis=have.apis, files=_sizes(folder, entry.files))
 
 

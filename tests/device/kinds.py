@@ -1,6 +1,7 @@
-"""Segments, merges, checks and sorts that tell where keys change, through an engine, compared with numpy.
+"""Segments, merges, checks, sorts that tell where keys change and ones with an epilogue, through an engine, compared
+with numpy.
 
-`python kinds.py API LIBRARY TARGET ALGORITHM OPTIONS` does so through the C runtime, in a process of its own, and
+`python kinds.py API LIBRARY TARGET KIND OPTIONS` does so through the C runtime, in a process of its own, and
 prints JSON: what `wrong` returns, or what checking layers said.
 """
 
@@ -28,10 +29,33 @@ GUARD = 16
 """Words behind each buffer that nothing may write."""
 
 
-def sort_of(name: str, algorithm: str) -> Sort:
-    """The sort that is tried: merges have values, plain sorts tell where keys change."""
-    forms = {"mergepath": Form(value="v4", typed=True), "auto": Form(changes=True)}
-    return target.find(name).sort(algorithm, "u32", forms.get(algorithm, Form(typed=True)))
+EPILOGUE = """
+{% set report_words = 2 %}
+{% set report_words_per_key = 4 %}
+{% macro epilogue(i, n, key, before, value, report, shift) %}
+hs_add({{ report(0) }}, hs_bits({{ key }}, 0));
+if ({{ i }} == {{ n }} - 1) {{ report(1) }} = hs_as_word({{ n }});
+{{ report("2 + 4 * %s" | format(i)) }} = hs_bits({{ before }}, 0);
+{{ report("3 + 4 * %s" | format(i)) }} = {{ value() }};
+{{ report("4 + 4 * %s" | format(i)) }} = {{ value(1) }};
+{{ report("5 + 4 * %s" | format(i)) }} = hs_bits({{ key }}, 0) >> {{ shift }};
+{% endmacro %}
+"""
+
+
+def sort_of(name: str, kind: str) -> Sort:
+    """The sort that is tried: merges have values, and sorts with an epilogue of 8 bytes."""
+    forms = {
+        "mergepath": Form(value="v4", typed=True),
+        "changes": Form(changes=True),
+        "epilogue": Form(value="v8", epilogue=EPILOGUE),
+    }
+    return target.find(name).sort(label(kind), "u32", forms.get(kind, Form(typed=True)))
+
+
+def label(kind: str) -> str:
+    """The algorithm of a kind."""
+    return "auto" if kind in ("changes", "epilogue") else kind
 
 
 def call(engine: Engine, n: int, given: Mapping[str, tuple[int, Words]], **how: Any) -> dict[int, Words]:
@@ -146,31 +170,57 @@ def changes(engine: Engine, rng: np.random.Generator) -> int:
     return 2 * len(cases)
 
 
+def epilogues(engine: Engine, rng: np.random.Generator) -> int:
+    """Sorts whose epilogue tells all that it can know; return how many."""
+    cases = [(0, 0), (1, 31), (2, 0), (2047, 3), (2049, 20), (70001, 16)]
+    for n, shift in cases:
+        keys, values = rng.integers(0, 2**32, n, np.uint32), rng.integers(0, 2**32, (n, 2), np.uint32)
+        order = np.argsort(keys, kind="stable")
+        for in_place in (False, True):
+            told = np.append(np.zeros(2, np.uint32), np.full(4 * n, MARK, np.uint32))
+            given = {"report": (REPORT, told)}
+            if n:
+                given |= {"source": (KEYS, keys), "destination": (KEYS, keys)}
+                given |= {"values": (VALUES, values.reshape(-1)), "values_out": (VALUES, values.reshape(-1))}
+            if n and not in_place:
+                given["destination"] = (KEYS_OUT, np.full(n, MARK, np.uint32))
+                given["values_out"] = (VALUES_OUT, np.full(2 * n, MARK, np.uint32))
+            report = call(engine, n, given, parts=shift)[REPORT]
+            expected = keys[order]
+            assert report[0] == np.add.reduce(expected, dtype=np.uint32) and report[1] == n, (n, shift)
+            rows = report[2:].reshape(n, 4)
+            assert (rows[:, 0] == np.append(expected[:1], expected[:-1])).all(), (n, shift)
+            assert (rows[:, 1:3] == values[order]).all(), (n, shift)
+            assert (rows[:, 3] == expected >> np.uint32(shift)).all(), (n, shift)
+    return 2 * len(cases)
+
+
 KINDS: Mapping[str, Callable[[Engine, np.random.Generator], int]] = {
     "mergepath": merges,
     "segments": segments,
     "check": checks,
-    "auto": changes,
+    "changes": changes,
+    "epilogue": epilogues,
 }
 
 
-def wrong(engine: Engine, algorithm: str) -> tuple[int, str]:
-    """Try an algorithm: how many calls there were, and what was wrong with one."""
+def wrong(engine: Engine, kind: str) -> tuple[int, str]:
+    """Try a kind: how many calls there were, and what was wrong with one."""
     try:
-        return KINDS[algorithm](engine, np.random.default_rng(1)), ""
+        return KINDS[kind](engine, np.random.default_rng(1)), ""
     except AssertionError as e:
         return 0, str(e)
 
 
 def main() -> None:
     """See above."""
-    api, path, name, algorithm, options = sys.argv[1:6]
+    api, path, name, kind, options = sys.argv[1:6]
     if api == "opencl":
         toolchain.prepare_opencl()
     harness = Harness(Path(path))
     index = next(h.handle for h in harness.hosts(api) if api != "opencl" or "Intel" in h.platform)
-    engine = Native(harness, api, sort_of(name, algorithm), index, options)
-    count, problem = wrong(engine, algorithm)
+    engine = Native(harness, api, sort_of(name, kind), index, options)
+    count, problem = wrong(engine, kind)
     print(json.dumps((count, problem or engine.messages())))
     engine.close()
 

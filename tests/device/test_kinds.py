@@ -9,27 +9,28 @@ from pathlib import Path
 
 import pytest
 from conftest import missing
-from kinds import KINDS, sort_of, wrong
+from kinds import KINDS, label, sort_of, wrong
 from test_vulkan import Lavapipe
 from test_vulkan import lavapipe as lavapipe
 
 from hsgen import target
 from hsgen.backends import native, opencl, shim
 from hsgen.backends.hosts import Host
+from hsgen.cli import main
 from hsgen.errors import Unavailable, Usage
 from hsgen.plan import Options, settled
 
 SCRIPT = Path(__file__).with_name("kinds.py")
 
 
-def through_c(api: str, name: str, algorithm: str, options: str) -> tuple[int, str]:
+def through_c(api: str, name: str, kind: str, options: str) -> tuple[int, str]:
     """What comes out through the C runtime of an API."""
-    sort = sort_of(name, algorithm)
+    sort = sort_of(name, kind)
     try:
-        place = native.library(api, [target.find(name)], "u32", algorithms=[algorithm], form=sort.form)
+        place = native.library(api, [target.find(name)], "u32", algorithms=[label(kind)], form=sort.form)
     except Unavailable as e:
         missing(str(e))
-    command = [sys.executable, str(SCRIPT), api, str(place), name, algorithm, options]
+    command = [sys.executable, str(SCRIPT), api, str(place), name, kind, options]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if "VK_LAYER_KHRONOS_validation is not installed" in done.stderr:
         missing("the validation layers are not installed (apt-get install vulkan-validationlayers)")
@@ -39,41 +40,50 @@ def through_c(api: str, name: str, algorithm: str, options: str) -> tuple[int, s
 
 
 @pytest.mark.device
-@pytest.mark.parametrize("algorithm", KINDS)
-def test_through_pyopencl(embedded: Host, algorithm: str) -> None:
+@pytest.mark.parametrize("kind", KINDS)
+def test_through_pyopencl(embedded: Host, kind: str) -> None:
     context = opencl.context_for(embedded)
-    engine = opencl.Direct(context, opencl.Compiled(context, sort_of("generic", algorithm)))
-    count, problem = wrong(engine, algorithm)
+    engine = opencl.Direct(context, opencl.Compiled(context, sort_of("generic", kind)))
+    count, problem = wrong(engine, kind)
     assert count > 10 and not problem
 
 
 @pytest.mark.device
-@pytest.mark.parametrize("algorithm", KINDS)
-def test_through_opencl_in_c(embedded: Host, algorithm: str) -> None:
-    count, problem = through_c("opencl", "generic", algorithm, "poison=1")
+@pytest.mark.parametrize("kind", KINDS)
+def test_through_opencl_in_c(embedded: Host, kind: str) -> None:
+    count, problem = through_c("opencl", "generic", kind, "poison=1")
     assert count > 10 and not problem
 
 
 @pytest.mark.device
-@pytest.mark.parametrize("algorithm", KINDS)
-def test_through_vulkan_in_c(lavapipe: Lavapipe, algorithm: str) -> None:
+@pytest.mark.parametrize("kind", KINDS)
+def test_through_vulkan_in_c(lavapipe: Lavapipe, kind: str) -> None:
     """With buffers by descriptor, and larger ones by address, under the validation layers."""
     lavapipe(8)
-    count, problem = through_c("vulkan", "generic", algorithm, "poison=1 validation=1 binding_limit=65536")
+    count, problem = through_c("vulkan", "generic", kind, "poison=1 validation=1 binding_limit=65536")
     assert count > 10 and not problem
 
 
 @pytest.mark.device
-@pytest.mark.parametrize("algorithm", KINDS)
-def test_metal_text(embedded: Host, algorithm: str) -> None:
+@pytest.mark.parametrize("kind", KINDS)
+def test_metal_text(embedded: Host, kind: str) -> None:
     """As C++ for OpenCL, which is no substitute for Apple's compiler."""
     try:
         host = shim.takers()[0]
     except Unavailable as e:
         missing(str(e))
-    context, sort = opencl.context_for(host), sort_of("generic", algorithm)
-    count, problem = wrong(opencl.Direct(context, opencl.Compiled(context, sort, shim.source(sort))), algorithm)
+    context, sort = opencl.context_for(host), sort_of("generic", kind)
+    count, problem = wrong(opencl.Direct(context, opencl.Compiled(context, sort, shim.source(sort))), kind)
     assert count > 10 and not problem
+
+
+@pytest.mark.device
+@pytest.mark.parametrize(("algorithm", "value"), [("check", "v8"), ("segments", "v16"), ("mergepath", "v8")])
+def test_wide_values_through_vulkan(lavapipe: Lavapipe, algorithm: str, value: str) -> None:
+    """Of arrays that begin at a value, which is less than what a device asks of a binding, all words are read."""
+    lavapipe(8)
+    command = ["validate", "-t", "lavapipe", "--api", "vulkan", "--key", "u32", "--algorithm", algorithm]
+    assert main([*command, "--value", value]) == 0
 
 
 @pytest.mark.parametrize(

@@ -20,8 +20,8 @@ LAYERS = (
     ("arches", "cubin", "matching"),
     ("spec",),
     ("plan", "oracle", "algorithms"),
-    ("changes", "digests"),
-    ("sorts",),
+    ("changes", "digests", "epilogue"),
+    ("following", "sorts"),
     ("choices", "evidence"),
     ("target", "toolchain"),
     ("dialect",),
@@ -133,9 +133,11 @@ def test_every_template_is_used() -> None:
     roots |= {f"radix/{name}.j2" for name in ("msd_places", "bucket", "bucket_rest")}  # of sorts by buckets
     roots |= {f"radix/finish{name}.j2" for name in ("", "_starts", "_bounds", "_rest", "_again")}  # the same of pairs
     roots |= {f"radix/rank_{name}.j2" for name in ("match", "flags", "split")}  # imported by a name made up
+    roots |= {"dialects/opencl_rows.j2"}  # of merges by rows
     roots |= {"merge/path.j2", "merge/path_walk.j2"}  # of merge sorts whose last levels are merged by paths
     changes = ("single", "count", "spine", "place", "serial_single", "serial_count", "serial_place")
     roots |= {f"changes/{name}.j2" for name in changes}  # of sorts that tell where keys change
+    roots |= {"epilogue/rows.j2"}  # of sorts with one
     roots |= {"radix/exit.j2"}  # of sorts that look whether keys are in order
     roots |= {"segments/copy.j2", "segments/serial_windows.j2"}  # of narrow keys, and of keys with values
     for found in map(target.find, target.names()):

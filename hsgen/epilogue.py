@@ -1,0 +1,213 @@
+"""Epilogues: what a user supplies to be done with every sorted key, as a step behind any sort.
+
+A fragment is a Jinja template with a macro `epilogue`, whose arguments it picks by name from `ARGUMENTS`, and which
+gives statements in the words of every dialect; docs/epilogue.md is its users' reference.  The step reads the sorted
+keys once.  It stands behind the sort, not in its last pass, since which pass moves keys last is often known to the
+device alone, and since a key in a scattering pass has no neighbours.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+import jinja2
+
+from hsgen.device import Device
+from hsgen.errors import Usage
+from hsgen.keys import Form, KeyType
+from hsgen.spec import PARTS, Binding, Buffer, Kernel, Part, Plan, Step
+
+ARGUMENTS = ("i", "key", "before", "value", "report", "shift", "n")
+"""What a fragment can ask for: the place of a key, the key, the one before it, words of its value, words of the report,
+a number of the call, the count of keys."""
+SETTINGS = ("report_words", "report_words_per_key", "changes_keys")
+NAME = "epilogue"
+_HINT = "docs/epilogue.md says what an epilogue looks like"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Epilogue:
+    """What a fragment says: the arguments of its macro, the words of its report (so many, and so many a key), and
+    whether it changes keys."""
+
+    arguments: tuple[str, ...]
+    report_words: int
+    report_words_per_key: int
+    changes_keys: bool
+
+    @property
+    def reports(self) -> bool:
+        """Whether it has a report."""
+        return "report" in self.arguments
+
+    def report_length(self, n: int) -> int:
+        """Return the words that the report of n keys has room for."""
+        return self.report_words + self.report_words_per_key * n
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """How sorted keys are dealt to lanes: each of the `work_group` lanes has `rows` keys of a tile, of which each of at
+    most `groups` work-groups takes neighbouring ones.  A lane alone (work_group 1) walks from key to key."""
+
+    key: KeyType
+    value_words: int
+    text: str
+    work_group: int
+    rows: int
+    groups: int
+
+    @property
+    def tile(self) -> int:
+        """Keys that a work-group handles at once."""
+        return self.work_group * self.rows
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    return jinja2.Environment(
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,
+    )
+
+
+@cache
+def module(text: str) -> Any:
+    """Return what a fragment defines, for templates to call."""
+    return _environment().from_string(text).module
+
+
+@cache
+def parsed(text: str) -> Epilogue:
+    """Return what a fragment says of itself.
+
+    Raises:
+        Usage: it is no template, has no macro `epilogue`, asks for what there is not, or settings that do not fit it.
+    """
+    if not text.isascii() or "\0" in text:
+        raise Usage(f"epilogue: holds other characters than ASCII, which not every API's compiler reads; {_HINT}")
+    try:
+        made = module(text)
+        macro = getattr(made, NAME, None)
+        if not isinstance(macro, jinja2.runtime.Macro):
+            raise Usage(f"epilogue: has no macro named {NAME}; {_HINT}")
+        found = _checked(made, macro)
+        macro(*(_sample(name) for name in macro.arguments))
+    except jinja2.TemplateSyntaxError as e:
+        raise Usage(f"epilogue: line {e.lineno}: {e.message}; {_HINT}") from None
+    except (jinja2.TemplateError, TypeError) as e:
+        raise Usage(f"epilogue: {e}; {_HINT}") from None
+    return found
+
+
+def _sample(name: str) -> Any:
+    """An argument to try a macro with."""
+    return (lambda at=0: str(at)) if name in ("value", "report") else name
+
+
+def _checked(made: Any, macro: Any) -> Epilogue:
+    """What a fragment says, once its arguments and settings are found right."""
+    arguments = tuple(macro.arguments)
+    for name in arguments:
+        if name not in ARGUMENTS:
+            raise Usage(f"epilogue: asks for {name}; an epilogue gets {', '.join(ARGUMENTS)}")
+    numbers = {word: getattr(made, word, 0) for word in SETTINGS}
+    for word in SETTINGS[:2]:
+        if type(numbers[word]) is not int or not 0 <= numbers[word] < 2**31:
+            raise Usage(f"epilogue: {word} is {numbers[word]!r}; give a number from 0 to {2**31 - 1}")
+    told = bool(numbers["report_words"] or numbers["report_words_per_key"])
+    if told != ("report" in arguments):
+        what = "asks for report" if not told else "has a report that its macro does not ask for"
+        raise Usage(f"epilogue: {what}; set report_words or report_words_per_key along with the argument report")
+    if numbers["changes_keys"] and "before" in arguments:
+        raise Usage("epilogue: changes keys and asks for before, which others change meanwhile; leave out one of them")
+    return Epilogue(
+        arguments=arguments,
+        report_words=numbers["report_words"],
+        report_words_per_key=numbers["report_words_per_key"],
+        changes_keys=bool(numbers["changes_keys"]),
+    )
+
+
+def fit(form: Form, other: str) -> None:
+    """Refuse what has no epilogue: `other`, the name of what is no sort, if it is none, counts on the device, and
+    reports of where keys change.  A fragment that asks for values needs them.
+
+    Raises:
+        Usage: such a form has an epilogue, or the fragment is wrong.
+    """
+    if not form.epilogue:
+        return
+    found = parsed(form.epilogue)
+    if form.counted or other:
+        what = "a count on the device" if form.counted else other
+        raise Usage(f"epilogue: does not go with {what}; leave out one of them")
+    if form.changes:
+        raise Usage("epilogue: does not go with feature changes, which tells its report itself; leave out one of them")
+    if "value" in found.arguments and not form.value_bytes:
+        raise Usage("epilogue: asks for value, and nothing is sorted along with keys; give --value")
+
+
+def shape(key: KeyType, form: Form, device: Device) -> Shape:
+    """Return how keys are dealt to lanes on a device: to a few lanes alone on one that keeps local memory in memory."""
+    serial = device.local == "memory"
+    lanes = 1 if serial else 1 << min(256, device.work_group).bit_length() - 1
+    return Shape(
+        key=key,
+        value_words=form.value_bytes // 4,
+        text=form.epilogue,
+        work_group=lanes,
+        rows=4096 if serial else 8,
+        groups=8 if serial else 2048,
+    )
+
+
+def appended(
+    kernels: tuple[Kernel, ...], plan: Plan, parts: tuple[Part, ...], made: Shape
+) -> tuple[tuple[Kernel, ...], Plan]:
+    """Return the kernels and the plan of a sort with the step that calls the epilogue behind them."""
+    says = parsed(made.text)
+    buffers = [Buffer(name="keys", read_only=not says.changes_keys)]
+    roles = ["destination"]
+    if "value" in says.arguments:
+        buffers.append(Buffer(name="values", type="word", read_only=True))
+        roles.append("values_out")
+    if says.reports:
+        buffers.append(Buffer(name="report", type="word"))
+        roles.append("report")
+    kernel = Kernel(
+        name=NAME,
+        template="epilogue/rows",
+        summary="what was supplied to be done with every sorted key",
+        work_group=made.work_group,
+        buffers=tuple(buffers),
+        algorithm=parts[0].algorithm,
+        params=parts[0].params,
+        data=made,
+    )
+    step = Step(
+        kernel=NAME,
+        bindings=tuple(Binding(role=role) for role in roles),
+        argument=0,
+        min_n=0,
+        max_n=plan.max_n,
+        x="n",
+        add=made.tile - 1,
+        div=made.tile,
+        mul=1,
+        cap=made.groups,
+        number=PARTS,
+    )
+    return (*kernels, kernel), replace(plan, steps=(*plan.steps, step))
+
+
+def moved(made: Shape, n: int) -> int:
+    """Return the bytes that the step reads and writes for `n` keys, but for what its report takes."""
+    says = parsed(made.text)
+    values = 4 * made.value_words if "value" in says.arguments else 0
+    return n * (made.key.bytes * (2 if says.changes_keys else 1) + values)

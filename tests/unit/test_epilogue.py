@@ -1,0 +1,75 @@
+"""Fragments of epilogues: what they say of themselves, and what is said of wrong ones."""
+
+from __future__ import annotations
+
+import pytest
+
+from hsgen import epilogue, following, render, sorts, target
+from hsgen.errors import Usage
+from hsgen.keys import Form
+
+RANKS = """{% set report_words_per_key = 1 %}
+{% macro epilogue(value, report, i) %}{{ report(value()) }} = hs_as_word({{ i }});{% endmacro %}
+"""
+PLAIN = "{% macro epilogue(key) %}{% endmacro %}"
+
+
+def test_a_fragment_says_what_it_asks_for() -> None:
+    says = epilogue.parsed(RANKS)
+    assert says.arguments == ("value", "report", "i") and says.reports and not says.changes_keys
+    assert says.report_length(10) == 10
+    assert not epilogue.parsed(PLAIN).reports
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "no macro named epilogue"),
+        ("{% set epilogue = 3 %}", "no macro named epilogue"),
+        ("{% macro epilogue(i) %}\n{{ i }", "line 2"),
+        ("{% macro epilogue(i) %}{{ j }}{% endmacro %}", "'j' is undefined"),
+        ("{% macro epilogue(i) %}{{ value(0) }}{% endmacro %}", "'value' is undefined"),
+        ("{% macro epilogue(i, place) %}{% endmacro %}", "asks for place; an epilogue gets i, key"),
+        ("{% macro epilogue(report) %}{% endmacro %}", "set report_words"),
+        ("{% set report_words = 3 %}{% macro epilogue(i) %}{% endmacro %}", "does not ask for"),
+        ("{% set report_words = -1 %}{% macro epilogue(report) %}{% endmacro %}", "report_words is -1"),
+        ("{% set report_words = '4' %}{% macro epilogue(report) %}{% endmacro %}", "report_words is '4'"),
+        ("{% set report_words_per_key = true %}{% macro epilogue(report) %}{% endmacro %}", "is True"),
+        ("{% set changes_keys = true %}{% macro epilogue(key, before) %}{% endmacro %}", "leave out one"),
+        ("{% macro epilogue(i) %}\xe4{% endmacro %}", "ASCII"),
+        ("{% include 'keys.j2' %}{% macro epilogue(i) %}{% endmacro %}", "no loader"),
+        ("{% macro epilogue(key) %}{{ key(1) }}{% endmacro %}", "not callable"),
+    ],
+)
+def test_wrong_fragments_are_refused_in_one_line(text: str, said: str) -> None:
+    with pytest.raises(Usage) as e:
+        epilogue.parsed(text)
+    assert len(e.value.lines) == 1 and said in e.value.lines[0]
+
+
+@pytest.mark.parametrize(
+    ("label", "form", "said"),
+    [
+        ("auto", Form(epilogue=RANKS), "give --value"),
+        ("auto", Form(epilogue=PLAIN, counted=True), "a count on the device"),
+        ("auto", Form(epilogue=PLAIN, changes=True), "feature changes"),
+        ("segments", Form(epilogue=PLAIN), "does not go with segments"),
+        ("check", Form(epilogue=PLAIN), "does not go with check"),
+    ],
+)
+def test_what_has_no_epilogue_is_refused(label: str, form: Form, said: str) -> None:
+    with pytest.raises(Usage, match=said):
+        target.find("generic").sort(label, "u32", form)
+
+
+def test_a_sort_calls_it_last_and_for_every_count() -> None:
+    sort = target.find("generic").sort("auto", "u32", Form(value="index", epilogue=RANKS))
+    last = sort.plan.steps[-1]
+    assert last.kernel == "epilogue" and (last.min_n, last.max_n) == (0, sort.plan.max_n)
+    assert [b.role for b in last.bindings] == ["destination", "values_out", "report"]
+    assert following.report_words(sort) == (0, 1)
+    assert sorts.moved(sort, last, 1000) == 8000
+    for api in ("opencl", "vulkan", "cuda"):
+        text = render.render(sort, api)
+        assert "--epilogue FILE" in text.header
+        assert "report" in text.parts["epilogue"]
