@@ -15,7 +15,8 @@ Offsets = NDArray[np.int64]
 _Make = Callable[[np.random.Generator, int, int, int], Offsets]
 
 
-def _cut(rng: np.random.Generator, n: int, parts: int) -> Offsets:
+def cut(rng: np.random.Generator, n: int, parts: int) -> Offsets:
+    """Return the `parts` + 1 offsets of segments that n keys are cut into at random places; some may be empty."""
     cuts: Offsets = np.sort(np.concatenate([[0, n], rng.integers(0, n + 1, max(parts - 1, 0))]))
     return cuts
 
@@ -45,18 +46,18 @@ def _empty(rng: np.random.Generator, n: int, small: int, tile: int) -> Offsets:
 
 def _huge(rng: np.random.Generator, n: int, small: int, tile: int) -> Offsets:
     ends = np.minimum(rng.integers(0, 200, 2), n // 2)
-    return np.concatenate([_cut(rng, int(ends[0]), 9), n - ends[1] + _cut(rng, int(ends[1]), 9)])
+    return np.concatenate([cut(rng, int(ends[0]), 9), n - ends[1] + cut(rng, int(ends[1]), 9)])
 
 
 LAYOUTS: dict[str, _Make] = {
-    "some": lambda rng, n, small, tile: _cut(rng, n, n // 64 + 1),
+    "some": lambda rng, n, small, tile: cut(rng, n, n // 64 + 1),
     "tiny": _tiny,
     "around what work-groups hold": _around,
     "one": lambda rng, n, small, tile: np.array([0, n]),
     "gaps at the ends": _gaps,
     "many empty": _empty,
     "one huge": _huge,
-    "a few": lambda rng, n, small, tile: _cut(rng, n, 3),
+    "a few": lambda rng, n, small, tile: cut(rng, n, 3),
     "none": lambda rng, n, small, tile: np.array([n // 2]),
 }
 """Where segments lie in n keys, by name; `small` and `tile` are the lengths at which a sort changes its way."""

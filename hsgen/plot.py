@@ -119,7 +119,8 @@ def _grouped(rows: Rows, by: Any) -> dict[Any, list[Mapping[str, Any]]]:
 def _panel(row: Mapping[str, Any]) -> tuple[Any, ...]:
     """What all rows of a panel have in common."""
     same = ("target", "api", "device", "key", "value", "order", "counted", "kind")
-    return (*(row[name] for name in same), *row["bits"])
+    more = ("task", "segments", "layout", "changes", "epilogue")
+    return (*(row[name] for name in same), *row["bits"], *(row.get(name) for name in more))
 
 
 def _name(row: Mapping[str, Any]) -> str:
@@ -196,6 +197,10 @@ def _title(row: Mapping[str, Any]) -> str:
     words = [*words, "no values" if row["value"] is None else f"values {row['value']}"]
     words += [row["kind"]]
     words += [f"bits {row['bits'][0]} to {row['bits'][1]}"] if row["bits"] != [0, int(row["key"][1:])] else []
-    words += ["counted on the device"] * row["counted"]
+    words += ["counted on the device"] * row["counted"] + ["changes told"] * bool(row.get("changes"))
+    words += ["an epilogue"] * bool(row.get("epilogue"))
+    words += ["merge"] * (row.get("task") == "merge")
+    if row.get("segments"):
+        words += [f"{row['segments']} {'rows' if row['layout'] == 'equal' else 'segments'}"]
     head = f"{row['target']}: {', '.join(words)}"
     return "\n".join(fill(line, _CHARACTERS) for line in (head, f"{row['api']} on {row['device']}"))

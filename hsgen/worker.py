@@ -126,7 +126,7 @@ def _bench(engine: Native, request: Event, show: Callable[[Any], Any], beat: Cal
             taken.add(str(path))
             rivals[name] = _engine({**request, **other}, Harness(path))
             opened.callback(rivals[name].close)
-        more = {"rivals": rivals, "kinds": request["kinds"], "beat": beat}
+        more = {"rivals": rivals, "kinds": request["kinds"], "segments": request["segments"], "beat": beat}
         found = bench.measure(engine, sizes, against, rounds, seed, device, show, how, **more)
         return [asdict(row) for rows in found for row in rows]
 

@@ -77,10 +77,11 @@ class Engine(Protocol):
     def copy(self, size: int) -> float | None:
         """Copy `size` bytes from buffer 0 to buffer 1 on the device, and wait; return seconds as `run` does."""
 
-    def peer(self, name: str, size: int, n: int, value_size: int = 0) -> float | None:
-        """Sort keys to keys out by another library of the API; keys have `size` bytes, values `value_size`, if any.
+    def peer(self, name: str, size: int, n: int, value_size: int = 0, parts: int = 0) -> float | None:
+        """Have another library of the API do what the sort does, from and to the same buffers.
 
-        Return seconds as `run` does.
+        Keys have `size` bytes, values `value_size`, if any; there are `parts` segments, or so many keys in the first of
+        two arrays.  Return seconds as `run` does.
 
         Raises:
             Unavailable: there is no such library here.

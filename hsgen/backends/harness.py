@@ -160,12 +160,13 @@ class Native:
         """See `Engine`."""
         return self._timed("hn_copy", ctypes.c_uint64(size))
 
-    def peer(self, name: str, size: int, n: int, value_size: int = 0) -> float | None:
+    def peer(self, name: str, size: int, n: int, value_size: int = 0, parts: int = 0) -> float | None:
         """See `Engine`."""
-        if not self._harness.has("hn_peer"):
+        function = f"hn_peer_{self.sort.kind}"
+        if not self._harness.has(function):
             raise Unavailable(f"peer {name}: runs beside CUDA only; add --api cuda")
         sizes = (ctypes.c_int(size), ctypes.c_int(value_size))
-        return self._timed("hn_peer", name.encode(), *sizes, ctypes.c_uint64(n))
+        return self._timed(function, name.encode(), *sizes, ctypes.c_uint64(n), ctypes.c_uint64(parts))
 
     def _timed(self, name: str, *arguments: Any) -> float | None:
         """Call a function that waits for the device, and return the time that it tells; it says -1 for none."""

@@ -17,16 +17,23 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from hsgen import bundle, toolchain
+from hsgen import bundle, choices, toolchain
 from hsgen.errors import Unavailable, Wrong
-from hsgen.keys import ORDERS, PLAIN, Form
-from hsgen.manifest import Manifest, choose
+from hsgen.keys import KEYS, ORDERS, PLAIN, Form
+from hsgen.manifest import CHECK, Manifest, choose
+from hsgen.spec import OTHERS
 from hsgen.target import Target
 
 PATIENCE = 60.0  # seconds for what answers at once
 HARNESS = Path(__file__).resolve().parent / "native"
 _HEADERS = {"opencl": "CL/cl.h", "vulkan": "vulkan/vulkan_core.h"}
 _INSTALL = {"opencl": "ocl-icd-opencl-dev", "vulkan": "libvulkan-dev"}
+PEERS = {
+    "sort": ("cub.cu", ("cub",)),
+    "segments": ("cub_segments.cu", ("cub", "cub-radix")),
+    "merge": ("cub_merge.cu", ("cub",)),
+}
+"""Peers of the CUDA harness by the kind of what they are compared with: their file, and their names."""
 _LINK = {"opencl": ["-lOpenCL"], "vulkan": ["-ldl"]}
 
 
@@ -98,7 +105,8 @@ def library(
     """Return the shared library of the bundle of these targets with the harness of `api`.
 
     It holds the sorts and scans of these `algorithms` in a form; none named: all that a target has for the key type.
-    `made` is a bundle whose SPIR-V is taken where its GLSL is the same, for machines without a GLSL compiler.
+    `made` is a bundle whose SPIR-V is taken where its GLSL is the same, for machines without a GLSL compiler.  `peers`
+    are compiled along for CUDA, for what the algorithms do; names of others are passed over.
 
     Raises:
         Unavailable: a compiler or a header is missing.
@@ -106,8 +114,8 @@ def library(
     """
     words = bundle.Modules(made[0] if made else Path(os.devnull), made[1] if made else None, "hs")
     orders, features = ORDERS if form.typed else (), form.features
-    more = {"values": [form.value], "orders": orders, "features": features}
-    parts = {t.name: (t, choose(t, [key], [api], algorithms or t.labels(key), **more)) for t in targets}
+    more = {"values": [form.value], "orders": orders, "features": features, "epilogue": form.epilogue}
+    parts = {t.name: (t, choose(t, [key], [api], algorithms or t.labels(key), **more)) for t in targets}  # type: ignore[arg-type]
     files, _ = bundle.build(parts, words, "hs")
     if absent := [*words.missing, *words.lost]:
         raise Unavailable(
@@ -117,8 +125,9 @@ def library(
     for file in sorted(HARNESS.iterdir()):
         files[f"harness/{file.name}"] = file.read_bytes()
     command = _nvcc() if api == "cuda" else [*compiler(), "-std=c99", "-O1", "-fPIC"]
-    peer = [f"harness/{p}.cu" for p in peers if api == "cuda" and f"harness/{p}.cu" in files]
-    units = [p for p in sorted(files) if _compiled(p, api)] + peer
+    units = [p for p in sorted(files) if _compiled(p, api)]
+    if beside := peer_units(peers, algorithms) if api == "cuda" else []:
+        command, units = [*command, *peer_options(peers, key, form)], [*units, *(f"harness/{p}" for p in beside)]
     state = hashlib.sha256("\0".join([*command, *units, *_versions(command)]).encode())
     for path in sorted(files):
         state.update(path.encode() + b"\0" + files[path])
@@ -126,6 +135,19 @@ def library(
     if not place.is_file():
         _build(api, command, units, files, place)
     return place
+
+
+def peer_units(peers: Sequence[str], algorithms: Sequence[str]) -> list[str]:
+    """Return the files of the harness with these peers for what algorithms do, sorts if none is named."""
+    kinds = {OTHERS.get(choices.algorithm(a), "sort") for a in algorithms if a != CHECK} or {"sort"}
+    return [PEERS[kind][0] for kind in sorted(kinds & set(PEERS)) if set(peers) & set(PEERS[kind][1])]
+
+
+def peer_options(peers: Sequence[str], key: str, form: Form) -> list[str]:
+    """Return what tells the compiler which peers are wanted, and for which keys and values: they take long."""
+    known = sorted({p for _, names in PEERS.values() for p in names} & set(peers))
+    names = [f"-DHN_PEER_{p.upper().replace('-', '_')}" for p in known]
+    return [*names, f"-DHN_KEY_BYTES={KEYS[key].bytes}", f"-DHN_VALUE_BYTES={form.value_bytes}"]
 
 
 def _compiled(path: str, api: str) -> bool:

@@ -266,7 +266,7 @@ class Direct:
 
         return self._timed(enqueue)
 
-    def peer(self, name: str, size: int, n: int, value_size: int = 0) -> float | None:
+    def peer(self, name: str, size: int, n: int, value_size: int = 0, parts: int = 0) -> float | None:
         """See `Engine`: none is built in."""
         raise Unavailable(f"peer {name}: runs beside CUDA only; add --api cuda")
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hsgen.backends.engine import COUNT, KEYS, KEYS_OUT, VALUES, VALUES_OUT, Engine
+from hsgen import following
+from hsgen.backends.engine import COUNT, KEYS, KEYS_OUT, OTHER, OTHER_VALUES, REPORT, VALUES, VALUES_OUT, Engine
 from hsgen.bench.inputs import Load
-from hsgen.cases import Keys
 from hsgen.peers import Run
 from hsgen.peers.run import copied, timed
 
@@ -18,18 +18,35 @@ COPY = "copy"
 
 
 def fill(engine: Engine, work: Load) -> None:
-    """Make the buffers, and write what is sorted; those of keys also hold what a copy of all moves."""
-    for slot in (KEYS, KEYS_OUT):
-        engine.allocate(slot, work.copied)
-    engine.write(KEYS, work.keys)
+    """Make the buffers, and write what is sorted; those of keys also hold what a copy of all moves.
+
+    Offsets are there of rows as well: peers read them.
+    """
+    engine.allocate(KEYS_OUT, work.copied)
+    _put(engine, KEYS, work.keys, work.copied)
     if work.values_expected is not None:
         engine.allocate(VALUES_OUT, work.values_expected.nbytes)
-    if work.values is not None:
-        engine.allocate(VALUES, work.values.nbytes)
-        engine.write(VALUES, work.values)
-    if work.how.counted:
-        engine.allocate(COUNT, 4)
-        engine.write(COUNT, np.array([len(work.keys)], np.uint32))
+    offsets = None if work.offsets is None else work.offsets.astype(np.uint32)
+    given = {VALUES: work.values, OTHER: work.other if offsets is None else offsets, OTHER_VALUES: work.other_values}
+    given |= {COUNT: np.array([work.n], np.uint32) if work.how.counted else None}
+    for slot, array in given.items():
+        if array is not None:
+            _put(engine, slot, array)
+    if room := _room(engine, work):
+        engine.allocate(REPORT, room)
+
+
+def _room(engine: Engine, work: Load) -> int:
+    """The bytes of what a sort tells besides; 0 where it tells nothing."""
+    words, words_per_key = following.report_words(engine.sort)
+    return 4 * (words + words_per_key * work.n)
+
+
+def _put(engine: Engine, slot: int, array: NDArray[Any], size: int = 0) -> None:
+    """Make a buffer of an array, or of more bytes than it has."""
+    engine.allocate(slot, max(array.nbytes, size))
+    if array.nbytes:
+        engine.write(slot, array)
 
 
 def wipe(engine: Engine, work: Load) -> None:
@@ -37,6 +54,24 @@ def wipe(engine: Engine, work: Load) -> None:
     engine.write(KEYS_OUT, ~work.expected)
     if work.values_expected is not None:
         engine.write(VALUES_OUT, ~work.values_expected)
+    if work.report is not None:
+        engine.write(REPORT, ~work.report)
+
+
+def _places(engine: Engine, work: Load) -> dict[str, tuple[int, int]]:
+    """The buffers by their roles; of two arrays the one that is empty plays none."""
+    halves = work.other is not None
+    given = {
+        "source": (KEYS, len(work.keys) > 0 or not halves),
+        "destination": (KEYS_OUT, True),
+        "values": (VALUES, work.values is not None and (len(work.keys) > 0 or not halves)),
+        "values_out": (VALUES_OUT, work.values_expected is not None),
+        "count": (COUNT, work.how.counted),
+        "other": (OTHER, halves or (work.offsets is not None and not work.how.rows)),
+        "other_values": (OTHER_VALUES, work.other_values is not None),
+        "report": (REPORT, _room(engine, work) > 0),
+    }
+    return {role: (slot, 0) for role, (slot, plays) in given.items() if plays}
 
 
 def sorting(engine: Engine, work: Load, name: str = OWN) -> Run:
@@ -44,32 +79,21 @@ def sorting(engine: Engine, work: Load, name: str = OWN) -> Run:
 
     Its buffers are copied before each sort, untimed, so that caches hold the same of every engine whoever was before.
     """
-    places = {"source": (KEYS, 0), "destination": (KEYS_OUT, 0)}
-    if work.values is not None:
-        places["values"] = (VALUES, 0)
-    if work.values_expected is not None:
-        places["values_out"] = (VALUES_OUT, 0)
-    if work.how.counted:
-        places["count"] = (COUNT, 0)
-    sort, device = timed(lambda: engine.run(len(work.keys), places, work.how))
+    places = _places(engine, work)
+    sort, device = timed(lambda: engine.run(work.n, places, work.how))
 
-    def result() -> Keys:
-        out = np.empty_like(work.keys)
-        engine.read(KEYS_OUT, out)
-        return out
-
-    def values() -> NDArray[Any]:
-        assert work.values_expected is not None
-        out = np.empty_like(work.values_expected)
-        engine.read(VALUES_OUT, out)
+    def read(slot: int, like: NDArray[Any] | None) -> Any:
+        out = np.empty_like(like)
+        engine.read(slot, out)
         return out
 
     return Run(
         name=name,
         prepare=lambda: copied(engine, work.copied),
         sort=sort,
-        result=result,
-        values=values,
+        result=lambda: read(KEYS_OUT, work.expected),
+        values=lambda: read(VALUES_OUT, work.values_expected),
+        report=lambda: read(REPORT, work.report),
         device=device,
         version=None if name == OWN else engine.sort.name,
     )
@@ -82,5 +106,5 @@ def copying(engine: Engine, work: Load) -> Run:
     """
     copy, device = timed(lambda: engine.copy(work.copied))
     return Run(
-        name=COPY, prepare=lambda: copied(engine, work.copied), sort=copy, result=lambda: work.keys, device=device
+        name=COPY, prepare=lambda: copied(engine, work.copied), sort=copy, result=lambda: work.expected, device=device
     )

@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from hsgen import following
 from hsgen.backends.engine import Engine
 from hsgen.errors import Unavailable
 from hsgen.plan import Options, scratch_bytes
+from hsgen.spec import Sort
 
 _HOST_ARRAYS = 4  # of keys and values: the input, what must come of it, what is read back, and a peer's or numpy's own
 _GIB = 2**30
 
 
 def fits(engines: Sequence[Engine], n: int, how: Options) -> None:
-    """Refuse a count whose keys, values and scratch are more than the device or the host has.
+    """Refuse a count whose keys, values, offsets, report and scratch are more than the device or the host has.
 
     The engines, one at least, share a device; peers beside them need about as much again, which is not counted.
+    `how` has the most segments.
 
     Raises:
         Unavailable: the line says how much is missing where.
@@ -24,7 +27,7 @@ def fits(engines: Sequence[Engine], n: int, how: Options) -> None:
     sort = engines[0].sort
     item = sort.key.bytes + sort.form.value_bytes
     value = n * sort.form.value_bytes
-    need = sum(2 * n * item + 2 * value + scratch_bytes(e.sort, n, how) for e in engines)
+    need = sum(2 * n * item + 2 * value + _besides(e.sort, n, how) + scratch_bytes(e.sort, n, how) for e in engines)
     total, largest = engines[0].memory()
     if total and need > total:
         _refuse(n, f"all buffers together are {_gib(need)}, the device has {_gib(total)}")
@@ -33,6 +36,12 @@ def fits(engines: Sequence[Engine], n: int, how: Options) -> None:
     free = _free()
     if free and _HOST_ARRAYS * n * item > free:
         _refuse(n, f"the host's arrays are {_gib(_HOST_ARRAYS * n * item)}, {_gib(free)} are free")
+
+
+def _besides(sort: Sort, n: int, how: Options) -> int:
+    """The bytes of offsets and of a report; two arrays take no more than one."""
+    words, words_per_key = following.report_words(sort)
+    return 4 * ((how.parts + 1) * (sort.kind == "segments") + words + words_per_key * n)
 
 
 def _refuse(n: int, why: str) -> None:

@@ -14,11 +14,11 @@ import numpy as np
 
 from hsgen.backends.engine import Engine
 from hsgen.bench.contestants import OWN, copying, fill, sorting, wipe
-from hsgen.bench.inputs import Load, load, results
+from hsgen.bench.inputs import Load, for_rival, load
 from hsgen.bench.memory import fits
 from hsgen.bench.rows import Row, Times, rows_of
 from hsgen.errors import Usage, Wrong
-from hsgen.peers import ANY_WIDTH, PEERS, VALUED, Run
+from hsgen.peers import ANY_WIDTH, MERGING, PEERS, SEGMENTED, VALUED, Halves, Run, Segments
 from hsgen.plan import PLAIN, Options, bit_range
 from hsgen.spec import Sort
 
@@ -31,10 +31,16 @@ Beat = Callable[[], object]
 
 
 def known(sort: Sort, how: Options) -> list[str]:
-    """Return the peers that can sort in this way: whole unsigned keys in ascending order, some also with values."""
+    """Return the peers that can sort in this way: whole unsigned keys in ascending order, some also with values.
+
+    None of them tells where keys change, or does what an epilogue does.
+    """
     if bit_range(sort.plan, how) != (0, sort.key.bits) or how.kind or how.descending or sort.form.value == "index64":
         return []
-    able = list(PEERS if sort.form.value == "none" else VALUED)
+    if sort.form.changes or sort.form.epilogue:
+        return []
+    plain = PEERS if sort.form.value == "none" else VALUED
+    able = list({"segments": SEGMENTED, "merge": MERGING}.get(sort.kind, plain))
     return [name for name in able if sort.key.bytes >= 4 or name in ANY_WIDTH]
 
 
@@ -63,14 +69,17 @@ def measure(
     *,
     rivals: Mapping[str, Engine] | None = None,
     kinds: Sequence[str] = ("random",),
+    segments: Sequence[int] = (0,),
     beat: Beat = lambda: None,
 ) -> Iterator[list[Row]]:
     """Yield the rows of each kind of input and count: hsgen's, then those of rivals and peers in the order of
-    `against`, then the copy's.  Counts come one after the other, each with all kinds.
+    `against`, then the copy's.  Counts come one after the other, each with all numbers of `segments`, which a
+    segmented sort alone has, and all kinds.
 
     `rivals` are other sorts of hsgen by the names of their rows, each an engine on the same device whose sort takes
-    the same keys and values; those that `against` does not name come first.  A rival's `hsgen_ratio` with its interval
-    compares it with `engine`: above 1 that one is faster.  `device` is a label for the rows.
+    the same keys and values; those that `against` does not name come first.  One that is a plain sort beside something
+    else sorts all of the keys.  A rival's `hsgen_ratio` with its interval compares it with `engine`: above 1 that one
+    is faster.  `device` is a label for the rows.
 
     Raises:
         Usage: a peer or a rival cannot sort in this way.
@@ -82,31 +91,55 @@ def measure(
     check(sort, how, [name for name in names if name not in others])
     for name, other in others.items():
         _check_rival(name, other.sort, sort, max(sizes, default=0))
-    fits([engine, *others.values()], max(sizes, default=0), how)
+    fits([engine, *others.values()], max(sizes, default=0), replace(how, parts=max(segments, default=0)))
     rng = np.random.default_rng(seed)
-    for n, kind in progress(product(sizes, kinds)):
-        work = load(sort, n, how, rng, kind)
-        loads = {engine: work, **{other: _for_rival(work, other.sort) for other in others.values()}}
-        for some in loads:
-            fill(some, loads[some])
-        with ExitStack() as opened:
-            tried = [(sorting(engine, work), work)]
-            for name in names:
-                at = others.get(name, engine)
-                run = sorting(at, loads[at], name) if name in others else _peer(name, engine, work, opened)
-                tried.append((run, loads[at]))
-            _check(tried, loads, beat)
-            runs = [*(run for run, _ in tried), copying(engine, work)]
-            times = _time(runs, rounds, beat, loads if others else {})
-            if not times[0].device:
-                _clock(runs, list(loads), {OWN, *others, runs[-1].name}, times, rounds, beat)
-        yield rows_of(engine, device, work, runs, times, {name: other.sort for name, other in others.items()})
+    for n, parts, kind in progress(product(sizes, segments, kinds)):
+        work = load(sort, n, replace(how, parts=parts), rng, kind)
+        loads = {engine: work, **{other: for_rival(work, sort, other.sort) for other in others.values()}}
+        runs, times = _measured(engine, loads, others, names, rounds, beat)
+        called = {name: (other.sort, loads[other].how) for name, other in others.items()}
+        yield rows_of(engine, device, work, runs, times, called)
+
+
+def _measured(
+    engine: Engine,
+    loads: Mapping[Engine, Load],
+    others: Mapping[str, Engine],
+    names: Sequence[str],
+    rounds: int,
+    beat: Beat,
+) -> tuple[list[Run], list[Times]]:
+    """The contestants of these names, which were checked first, and their times: hsgen's own first, the copy last."""
+    work = loads[engine]
+    for some in loads:
+        fill(some, loads[some])
+    with ExitStack() as opened:
+        tried = [(sorting(engine, work), work)]
+        for name in names:
+            at = others.get(name, engine)
+            run = sorting(at, loads[at], name) if name in others else _peer(name, engine, work, opened)
+            tried.append((run, loads[at]))
+        _check(tried, loads, beat)
+        runs = [*(run for run, _ in tried), copying(engine, work)]
+        times = _time(runs, rounds, beat, loads if others else {})
+        if not times[0].device:
+            _clock(runs, list(loads), {OWN, *others, runs[-1].name}, times, rounds, beat)
+    return runs, times
 
 
 def _peer(name: str, engine: Engine, work: Load, opened: ExitStack) -> Run:
     """Set a peer up; it is closed with what is `opened`."""
-    plain = engine.sort.form.value == "none"
-    peer = PEERS[name](engine, work.keys) if plain else VALUED[name](engine, work.keys, work.values)
+    sort, keys, values = engine.sort, work.keys, work.values
+    if work.offsets is not None:
+        index, rows = sort.form.index, work.how.rows
+        given = Segments(keys=keys, values=values, offsets=work.offsets, rows=rows, index=index)
+        peer = SEGMENTED[name](engine, given)
+    elif work.other is not None:
+        of_both = None if values is None or work.other_values is None else (values, work.other_values)
+        peer = MERGING[name](engine, Halves(keys=(keys, work.other), values=of_both))
+    else:
+        plain = sort.form.value == "none"
+        peer = PEERS[name](engine, keys) if plain else VALUED[name](engine, keys, values)
     opened.callback(peer.close)
     return peer
 
@@ -117,7 +150,7 @@ def _check_rival(name: str, theirs: Sort, own: Sort, greatest: int) -> None:
     Raises:
         Usage: it does.
     """
-    if (theirs.label, theirs.form.value) != (own.label, own.form.value) or theirs.kind == "scan":
+    if (theirs.label, theirs.form.value) != (own.label, own.form.value) or theirs.kind not in (own.kind, "sort"):
         raise Usage(
             f"rival {name}: {theirs.name} sorts other keys or values than {own.name}; name one that sorts these"
         )
@@ -125,18 +158,10 @@ def _check_rival(name: str, theirs: Sort, own: Sort, greatest: int) -> None:
         raise Usage(f"rival {name}: sizes up to {greatest}: {theirs.name} sorts up to {theirs.plan.max_n} keys")
 
 
-def _for_rival(work: Load, sort: Sort) -> Load:
-    """The same keys, and what a rival must make of them: merge sorts of packed words compare these whole."""
-    if sort.form.value != "packed":
-        return work
-    expected, after = results(sort, work.how, work.keys, work.values)
-    return replace(work, expected=expected, values_expected=after)
-
-
 def _check(tried: Sequence[tuple[Run, Load]], loads: Mapping[Engine, Load], beat: Beat) -> None:
     """Let each sort once, and look at its keys and values; the results of the one before are wiped out."""
     for run, work in tried:
-        keys = work.keys
+        keys = work.expected
         run.prepare()
         for engine, filled in loads.items():
             wipe(engine, filled)
@@ -144,9 +169,21 @@ def _check(tried: Sequence[tuple[Run, Load]], loads: Mapping[Engine, Load], beat
         if not np.array_equal(run.result(), work.expected):
             raise Wrong(f"{run.name}: {len(keys)} {keys.dtype.name} keys came back unsorted; nothing was timed")
         right = work.values_expected
-        if right is not None and (run.values is None or not np.array_equal(run.values(), right)):
+        if right is not None and (run.values is None or not _alike(run.values(), work, stable=run.stable)):
             raise Wrong(f"{run.name}: the values of {len(keys)} keys came back wrong; nothing was timed")
+        told = work.report
+        if told is not None and (run.report is None or not np.array_equal(run.report(), told)):
+            raise Wrong(f"{run.name}: where {len(keys)} keys change was told wrong; nothing was timed")
         beat()
+
+
+def _alike(values: Any, work: Load, *, stable: bool) -> bool:
+    """Whether values are those expected, in any order among equal keys where a sort is not stable."""
+    right: Any = work.values_expected
+    if stable or np.array_equal(values, right):
+        return np.array_equal(values, right)
+    mended = [some[np.lexsort((*some.T, work.expected))] for some in (values, right)]
+    return np.array_equal(*mended)
 
 
 def _time(runs: Sequence[Run], rounds: int, beat: Beat, renewed: Mapping[Engine, Load]) -> list[Times]:

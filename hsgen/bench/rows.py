@@ -70,6 +70,11 @@ class Row:
     hsgen_ratio: float | None
     ratio_low: float | None
     ratio_high: float | None
+    task: str = "sort"
+    segments: int | None = None
+    layout: str | None = None
+    changes: bool = False
+    epilogue: bool = False
 
     def record(self) -> dict[str, Any]:
         """The row as JSON has it."""
@@ -96,14 +101,18 @@ def rows_of(
     work: Load,
     runs: Sequence[Run],
     times: Sequence[Times],
-    rivals: Mapping[str, Sort],
+    rivals: Mapping[str, tuple[Sort, Options]],
 ) -> list[Row]:
-    """Return the row of each run; the first is hsgen's own, the last the copy."""
-    sort, n, how = engine.sort, len(work.keys), work.how
+    """Return the row of each run; the first is hsgen's own, the last the copy.
+
+    `rivals` are the sorts of hsgen that are compared with, each with how it is called.
+    """
+    sort, n, how = engine.sort, work.n, work.how
+    parted = work.offsets is not None
     begin, end = (bit - sort.plan.first_bit for bit in bit_range(sort.plan, how))
     rows = []
     for run, found in zip(runs, times, strict=True):
-        sorter = sort if run.name == OWN else rivals.get(run.name)
+        sorter, called = (sort, how) if run.name == OWN else rivals.get(run.name, (None, how))
         rows.append(
             Row(
                 target=sort.target,
@@ -122,8 +131,13 @@ def rows_of(
                 runs=len(found.wall),
                 **_rates(n, found.wall, ""),
                 **_rates(n, found.device, "device_"),
-                **_roof(sorter, work, found, times[-1], last=run is runs[-1]),
+                **_roof(sorter, called, work, found, times[-1], last=run is runs[-1]),
                 **_ratio(found.wall, times[0].wall, own_row=run.name == OWN),
+                task=sort.kind,
+                segments=how.parts if parted else None,
+                layout=("equal" if how.rows else "random") if parted else None,
+                changes=sort.form.changes,
+                epilogue=bool(sort.form.epilogue),
             )
         )
     return rows
@@ -139,7 +153,7 @@ def _rates(n: int, seconds: Sequence[float], begin: str) -> dict[str, Any]:
     return {begin + name: value for name, value in {**found, "seconds": _round(statistics.median(seconds))}.items()}
 
 
-def _roof(sorter: Sort | None, work: Load, found: Times, copy: Times, *, last: bool) -> dict[str, Any]:
+def _roof(sorter: Sort | None, how: Options, work: Load, found: Times, copy: Times, *, last: bool) -> dict[str, Any]:
     """What a sort of hsgen moves, and its share of the copy's bandwidth, by the device's clock where it timed both."""
     if sorter is None:
         moved = 2 * work.copied if last else None
@@ -147,9 +161,9 @@ def _roof(sorter: Sort | None, work: Load, found: Times, copy: Times, *, last: b
     clock = "device" if found.device and copy.device else "wall"
     own, theirs = (found.device, copy.device) if clock == "device" else (found.wall, copy.wall)
     bandwidth = 2 * work.copied / statistics.median(theirs)
-    moved = _moved(sorter, len(work.keys), work.how)
+    moved = _moved(sorter, work.n, how)
     least = moved / bandwidth  # seconds
-    roof = _round(len(work.keys) / least / 1e6) if moved else None
+    roof = _round(work.n / least / 1e6) if moved else None
     share = round(least / statistics.median(own), 4)
     return {"bytes": moved, "roof_share": share, "roof_mkeys_per_s": roof, "roof_clock": clock}
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -25,13 +26,14 @@ from hsgen.cli.common import (
 from hsgen.cli.rates import emit_rows
 from hsgen.cli.rivals import Rival
 from hsgen.cli.sizes import HELP, parse_bits, parse_sizes
+from hsgen.epilogue import parsed
 from hsgen.errors import Usage
 from hsgen.keys import ORDERS, TYPES
-from hsgen.peers import PEERS, VALUED
+from hsgen.peers import MERGING, PEERS, SEGMENTED, VALUED
 from hsgen.plan import Options, bit_range
 from hsgen.spec import Sort
 
-_KNOWN = list({**PEERS, **VALUED})
+_KNOWN = list({**PEERS, **VALUED, **SEGMENTED, **MERGING})
 
 
 @click.command()
@@ -39,7 +41,22 @@ _KNOWN = list({**PEERS, **VALUED})
 @device_option
 @wanted_options
 @click.option("--bits", metavar="BEGIN..END", help="Sort by these bits alone, like 0..16; as --feature range does.")
-@click.option("--sizes", default="2^10..2^24", show_default=True, help=HELP)
+@click.option(
+    "--sizes",
+    "counts",
+    default="2^10..2^24",
+    show_default=True,
+    callback=lambda *given: parse_sizes(given[2]),
+    help=HELP,
+)
+@click.option(
+    "--segments",
+    "parts",
+    metavar="COUNTS",
+    callback=lambda *given: [] if given[2] is None else parse_sizes(given[2], "segments"),
+    help="Numbers of segments, written as --sizes; for --algorithm segments.",
+)
+@click.option("--rows", is_flag=True, help="Segments of equal length; cut at random if not given.")
 @click.option(
     "--kind",
     "kinds",
@@ -50,8 +67,11 @@ _KNOWN = list({**PEERS, **VALUED})
 )
 @click.option(
     "--against",
-    help=f"Peers: {', '.join(_KNOWN)}; or another sort of hsgen: hsgen:LABEL of the target (auto, merge, radix-bits2), "
-    "hsgen:TARGET, hsgen:FILE.toml, the last two also with :LABEL; empty for none.  By default numpy, where it can.",
+    "names",
+    callback=lambda *given: None if given[2] is None else _names(given[2]),
+    help=f"Peers: {', '.join(_KNOWN)}; or another sort of hsgen: hsgen:LABEL of the target (auto, merge, radix-bits2; "
+    "plain: without what --algorithm and --feature ask for), hsgen:TARGET, hsgen:FILE.toml, the last two also with "
+    ":LABEL; empty for none.  By default numpy, where it can.",
 )
 @click.option("--rounds", type=click.IntRange(1), default=9, show_default=True, help="Interleaved rounds.")
 @places.api_option
@@ -69,9 +89,11 @@ def bench(
     device: str | None,
     wanted: Wanted,
     bits: str | None,
-    sizes: str,
+    counts: list[int],
+    parts: list[int],
+    rows: bool,
     kinds: tuple[str, ...],
-    against: str | None,
+    names: list[str] | None,
     rounds: int,
     api: str | None,
     runtime: str | None,
@@ -90,12 +112,10 @@ def bench(
     to the end of the sort; "device" is the rate by its own clock.  "hsgen is" is hsgen's rate over the other's,
     the median over the rounds, in each of which all take turns, with the 90 % interval of that median.  "of roof" is
     the memory that hsgen's sort moves, over its time, as a share of the bandwidth of a copy of keys and values.
-    Peers sort whole unsigned keys, ascending; some of them with values.
+    Peers sort whole unsigned keys, ascending; some with values.  --algorithm mergepath merges sorted halves.
     """
-    counts, names = parse_sizes(sizes), None if against is None else _names(against)
     peers = [name for name in names or [] if not name.startswith(rivals.PREFIX)]
-    if as_json and as_csv:
-        raise Usage("--json and --csv: both print rows; give one of them")
+    form = _form(as_json=as_json, as_csv=as_csv)
     begin, end = parse_bits(bits) if bits else (0, None)
     wanted = replace(wanted, features=("range", *wanted.features)) if bits else wanted
     with required(require):
@@ -106,14 +126,25 @@ def bench(
         )
         place = places.find(device, drive, peers)
         others = rivals.read(names or [], place.target)
-        calls = [(sort, how) for sort in place.sorts for how in _calls(sort, wanted, begin, end)]
+        calls = [(sort, replace(how, rows=rows)) for sort in place.sorts for how in _calls(sort, wanted, begin, end)]
         for sort, how in calls:
-            _check_bench(sort, how, counts, peers)
-        task = _Task(counts=counts, kinds=kinds or ("random",), against=names, rounds=rounds, seed=seed)
+            _check_bench(sort, how, counts, peers, parts)
+        task = _Task(counts, parts or [0], kinds or ("random",), names, rounds, seed)
         found = [row for sort, how in calls for row in _bench(place, drive, task, others, sort, how)]
-    emit_rows(found, "json" if as_json else "csv" if as_csv else "table", rounds=rounds, seed=seed)
+    emit_rows(found, form, rounds=rounds, seed=seed)
     if picture:
         plot.save([row.record() for row in found], picture)
+
+
+def _form(*, as_json: bool, as_csv: bool) -> str:
+    """How rows are printed, as `emit_rows` names it.
+
+    Raises:
+        Usage: in two ways.
+    """
+    if as_json and as_csv:
+        raise Usage("--json and --csv: both print rows; give one of them")
+    return "json" if as_json else "csv" if as_csv else "table"
 
 
 def _names(against: str) -> list[str]:
@@ -129,11 +160,12 @@ def _names(against: str) -> list[str]:
     return names
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class _Task:
     """What is measured of every sort; `against` is None for the peers that are measured without a word."""
 
     counts: list[int]
+    segments: list[int]
     kinds: Sequence[str]
     against: list[str] | None
     rounds: int
@@ -148,37 +180,59 @@ def _calls(sort: Sort, wanted: Wanted, begin: int, end: int | None) -> list[Opti
     return [replace(whole, kind=kind, descending=x == "descending") for kind, x in product(kinds, orders)]
 
 
-def _check_bench(sort: Sort, how: Options, counts: list[int], peers: list[str]) -> None:
+def _check_bench(sort: Sort, how: Options, counts: list[int], peers: list[str], parts: list[int]) -> None:
     """Refuse what cannot be timed.
 
     Raises:
-        Usage: this is no sort, a count or the bit range is beyond it, or a peer cannot sort so.
+        Usage: this neither sorts nor merges, a count or the bit range is beyond it, a peer cannot sort so, or
+            `parts`, the numbers of segments, do not fit.
     """
-    if sort.kind != "sort":
-        raise Usage(f"algorithm {sort.algorithm}: bench times sorts; name one of them")
+    if sort.kind in ("scan", "check"):
+        raise Usage(f"algorithm {sort.algorithm}: bench times sorts, segments and merges; name one of them")
     if max(counts) > sort.plan.max_n:
         raise Usage(f"sizes up to {max(counts)}: {sort.name} sorts up to {sort.plan.max_n} keys")
+    if sort.form.epilogue and parsed(sort.form.epilogue).changes_keys:
+        raise Usage("--epilogue: changes keys, so that nobody knows how they must come out; measure one that does not")
     bit_range(sort.plan, how)
     benchmarks.check(sort, how, peers)
+    _check_segments(sort, counts, parts, rows=how.rows)
+
+
+def _check_segments(sort: Sort, counts: list[int], parts: list[int], *, rows: bool) -> None:
+    """Refuse numbers of segments that are missing, out of place, or make no rows.
+
+    Raises:
+        Usage: that is said.
+    """
+    if sort.kind != "segments":
+        if parts or rows:
+            raise Usage(f"{'segments' if parts else 'rows'}: {sort.name} has no segments; add --algorithm segments")
+        return
+    if not parts:
+        raise Usage("algorithm segments: say how many there are, for example --segments 2^10,2^14")
+    if max(parts) >= 2**31:
+        raise Usage(f"segments {max(parts)}: there are up to {2**31 - 1}; give fewer")
+    odd = next(((n, p) for n in counts for p in parts if rows and n % p), None)
+    if odd:
+        raise Usage(f"segments {odd[1]}: {odd[0]} keys do not make so many rows of equal length; leave out --rows")
 
 
 def _bench(
     place: places.Place, drive: places.Drive, task: _Task, others: dict[str, Rival], sort: Sort, how: Options
 ) -> list[benchmarks.Row]:
     """The rows of one sort, called in one way, from this process or, through the C runtime, from a worker."""
-    label, steps = place.host.label, len(task.counts) * len(task.kinds)
+    label, steps = place.host.label, len(task.counts) * len(task.segments) * len(task.kinds)
     against = task.against
     if against is None:
         against = [name for name in benchmarks.known(sort, how) if name == "numpy"]
     if place.library:
-        more = {"sizes": task.counts, "kinds": task.kinds, "against": against, "rounds": task.rounds}
-        more |= {"seed": task.seed, "label": label, "how": asdict(how)}
-        more |= {"rivals": rivals.requests(others, sort, place.host, drive)}
-        found = places.follow(place.request(sort, "bench", **more), sort.name, steps)
+        said = {"sizes": task.counts, "kinds": task.kinds, "against": against, "rounds": task.rounds}
+        said |= {"seed": task.seed, "label": label, "how": asdict(how), "segments": task.segments}
+        said |= {"rivals": rivals.requests(others, sort, place.host, drive)}
+        found = places.follow(place.request(sort, "bench", **said), sort.name, steps)
         return [benchmarks.Row(**r) for r in found]
     engine, show = places.direct(place.host, sort), progress(sort.name, steps)
     beside = rivals.engines(others, sort, place.host)
-    rows = benchmarks.measure(
-        engine, task.counts, against, task.rounds, task.seed, label, show, how, rivals=beside, kinds=task.kinds
-    )
+    more: dict[str, Any] = {"rivals": beside, "kinds": task.kinds, "segments": task.segments}
+    rows = benchmarks.measure(engine, task.counts, against, task.rounds, task.seed, label, show, how, **more)
     return [row for some in rows for row in some]

@@ -177,7 +177,7 @@ def find(device: str | None, drive: Drive, peers: Sequence[str] = ()) -> Place:
     drive.check()
     api, native = drive.api, drive.native
     name, found = drive.target, drive.found
-    shown = devices(drive) if native else shim.takers() if api == "metal" else None
+    shown = devices(drive, peers) if native else shim.takers() if api == "metal" else None
     if found is None:
         host = hosts.pick(device, (), shown)
         found = hosts.target_for(host, [target_files.find(n) for n in target_files.names()])
@@ -218,13 +218,16 @@ def replace(file: Path, text: str, after: str) -> None:
         raise Usage(f"{file}: cannot be written ({e.strerror}); {after}") from None
 
 
-def devices(drive: Drive) -> list[hosts.Host]:
-    """Return the devices that the C runtime shows, those left out that cannot be believed."""
+def devices(drive: Drive, peers: Sequence[str] = ()) -> list[hosts.Host]:
+    """Return the devices that the C runtime shows, those left out that cannot be believed.
+
+    It is built with the peers that are wanted later, so that it need not be built again.
+    """
     if drive.api == "opencl":
         toolchain.prepare_opencl()
     found = drive.found or target_files.find("generic")
     sort = drive.sorts(found)[0] if drive.found else found.default("u32")
-    shown = worker.hosts(drive.api, drive.library(found, sort))
+    shown = worker.hosts(drive.api, drive.library(found, sort, peers if drive.found else ()))
     sound = [h for h in shown if not hosts.unsound(h)]
     if shown and not sound:
         raise Unavailable(f"{shown[0].label}: {hosts.unsound(shown[0])}")

@@ -56,7 +56,10 @@ def title(row: Row) -> str:
     """Return what the rows of a sort have in common, in words."""
     words = [row.target, row.key + " down" * (row.order == "descending"), row.value or "no values", row.kind]
     words += [f"bits {row.bits[0]}..{row.bits[1]}"] if row.bits != [0, int(row.key[1:])] else []
-    words += ["counted on the device"] * row.counted
+    words += ["counted on the device"] * row.counted + ["changes told"] * row.changes
+    words += ["with an epilogue"] * row.epilogue
+    words += ["merge of two halves"] * (row.task == "merge")
+    words += [f"{row.segments} segments{' of equal length' * (row.layout == 'equal')}"] if row.segments else []
     return "  ".join(words)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from hsgen import target as target_files
@@ -12,10 +12,13 @@ from hsgen.backends.engine import Engine
 from hsgen.choices import algorithm
 from hsgen.cli import places
 from hsgen.errors import Unavailable, Usage
+from hsgen.keys import Form
 from hsgen.spec import Sort
 from hsgen.target import Target
 
 PREFIX = "hsgen:"
+PLAIN = "plain"
+"""The label of the sort for any count of the same keys and values, without what a sort does or is told besides."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +40,10 @@ class Rival:
         """
         if host.api not in self.target.apis:
             raise Usage(f"rival {self.name}: target {self.target.name} has no kernels for {host.api}")
-        found = self.target.sort(self.label or own.algorithm, own.label, own.form)
+        if self.label == PLAIN:
+            found = self.target.default(own.label, Form(value=own.form.value, typed=own.form.typed))
+        else:
+            found = self.target.sort(self.label or own.algorithm, own.label, own.form)
         if lacking := hosts.lacks(found, host):
             raise Unavailable(f"rival {self.name}: {host.label} {lacking}")
         return found
@@ -62,7 +68,7 @@ def _read(name: str, own: str) -> Rival:
     if label is None and where not in target_files.names() and not where.endswith(".toml"):
         where, label = own, where
     target = target_files.find(where)
-    labels = [target_files.AUTO, *sorted({x for x, _ in target.choices if algorithm(x) != "scan"})]
+    labels = [target_files.AUTO, *sorted({x for x, _ in target.choices if algorithm(x) != "scan"}), PLAIN]
     if label is not None and label not in labels:
         known = f"{', '.join(labels)}, or a target, or a file that ends in .toml"
         raise Usage(f"rival {name}: {target.name} has no sort '{label}'; name one of {known}")
@@ -86,5 +92,5 @@ def requests(rivals: dict[str, Rival], own: Sort, host: hosts.Host, drive: place
     for name, rival in rivals.items():
         sort = rival.sort(own, host)
         library = str(drive.library(rival.target, sort))
-        out[name] = {"library": library, "target": rival.where, "algorithm": sort.algorithm}
+        out[name] = {"library": library, "target": rival.where, "algorithm": sort.algorithm, "form": asdict(sort.form)}
     return out

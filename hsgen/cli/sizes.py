@@ -13,12 +13,12 @@ HELP = (
 )
 
 
-def parse_sizes(text: str) -> list[int]:
+def parse_sizes(text: str, what: str = "sizes") -> list[int]:
     """Return the counts that `text` names, each once, in the order in which it names them.
 
     It lists, with commas, numbers, powers (2^16), and ranges from one power of two to another: 2^10..2^24 are the
     powers, 2^10..2^24:4 are 4 counts to each doubling, as evenly spaced as whole numbers allow.  Behind any of
-    these, +-1 stands for the counts with those just before and after each.
+    these, +-1 stands for the counts with those just before and after each.  `what` is the option's name.
 
     Raises:
         Usage: it is none of these.
@@ -28,22 +28,22 @@ def parse_sizes(text: str) -> list[int]:
         found = _PART.fullmatch(part.strip())
         low, high = (parse_count(found[name] or found["from"]) if found else None for name in ("from", "to"))
         if found is None or low is None or high is None:
-            raise Usage(f"sizes {text}: '{part}' is no count; write for example 1000,2^16 or 2^10..2^24")
+            raise Usage(f"{what} {text}: '{part}' is no count; write for example 1000,2^16 or 2^10..2^24")
         counts = [low]
         if found["to"]:
-            counts = _between(text, part, low, high, int(found["steps"] or 1))
+            counts = _between(f"{what} {text}", part, low, high, int(found["steps"] or 1))
         out += [n + d for n in counts for d in ((-1, 0, 1) if found["around"] else (0,))]
     if 0 in out:
-        raise Usage(f"sizes {text}: a count of 0 cannot be timed; give at least 1")
+        raise Usage(f"{what} {text}: a count of 0 cannot be timed; give at least 1")
     return list(dict.fromkeys(out))
 
 
 def _between(text: str, part: str, low: int, high: int, steps: int) -> list[int]:
     """The counts of a range, `steps` to each doubling."""
     if any(v & (v - 1) or v == 0 for v in (low, high)) or low > high:
-        raise Usage(f"sizes {text}: '{part}' must go from a power of two up to another, like 2^10..2^24")
+        raise Usage(f"{text}: '{part}' must go from a power of two up to another, like 2^10..2^24")
     if not 1 <= steps <= 16:
-        raise Usage(f"sizes {text}: '{part}' must take 1 to 16 steps a doubling, like 2^10..2^24:4")
+        raise Usage(f"{text}: '{part}' must take 1 to 16 steps a doubling, like 2^10..2^24:4")
     doublings = (high // low).bit_length() - 1
     return [round(low * 2 ** (i / steps)) if i % steps else low << i // steps for i in range(doublings * steps + 1)]
 

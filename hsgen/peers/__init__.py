@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from hsgen.peers import apart, beside, host, torches, valued
-from hsgen.peers.run import Peer, Run, ValuedPeer
+from hsgen.peers import apart, beside, host, parted, torches, valued
+from hsgen.peers.run import Halves, MergingPeer, Peer, Run, SegmentedPeer, Segments, ValuedPeer
 
 PEERS: Mapping[str, Peer] = {
     "numpy": host.numpy,
@@ -28,7 +28,30 @@ VALUED: Mapping[str, ValuedPeer] = {
 }
 """Those that sort values with the keys."""
 
+SEGMENTED: Mapping[str, SegmentedPeer] = {
+    "numpy": parted.numpy_segments,
+    "cub": parted.cub_segments,
+    "cub-radix": parted.cub_radix_segments,
+}
+"""Those that sort segments."""
+
+MERGING: Mapping[str, MergingPeer] = {"numpy": parted.numpy_merge, "cub": parted.cub_merge}
+"""Those that merge two arrays."""
+
 ANY_WIDTH = ("numpy", "numpy-quick")
 """Those that sort keys of any width; the others know words of 4 and 8 bytes."""
 
-__all__ = ["ANY_WIDTH", "PEERS", "VALUED", "Peer", "Run", "ValuedPeer"]
+__all__ = [
+    "ANY_WIDTH",
+    "MERGING",
+    "PEERS",
+    "SEGMENTED",
+    "VALUED",
+    "Halves",
+    "MergingPeer",
+    "Peer",
+    "Run",
+    "SegmentedPeer",
+    "Segments",
+    "ValuedPeer",
+]

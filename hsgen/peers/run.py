@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from hsgen.backends.engine import Engine
@@ -19,7 +20,8 @@ class Run:
 
     `sort` returns the seconds that it took, or None where the caller is to time the call.  `device` returns those that
     the last sort took on the device, None where nobody measured them.  `version` is that of the library that sorts,
-    None where it has none.  `close` releases what the run holds.
+    None where it has none.  `report` fetches what a sort tells besides, if it tells anything.  Where it is not
+    `stable`, values of equal keys may come in any order.  `close` releases what the run holds.
     """
 
     name: str
@@ -29,6 +31,8 @@ class Run:
     values: Callable[[], NDArray[Any]] | None = None
     device: Callable[[], float | None] = lambda: None
     version: str | None = None
+    report: Callable[[], NDArray[np.uint32]] | None = None
+    stable: bool = True
     close: Callable[[], None] = lambda: None
 
 
@@ -37,6 +41,30 @@ Peer = Callable[[Engine, Keys], Run]
 
 ValuedPeer = Callable[[Engine, Keys, NDArray[Any] | None], Run]
 """The same with values, rows of words; None for an argsort."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Segments:
+    """Segments to sort: keys, values as rows of words or None, the offsets, one more than there are segments, whether
+    all are rows of equal length, and whether the places that keys had are wanted."""
+
+    keys: Keys
+    values: NDArray[Any] | None
+    offsets: NDArray[np.int64]
+    rows: bool
+    index: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Halves:
+    """Two arrays in order to merge: keys of both, and values of both as rows of words or None."""
+
+    keys: tuple[Keys, Keys]
+    values: tuple[NDArray[Any], NDArray[Any]] | None
+
+
+SegmentedPeer = Callable[[Engine, Segments], Run]
+MergingPeer = Callable[[Engine, Halves], Run]
 
 
 def timed(call: Callable[[], float | None]) -> tuple[Callable[[], None], Callable[[], float | None]]:

@@ -45,6 +45,8 @@ _NEEDED: dict[str, tuple[type, ...]] = {
 }
 _SAME = ("target", "api", "device", "key", "value", "order", "counted", "kind")
 """What all rows of one plot have in common, besides the bits."""
+_TASK = ("task", "segments", "layout", "changes", "epilogue")
+"""The same, of rows that have it: documents of before have none of these."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,7 +120,8 @@ def runs(rows: Iterable[Record]) -> list[Run]:
     """Return the rows plot by plot, in the order in which they first come."""
     groups: dict[tuple[Any, ...], list[Record]] = {}
     for row in rows:
-        groups.setdefault((*(row[name] for name in _SAME), *row["bits"]), []).append(row)
+        same = (*(row[name] for name in _SAME), *row["bits"], *(row.get(name) for name in _TASK))
+        groups.setdefault(same, []).append(row)
     return [_run(some) for some in groups.values()]
 
 
@@ -133,6 +136,10 @@ def _title(row: Record) -> str:
     words += ["descending"] if row["order"] == "descending" else []
     words += [f"bits {row['bits'][0]} to {row['bits'][1]}"] if row["bits"] != [0, int(row["key"][1:])] else []
     words += ["count on the device"] if row["counted"] else []
+    words += ["merge"] if row.get("task") == "merge" else []
+    words += [f"{row['segments']} segments{', equal' * (row['layout'] == 'equal')}"] if row.get("segments") else []
+    words += ["changes told"] if row.get("changes") else []
+    words += ["an epilogue"] if row.get("epilogue") else []
     return f"{', '.join([*words, row['kind']])}; {TITLES[row['api']]} on {row['device']}"
 
 

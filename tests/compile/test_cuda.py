@@ -191,8 +191,6 @@ def test_the_harness_compiles(bundle: Path, tmp_path: Path) -> None:
     where = Path(nvrtc.__file__).parent / "backends" / "native"
     options = ("-Xcompiler", "-fPIC", *WARNINGS, "-arch=sm_90", "-I", bundle / "include", "-I", where)
     run(nvcc(), "-std=c++14", *options, "-c", where / "cuda.cu", "-o", tmp_path / "cuda.o")
-    if NIGHTLY:
-        run(nvcc(), "-std=c++17", *options, "-c", where / "cub.cu", "-o", tmp_path / "cub.o")
 
 
 def test_a_compilation_leaves_the_locale_as_it_was() -> None:

@@ -4,6 +4,7 @@
 #   bash tests/device/nvidia.sh forms [FOLDER]   validate sorts of every form: types, values, ranges, counts on the device
 #   bash tests/device/nvidia.sh bench [FOLDER]   throughput of 2^10 to 2^28 keys beside CUB, CUDA and Vulkan
 #   bash tests/device/nvidia.sh pairs [FOLDER]   the same of keys with values, and of argsorts
+#   bash tests/device/nvidia.sh parted [FOLDER]  segmented sorts and merges beside CUB, sorts that tell of changes
 # BUNDLE, of generated or another, is where Vulkan's SPIR-V comes from; of forms that it does not hold there is none.
 # Needs nvcc, a C compiler and a python3 with jinja2, click and numpy (.venv's if there is one).  What else is missing
 # (pyopencl, Vulkan's loader or headers, compute-sanitizer) is named and left out; HSGEN_REQUIRE=1 makes that a failure.
@@ -13,8 +14,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 what=${1:-check}
 out=${2:-.cache/device}
 case "$what" in
-  check | forms | bench | pairs) ;;
-  *) echo "usage: bash tests/device/nvidia.sh check|forms|bench|pairs [FOLDER]" >&2; exit 2 ;;
+  check | forms | bench | pairs | parted) ;;
+  *) echo "usage: bash tests/device/nvidia.sh check|forms|bench|pairs|parted [FOLDER]" >&2; exit 2 ;;
 esac
 bundle=${BUNDLE:-generated}
 mkdir -p "$out"
@@ -124,11 +125,34 @@ bench() {
   awake
   step bench-cuda hsgen bench --api cuda -t "$target" --sizes $sizes --against cub --json --device NVIDIA
   step bench-radix hsgen bench --api cuda -t "$target" --algorithm radix --sizes $sizes --against cub --json --device NVIDIA
+  bench_parted
   if has_vulkan; then
     step bench-vulkan hsgen bench --api vulkan -t "$others" --sizes $sizes --against "" --bundle "$bundle" --json --device NVIDIA
   else
     leave bench-vulkan "no loader libvulkan.so.1, or no header vulkan/vulkan_core.h"
   fi
+}
+
+# Segments, merges, and what it costs to tell where keys change; `parted` measures these alone.
+bench_parted() {
+  local value size
+  for value in none v4; do
+    for size in 22 26; do
+      step "bench-segments-$value-$size" hsgen bench --api cuda -t "$target" --key u32 --value $value --algorithm segments \
+        --sizes 2^$size --segments 2^10,2^14,2^18,2^20 --against cub,cub-radix,hsgen:plain --json --device NVIDIA
+    done
+    step "bench-rows-$value" hsgen bench --api cuda -t "$target" --key u32 --value $value --algorithm segments --rows \
+      --sizes 2^22,2^26 --segments 2^10,2^14,2^18,2^20 --against cub,cub-radix --json --device NVIDIA
+    step "bench-merge-$value" hsgen bench --api cuda -t "$target" --key u32 --value $value --algorithm mergepath \
+      --sizes 2^21..2^28 --against cub --json --device NVIDIA
+    step "bench-changes-$value" hsgen bench --api cuda -t "$target" --key u32 --value $value --feature changes \
+      --sizes 2^16..2^28 --against hsgen:plain --json --device NVIDIA
+  done
+}
+
+parted() {
+  awake
+  bench_parted
 }
 
 # Compilers take most of the time, so some run at once: one log and one line each.

@@ -98,6 +98,14 @@ def test_each_sort_has_a_panel() -> None:
     assert max(map(len, said)) <= 80
 
 
+def test_segments_and_merges_have_panels_of_their_own() -> None:
+    cut, equal = ({"task": "segments", "segments": 64, "layout": layout} for layout in ("random", "equal"))
+    more = [*rows(task="sort"), *rows(**cut), *rows(**cut | {"segments": 8}), *rows(**equal), *rows(task="merge")]
+    said = texts(plot.throughput([*more, *rows(task="sort", changes=True)]))
+    kinds = ("", ", 64 segments", ", 8 segments", ", 64 rows", ", merge", ", changes told")
+    assert [x for x in said if x.startswith("cpu: ")] == [f"cpu: u32 keys, no values, random{kind}" for kind in kinds]
+
+
 @pytest.mark.parametrize(
     "some", [[row(1000, 5.0)], [row(1, 0.001), row(2, 0.002)], [row(16, 1.0, roof_mkeys_per_s=None)]]
 )

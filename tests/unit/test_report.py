@@ -399,6 +399,15 @@ def test_measurements_are_shown_with_their_pictures(monkeypatch: pytest.MonkeyPa
     ]
 
 
+def test_segments_and_merges_are_shown_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plot, "throughput", lambda rows: "<svg/>")
+    cut, equal = ({**ROW, "task": "segments", "segments": 64, "layout": x} for x in ("random", "equal"))
+    told = {**ROW, "changes": True}
+    found = measured.runs([ROW, cut, equal, {**cut, "segments": 8}, {**ROW, "task": "merge"}, told])
+    words = ["", "64 segments, ", "64 segments, equal, ", "8 segments, ", "merge, ", "changes told, "]
+    assert [run.title for run in found] == [f"u32 keys, {word}random; OpenCL on A <fast> CPU" for word in words]
+
+
 @pytest.mark.parametrize("error", [Unavailable("matplotlib is not here"), ImportError("matplotlib")])
 def test_without_matplotlib_numbers_are_shown_alone(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
     def nothing(rows: object) -> str:

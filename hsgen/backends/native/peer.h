@@ -1,0 +1,58 @@
+/* What the peers of the CUDA harness share.  Each is compiled for one width of keys and one size of values, HN_KEY_BYTES
+ * and HN_VALUE_BYTES, since CUB takes long to compile. */
+#ifndef HN_PEER_H
+#define HN_PEER_H
+
+#include "cuda.h"
+
+#include <cuda_runtime.h>
+
+#if HN_KEY_BYTES == 8
+using hn_key = uint64_t;
+#else
+using hn_key = uint32_t;
+#endif
+
+#if HN_VALUE_BYTES == 16
+using hn_value = uint4;
+#elif HN_VALUE_BYTES == 8
+using hn_value = uint2;
+#else
+using hn_value = uint32_t;
+#endif
+
+/* Buffer `slot` as elements of a type. */
+template <typename T> static inline T *hn_at(int slot) { return reinterpret_cast<T *>(hn_state.buffers[slot]); }
+
+/* Whether buffer `slot` holds that many elements of so many bytes. */
+static inline bool hn_holds(int slot, uint64_t count, unsigned bytes)
+{
+    return hn_state.buffers[slot] && hn_state.sizes[slot] / bytes >= count;
+}
+
+/* What is wrong with a call before it is played, or null. */
+static inline const char *hn_unfit(int key_bytes, int value_bytes, uint64_t n)
+{
+    if (!hn_state.open) return hn_wrong("no device is open");
+    if (key_bytes != HN_KEY_BYTES || value_bytes != HN_VALUE_BYTES || n > UINT32_MAX)
+        return hn_wrong("this peer was compiled for keys or values of another size");
+    return NULL;
+}
+
+/* Play `call`, which gets temporary memory and its size and at first, without memory, only says how much it needs; that
+ * is kept between calls, and not timed. */
+template <typename Call> static const char *hn_play(const char *name, Call call, double *device_seconds)
+{
+    size_t temporary = 0;
+    cudaError_t code = call(static_cast<void *>(NULL), temporary);
+    if (code != cudaSuccess) return hn_said(name, code);
+    if (temporary == 0) temporary = 1;
+    if (temporary > hn_state.peer_size)
+        if (const char *wrong = hn_allocate(&hn_state.peer, &hn_state.peer_size, temporary)) return wrong;
+    code = cudaEventRecord(hn_state.start, hn_state.stream);
+    if (code == cudaSuccess) code = call(static_cast<void *>(hn_state.peer), temporary);
+    if (code == cudaSuccess) code = cudaEventRecord(hn_state.stop, hn_state.stream);
+    return code != cudaSuccess ? hn_said(name, code) : hn_time(device_seconds);
+}
+
+#endif

@@ -1,0 +1,17 @@
+/* As much of CUDA's runtime as peers of the CUDA harness use, on the host. */
+#ifndef FAKE_CUDA_RUNTIME
+#define FAKE_CUDA_RUNTIME
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+typedef int cudaError_t;
+typedef struct fake_queue *cudaStream_t;
+typedef int cudaEvent_t;
+enum { cudaSuccess = 0 };
+struct uint2 { uint32_t x, y; };
+struct uint4 { uint32_t x, y, z, w; };
+inline cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t) { return cudaSuccess; }
+static const cudaStream_t fake_stream = reinterpret_cast<cudaStream_t>(uintptr_t{64});
+#endif

@@ -1,0 +1,121 @@
+"""Peers of the CUDA harness: compiled by nvcc, and played on the host with as much of CUB as they call."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import missing
+
+from hsgen import bench, target, toolchain
+from hsgen.backends import native
+from hsgen.backends.harness import Harness, Native
+from hsgen.bench import rounds
+from hsgen.bench.contestants import fill, wipe
+from hsgen.errors import Unavailable, Wrong
+from hsgen.keys import Form
+from hsgen.peers import build
+from hsgen.plan import Options
+
+FAKE = Path(__file__).with_name("fake_cub")
+HEADERS = ("device_radix_sort", "device_segmented_sort", "device_segmented_radix_sort", "device_merge")
+WAYS = [("auto", "cub"), ("segments", "cub"), ("segments", "cub-radix"), ("mergepath", "cub")]
+
+
+def options(algorithm: str, peer: str, key: str, value: str) -> tuple[list[str], list[str]]:
+    """The one file of a peer, and what it is compiled with."""
+    return native.peer_units([peer], [algorithm]), native.peer_options([peer], key, Form(value=value))
+
+
+@pytest.mark.parametrize(("algorithm", "peer"), WAYS)
+@pytest.mark.parametrize(("key", "value"), [("u32", "none"), ("u64", "v8")])
+def test_a_peer_compiles(tmp_path: Path, algorithm: str, peer: str, key: str, value: str) -> None:
+    nvcc = toolchain.tool("nvcc")
+    if nvcc is None:
+        missing("nvcc of the CUDA toolkit is not on the path")
+    (unit,), words = options(algorithm, peer, key, value)
+    warnings = ["-Xcompiler", "-Wall,-Wextra", "-Werror", "all-warnings"]
+    command = [nvcc, "-std=c++17", "-arch=sm_90", *warnings, *words, "-c", native.HARNESS / unit, "-o", tmp_path / "o"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
+def played(folder: Path, algorithm: str, peer: str, key: str, value: str) -> Native:
+    """An engine whose library holds the peer, with CUB and CUDA's runtime as the host has them."""
+    try:
+        compiler = build.compiler("peer.cpp")
+    except Unavailable as e:
+        missing(str(e))
+    (folder / "cub/device").mkdir(parents=True)
+    for name in HEADERS:
+        (folder / f"cub/device/{name}.cuh").write_text('#include "cub.hpp"\n')
+    (folder / "cuda_runtime_api.h").write_text('#include "cuda_runtime.h"\n')
+    (unit,), words = options(algorithm, peer, key, value)
+    includes = [f"-I{x}" for x in (folder, FAKE, native.HARNESS)]
+    sources = ["-x", "c++", str(native.HARNESS / unit), str(FAKE / "harness.cpp")]
+    out = folder / "peer.so"
+    done = subprocess.run(
+        [*compiler, "-O1", "-Wall", "-Wextra", "-shared", "-fPIC", *words, *includes, *sources, "-o", str(out)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0 and not done.stderr, done.stderr[-2000:]
+    sort = target.find("nvidia-sm90").sort(algorithm, key, Form(value=value))
+    return Native(Harness(out), "cuda", sort, 0, "")
+
+
+@pytest.mark.parametrize(("algorithm", "peer"), WAYS)
+@pytest.mark.parametrize(("key", "value"), [("u32", "none"), ("u32", "v4"), ("u64", "v8"), ("u32", "v16")])
+def test_a_peer_gets_what_it_is_to_sort(tmp_path: Path, algorithm: str, peer: str, key: str, value: str) -> None:
+    engine = played(tmp_path, algorithm, peer, key, value)
+    rng = np.random.default_rng(1)
+    for n, parts, rows, kind in [
+        (1, 1, False, "random"),
+        (1000, 37, False, "few-distinct"),
+        (4096, 64, True, "random"),
+    ]:
+        how = Options(parts=parts, rows=rows) if algorithm == "segments" else Options()
+        work = bench.load(engine.sort, n, how, rng, kind)
+        fill(engine, work)
+        run = rounds._peer(peer, engine, work, rounds.ExitStack())
+        rounds._check([(run, work)], {engine: work}, lambda: None)
+        assert run.device() == 0.25
+        if work.values is not None:
+            wipe(engine, work)
+            with pytest.raises(Wrong, match=rf"^{peer}: the values of {n} keys came back wrong"):
+                rounds._check([(replace(run, sort=spoiled(engine, run.sort)), work)], {engine: work}, lambda: None)
+
+
+def spoiled(engine: Native, sort: object) -> object:
+    """A sort that leaves one value wrong."""
+
+    def call() -> None:
+        sort()  # type: ignore[operator]
+        word = np.empty(1, np.uint32)
+        engine.read(3, word)
+        engine.write(3, word ^ np.uint32(1))
+
+    return call
+
+
+def test_a_peer_of_other_keys_or_less_room_is_refused(tmp_path: Path) -> None:
+    engine = played(tmp_path, "segments", "cub", "u32", "none")
+    work = bench.load(engine.sort, 100, Options(parts=5), np.random.default_rng(1))
+    fill(engine, work)
+    for size, n, value, parts, line in [
+        (8, 100, 0, 5, "this peer was compiled for keys or values of another size"),
+        (4, 100, 4, 5, "this peer was compiled for keys or values of another size"),
+        (4, 101, 0, 5, "a buffer holds fewer keys or values"),
+        (4, 100, 0, 6, "there are fewer offsets than segments and one"),
+    ]:
+        with pytest.raises(Wrong, match=f"^{line}$"):
+            engine.peer("cub", size, n, value, parts)
+    with pytest.raises(Wrong, match=r"^no such peer; of segmented sorts the CUDA harness knows cub and cub-radix"):
+        engine.peer("cub-radix", 4, 100, 0, 5)
+    engine.sort = target.find("nvidia-sm90").sort("mergepath", "u32")
+    with pytest.raises(Unavailable, match=r"^peer cub: runs beside CUDA only; add --api cuda$"):
+        engine.peer("cub", 4, 100, 0, 50)

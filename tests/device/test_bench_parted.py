@@ -1,0 +1,277 @@
+"""Benchmarks of segmented sorts, of merges, and of sorts that tell where keys change."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import missing
+from offline import TEXT
+
+from hsgen import bench, layouts, target
+from hsgen.backends.engine import KEYS_OUT, REPORT, VALUES_OUT
+from hsgen.backends.hosts import Host
+from hsgen.backends.opencl import Direct
+from hsgen.cli import main, places
+from hsgen.errors import Wrong
+from hsgen.keys import PLAIN, Form
+from hsgen.oracle import permutation
+from hsgen.peers import MERGING, SEGMENTED, Halves, Segments
+from hsgen.plan import Options
+
+device = pytest.mark.device
+
+
+def engine(host: Host, algorithm: str, form: Form = PLAIN) -> Direct:
+    return places.direct(host, target.find("cpu").sort(algorithm, "u32", form))
+
+
+def rows_of(command: str, capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
+    code = main(["bench", *command.split(), "--json"])
+    out, err = capsys.readouterr()
+    if code == 3:
+        missing(err)
+    assert code == 0, err
+    found: list[dict[str, Any]] = json.loads(out)["rows"]
+    return found
+
+
+@pytest.mark.parametrize("rows", [False, True])
+@pytest.mark.parametrize("value", ["none", "v4", "index"])
+def test_segments_come_out_as_a_permutation_says(value: str, rows: bool) -> None:
+    sort = target.find("cpu").sort("segments", "u32", Form(value=value, typed=True))
+    how = Options(kind=2, descending=True, parts=50, rows=rows)
+    work = bench.load(sort, 3000, how, np.random.default_rng(1), "few-distinct")
+    assert work.offsets is not None and len(work.offsets) == 51 and (work.offsets[0], work.offsets[-1]) == (0, 3000)
+    assert (len(set(np.diff(work.offsets))) == 1) == rows
+    order = layouts.permutation(work.keys, work.offsets, sort, how)
+    assert (work.expected == work.keys[order]).all() and work.n == 3000
+    if value == "index":
+        assert work.values_expected is not None and (work.values_expected[:, 0] == order).all()
+    if work.values is not None:
+        assert (work.values_expected == work.values[order]).all()
+
+
+@pytest.mark.parametrize("n", [1, 2, 999])
+def test_halves_are_in_order_and_make_a_whole(n: int) -> None:
+    sort = target.find("cpu").sort("mergepath", "u32", Form(value="v8", typed=True))
+    work = bench.load(sort, n, Options(kind=1, descending=True), np.random.default_rng(1), "few-distinct")
+    assert work.other is not None and work.values is not None and work.other_values is not None
+    assert (len(work.keys), len(work.other), work.how.parts) == (n // 2, n - n // 2, n // 2)
+    for half in (work.keys, work.other):
+        assert (np.diff(half.view(np.int32).astype(np.int64)) <= 0).all()
+    both = np.concatenate([work.keys, work.other])
+    order = permutation(both, sort, work.how)
+    assert (work.expected == both[order]).all()
+    assert (work.values_expected == np.concatenate([work.values, work.other_values])[order]).all()
+
+
+@pytest.mark.parametrize("rows", [False, True])
+@pytest.mark.parametrize(("value", "index"), [("none", False), ("v8", False), ("index", True)])
+def test_numpy_sorts_segments(value: str, index: bool, rows: bool) -> None:
+    sort = target.find("cpu").sort("segments", "u32", Form(value=value))
+    work = bench.load(sort, 1200, Options(parts=40, rows=rows), np.random.default_rng(2), "few-distinct")
+    assert work.offsets is not None
+    given = Segments(keys=work.keys, values=work.values, offsets=work.offsets, rows=rows, index=index)
+    run = SEGMENTED["numpy"](None, given)  # type: ignore[arg-type]
+    for _ in range(2):
+        run.prepare()
+        run.sort()
+        assert (run.result() == work.expected).all() and run.version == np.__version__
+        assert (run.values is None) == (work.values_expected is None)
+        assert run.values is None or (run.values() == work.values_expected).all()
+
+
+@pytest.mark.parametrize("value", ["none", "v4"])
+def test_numpy_merges(value: str) -> None:
+    sort = target.find("cpu").sort("mergepath", "u32", Form(value=value))
+    work = bench.load(sort, 1201, Options(), np.random.default_rng(2), "few-distinct")
+    assert work.other is not None
+    values = None if work.values is None or work.other_values is None else (work.values, work.other_values)
+    run = MERGING["numpy"](None, Halves(keys=(work.keys, work.other), values=values))  # type: ignore[arg-type]
+    run.sort()
+    assert (run.result() == work.expected).all()
+    assert (run.values is None) == (values is None)
+    assert run.values is None or (run.values() == work.values_expected).all()
+
+
+@device
+@pytest.mark.parametrize("more", ["", "--rows", "--value v4", "--value index --rows", "--key f32 --order descending"])
+def test_segments_are_measured(embedded: Host, more: str, capsys: pytest.CaptureFixture[str]) -> None:
+    peers = ["hsgen:plain"] if "f32" in more else ["numpy", "hsgen:plain"]
+    given = f"-t cpu --key u32 --algorithm segments --sizes 1000,4096 --segments 2^3,1 --rounds 5 {more}"
+    command = (given.replace("--key u32 ", "") if "f32" in more else given) + f" --against {','.join(peers)}"
+    rows = rows_of(command, capsys)
+    once = [None, *peers, "copy"]
+    assert [(r["n"], r["segments"], r["peer"]) for r in rows] == [
+        (n, parts, peer) for n in (1000, 4096) for parts in (8, 1) for peer in once
+    ]
+    for r in rows:
+        assert (r["task"], r["layout"]) == ("segments", "equal" if "--rows" in more else "random")
+        own = r["peer"] in (None, "hsgen:plain")
+        assert (r["device_seconds"] is not None) == (own or r["peer"] == "copy")
+        size = 8 if r["value"] else 4
+        if r["peer"] is None:  # each key counts as read and written once
+            assert r["bytes"] == 2 * r["n"] * size and r["roof_share"] > 0 and r["algorithm"] == "segments"
+        if r["peer"] == "hsgen:plain":
+            assert r["algorithm"] == "auto" and r["hsgen_ratio"] > 0
+            assert r["peer_version"].startswith("cpu/auto_u32")
+
+
+@device
+@pytest.mark.parametrize("value", ["none", "v4"])
+def test_merges_are_measured(embedded: Host, value: str, capsys: pytest.CaptureFixture[str]) -> None:
+    command = f"-t cpu --key u32 --value {value} --algorithm mergepath --sizes 1,2,5001 --rounds 5"
+    rows = rows_of(f"{command} --kind random --kind sorted --against numpy,hsgen:plain", capsys)
+    assert [r["peer"] for r in rows] == [None, "numpy", "hsgen:plain", "copy"] * 6
+    for own, _, plain, copy in zip(*[iter(rows)] * 4, strict=True):
+        assert (own["task"], own["segments"], own["layout"]) == ("merge", None, None)
+        item = 8 if value == "v4" else 4
+        assert copy["bytes"] == 2 * item * own["n"] and own["bytes"] >= copy["bytes"]
+        assert own["roof_share"] > 0 and (plain["algorithm"], own["algorithm"]) == ("auto", "mergepath")
+
+
+@device
+@pytest.mark.parametrize("value", ["none", "index"])
+def test_what_telling_of_changes_costs_is_measured(
+    embedded: Host, value: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = f"-t cpu --key u32 --value {value} --feature changes --sizes 3000 --kind few-distinct --rounds 5"
+    own, plain, copy = rows_of(f"{command} --against hsgen:plain", capsys)
+    assert own["changes"] and own["task"] == "sort" and copy["peer"] == "copy"
+    assert own["bytes"] > plain["bytes"] and plain["hsgen_ratio"] > 0
+
+
+CELLS = """{% set report_words = 256 %}
+{% macro epilogue(i, key, report) %}
+hs_word cell = hs_bits({{ key }}, 0) >> 24;
+hs_add({{ report("cell") }}, 1u);
+{% endmacro %}
+"""
+
+
+@device
+def test_what_an_epilogue_costs_is_measured(embedded: Host, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "cells.j2"
+    file.write_text(CELLS)
+    command = f"-t cpu --key u32 --value v4 --sizes 3000 --rounds 2 --epilogue {file} --against hsgen:plain"
+    own, plain, copy = rows_of(command, capsys)
+    assert own["epilogue"] and own["algorithm"] == plain["algorithm"] == "auto" and copy["peer"] == "copy"
+    assert own["bytes"] > plain["bytes"]
+    file.write_text("{% set changes_keys = true %}{% macro epilogue(key) %}{{ key }} = 1u;{% endmacro %}")
+    assert main(["bench", *command.split()]) == 2
+    line = "hsgen: --epilogue: changes keys, so that nobody knows how they must come out; measure one that does not"
+    assert capsys.readouterr().err.splitlines()[-1] == line
+
+
+@device
+def test_a_plain_rival_does_without_features(embedded: Host, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = rows_of("-t cpu --key u32 --sizes 3000 --rounds 2 --bits 4..9 --feature count --against hsgen:plain", capsys)
+    own, plain, _ = rows
+    assert own["counted"] and own["bits"] == [4, 9] and plain["algorithm"] == "auto"
+
+
+@device
+def test_the_table_says_what_was_done(embedded: Host, capsys: pytest.CaptureFixture[str]) -> None:
+    titles = {
+        "--algorithm segments --segments 10": "cpu  u32  no values  random  10 segments",
+        "--algorithm segments --segments 10 --rows": "cpu  u32  no values  random  10 segments of equal length",
+        "--algorithm mergepath": "cpu  u32  no values  random  merge of two halves",
+        "--feature changes": "cpu  u32  no values  random  changes told",
+    }
+    for more, title in titles.items():
+        assert main(f"bench -t cpu --key u32 --sizes 1000 --rounds 1 --against= {more}".split()) == 0
+        assert title in capsys.readouterr().out.splitlines()
+
+
+@device
+def test_the_c_runtime_measures_the_same(
+    embedded: Host, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small = tmp_path / "small.toml"
+    small.write_text(TEXT, encoding="utf-8")
+    given = f"-t {small} --key u32 --runtime c --device {embedded.platform.split()[0]} --rounds 2 --sizes 4096"
+    for more, task in [
+        ("--algorithm segments --segments 2^5 --value v4", "segments"),
+        ("--algorithm segments --segments 2^5 --rows", "segments"),
+        ("--algorithm mergepath --value v4", "merge"),
+    ]:
+        rows = rows_of(f"{given} {more} --against numpy,hsgen:plain", capsys)
+        assert [r["peer"] for r in rows] == [None, "numpy", "hsgen:plain", "copy"]
+        assert all(r["task"] == task and (r["device_seconds"] or r["peer"] == "numpy") for r in rows)
+    (own, plain, _) = rows_of(f"{given} --feature changes --against hsgen:plain", capsys)
+    assert own["changes"] and plain["algorithm"] == "auto"
+
+
+class Spoiled:
+    """An engine that spoils the first element that it reads from one buffer."""
+
+    def __init__(self, inner: Direct, slot: int) -> None:
+        self._inner, self._slot = inner, slot
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    def read(self, slot: int, image: Any) -> None:
+        self._inner.read(slot, image)
+        if slot == self._slot:
+            image.reshape(-1)[0] ^= 1
+
+
+@device
+@pytest.mark.parametrize(
+    ("algorithm", "form", "slot", "line"),
+    [
+        ("segments", Form(value="v4"), KEYS_OUT, "hsgen: 1000 uint32 keys came back unsorted; nothing was timed"),
+        ("segments", Form(value="v4"), VALUES_OUT, "hsgen: the values of 1000 keys came back wrong; nothing was timed"),
+        ("mergepath", PLAIN, KEYS_OUT, "hsgen: 1000 uint32 keys came back unsorted; nothing was timed"),
+        ("mergepath", Form(value="v4"), VALUES_OUT, "hsgen: the values of 1000 keys came back wrong"),
+        ("auto", Form(changes=True), REPORT, "hsgen: where 1000 keys change was told wrong; nothing was timed"),
+    ],
+)
+def test_what_is_wrong_is_not_timed(embedded: Host, algorithm: str, form: Form, slot: int, line: str) -> None:
+    good = engine(embedded, algorithm, form)
+    parts = [20] if algorithm == "segments" else [0]
+    assert len(list(bench.measure(good, [1000], [], 1, 1, "", segments=parts))) == 1
+    with pytest.raises(Wrong, match=f"^{line}"):
+        list(bench.measure(Spoiled(good, slot), [1000], [], 1, 1, "", segments=parts))  # type: ignore[arg-type]
+
+
+@device
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        ("--algorithm segments", "algorithm segments: say how many there are, for example --segments 2^10,2^14"),
+        ("--segments 2^3", "segments: cpu/auto_u32 has no segments; add --algorithm segments"),
+        ("--rows", "rows: cpu/auto_u32 has no segments; add --algorithm segments"),
+        ("--algorithm segments --segments 0", "segments 0: a count of 0 cannot be timed; give at least 1"),
+        ("--algorithm segments --segments few", "segments few: 'few' is no count; write for example 1000,2^16"),
+        ("--algorithm segments --segments 2^31", "segments 2147483648: there are up to 2147483647; give fewer"),
+        ("--algorithm segments --segments 3 --rows", "segments 3: 1024 keys do not make so many rows of equal length"),
+        (
+            "--algorithm segments --segments 3 --against std",
+            "peer std: cannot sort in this way; take numpy, cub, cub-r",
+        ),
+        ("--algorithm mergepath --against cub-radix", "peer cub-radix: cannot sort in this way; take numpy, cub, or"),
+        ("--against cub-radix", "peer cub-radix: cannot sort in this way; take numpy, pyopencl"),
+        ("--feature changes --against numpy", "peer numpy: cannot sort in this way; leave peers away"),
+        ("--algorithm scan-x1", "algorithm scan-x1: bench times sorts, segments and merges; name one of them"),
+    ],
+)
+def test_what_cannot_be_measured_is_one_line(
+    embedded: Host, words: str, line: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(f"bench -t cpu --key u32 --sizes 2^10 {words}".split()) == 2
+    out, err = capsys.readouterr()
+    assert not out and err.splitlines()[-1].startswith(f"hsgen: {line}"), err
+
+
+@device
+@pytest.mark.parametrize("algorithm", ["segments --segments 3", "mergepath"])
+def test_cub_runs_beside_cuda_alone(embedded: Host, algorithm: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(f"bench -t cpu --key u32 --sizes 2^10 --algorithm {algorithm} --against cub".split()) == 3
+    out, err = capsys.readouterr()
+    assert not out and err.splitlines()[-1] == "hsgen: peer cub: runs beside CUDA only; add --api cuda"
