@@ -53,7 +53,8 @@ static bool look(const Device &device, size_t count, uint32_t words[8])
     args.source = device.keys;
     args.report = static_cast<uint32_t *>(device.report);
     if (!fine("hs_cuda_check", hs_cuda_check(device.checker, device.stream, &args, &error), error)) return false;
-    return fine("report", cudaMemcpyAsync(words, device.report, 8 * sizeof words[0], cudaMemcpyDeviceToHost, device.stream));
+    error = cudaMemcpyAsync(words, device.report, 8 * sizeof words[0], cudaMemcpyDeviceToHost, device.stream);
+    return fine("report", error);
 }
 
 static bool run(Device &device, std::vector<unsigned int> &keys)

@@ -66,6 +66,8 @@ hs_status hs_describe(const hs_sort *sort, hs_info *info)
     info->max_n = sort->max_n;
     info->kind = sort->kind;
     info->reports = hs_uses(sort) >> HS_REPORT & 1;
+    info->report_words = sort->report_words;
+    info->report_words_per_key = sort->report_words_per_key;
     return HS_OK;
 }
 
@@ -148,7 +150,7 @@ static void hs_touched(const hs_sort *sort, const hs_call *call, uint64_t bytes[
     bytes[HS_COUNT] = sizeof(uint32_t);
     bytes[HS_OTHER_INPUT] = sort->kind == HS_MERGE ? key * (n - parts) : sizeof(uint32_t) * (parts + 1);
     bytes[HS_OTHER_VALUES] = value * (n - first);
-    bytes[HS_REPORT] = sizeof(uint32_t) * (sort->kind == HS_CHECK ? 8 : n + 1);
+    bytes[HS_REPORT] = sizeof(uint32_t) * (sort->report_words + sort->report_words_per_key * n);
 }
 
 /* What is sorted or summed up, and where to; of no keys nothing need be there. */

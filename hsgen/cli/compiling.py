@@ -22,7 +22,7 @@ from hsgen.cli.common import (
 )
 from hsgen.cli.compiled import emit_evidence, emit_record, evidence_files, record, show_results
 from hsgen.errors import Unavailable, Usage, Wrong
-from hsgen.isa import budgets, jobs, markdown
+from hsgen.isa import beside, budgets, jobs, markdown
 from hsgen.isa.budget import Budget
 from hsgen.isa.jobs import Done, Job, Planner
 from hsgen.isa.kinds import COMPILERS
@@ -87,7 +87,8 @@ class Run:
     "algorithms",
     multiple=True,
     metavar="NAME",
-    help="This algorithm or variant, as `hsgen targets` lists it; by default all that a target has.",
+    help="This algorithm or variant, as `hsgen targets` lists it; by default all that a target has, those "
+    "without tables also with values of 4 bytes.",
 )
 @click.option("--compiler", "only", multiple=True, type=click.Choice([*KINDS, SPIRV]), help="Only this compiler.")
 @click.option("--device", "devices", multiple=True, metavar="NAME", help="Only this device, as [isa] names it.")
@@ -185,8 +186,7 @@ def _budgets(
     Raises:
         Usage: the run is not about what budgets hold, or a budget cannot be read.
     """
-    typed = any(key not in KEYS for key in wanted.keys)
-    if (read or written) and (typed or wanted.values or wanted.orders or wanted.features or algorithms):
+    if (read or written) and not _plain(wanted, algorithms):
         only = f"only --key {', '.join(KEYS)} may narrow them"
         raise Usage(f"--budget and --write-budget are about plain sorts of all algorithms; {only}")
     if written:
@@ -196,6 +196,12 @@ def _budgets(
             raise Usage("--write-budget: records all kernels of a target; leave out --key, --compiler and --device")
         budgets.place(written, made.targets)
     return budgets.load(read, made.targets) if read else None
+
+
+def _plain(wanted: Wanted, algorithms: Sequence[str]) -> bool:
+    """Whether a run is about everything that is compiled by default, or of that about some widths of keys."""
+    widths = all(key in KEYS for key in wanted.keys)
+    return widths and not (algorithms or wanted.values or wanted.orders or wanted.features or wanted.epilogue)
 
 
 def _worse(known: dict[str, Budget | None], results: Sequence[Result], *, whole: bool) -> list[str]:
@@ -225,6 +231,8 @@ def _plan(made: Run, wanted: Wanted, algorithms: tuple[str, ...], chosen: Chosen
         try:
             where = chosen.of(found)
             sorts = wanted.sorts(found, algorithms)
+            if _plain(wanted, algorithms):
+                sorts += beside.derived(found, wanted.choice(found).widths)
         except Usage:
             if named:
                 raise

@@ -32,39 +32,67 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Sort `buffer` in place; the sorter and the command buffer do all, the caller waits. */
-static hs_status run(const hs_metal *sorter, id<MTLDevice> device, id<MTLCommandQueue> queue, id<MTLBuffer> buffer)
+/* Encode what the device finds of the keys, sums over them, into the report at `offset`; where a bundle has no check of
+ * such keys, the words stay as they are. */
+static hs_status look(const hs_metal *checker, id<MTLCommandBuffer> commands, id<MTLBuffer> buffer,
+                      id<MTLBuffer> reports, uint64_t offset)
 {
+    hs_metal_args args;
+    if (!checker) return HS_OK;
+    memset(&args, 0, sizeof args);
+    args.n = COUNT;
+    args.source.memory = buffer;
+    args.report.memory = reports;
+    args.report.offset = offset;
+    return hs_metal_check(checker, commands, &args);
+}
+
+/* Sort `buffer` in place between two looks, which say whether that went wrong; the command buffer does all, the
+ * caller waits. */
+static hs_status run(const hs_metal *sorter, const hs_metal *checker, id<MTLDevice> device, id<MTLCommandQueue> queue,
+                     id<MTLBuffer> buffer, int *wrong)
+{
+    static const uint32_t none[16] = {0};
     id<MTLCommandBuffer> commands = [queue commandBuffer];
+    id<MTLBuffer> reports = [device newBufferWithBytes:none length:sizeof none options:MTLResourceStorageModeShared];
     id<MTLBuffer> scratch = nil;
     uint64_t bytes = 0;
+    uint32_t words[16], faults = 0;
     hs_metal_args args;
     /* Memory is yours to allocate: the keys, and as much scratch as the sort asks for, which may be none. */
     hs_status status = hs_scratch(hs_metal_sort_of(sorter), COUNT, &bytes);
     if (status != HS_OK) return status;
     if (bytes) scratch = [device newBufferWithLength:(NSUInteger)bytes options:MTLResourceStorageModeShared];
-    if (!commands || (bytes && !scratch)) return HS_ERROR_DEVICE_MEMORY;
+    if (!commands || !reports || (bytes && !scratch)) return HS_ERROR_DEVICE_MEMORY;
 
     /* In place; set args.destination to sort into another buffer. */
     memset(&args, 0, sizeof args);
     args.n = COUNT;
     args.source.memory = buffer;
     args.scratch.memory = scratch;
-    status = hs_metal_sort(sorter, commands, &args);
+    status = look(checker, commands, buffer, reports, 0);
+    if (status == HS_OK) status = hs_metal_sort(sorter, commands, &args);
+    if (status == HS_OK) status = look(checker, commands, buffer, reports, 8 * sizeof *words);
     if (status != HS_OK) return status;
     [commands commit];
     [commands waitUntilCompleted];
-    return [commands status] == MTLCommandBufferStatusCompleted ? HS_OK : HS_ERROR_API;
+    if ([commands status] != MTLCommandBufferStatusCompleted) return HS_ERROR_API;
+
+    /* By sums over the keys before and after, the device itself has found out whether it sorted right. */
+    memcpy(words, [reports contents], sizeof words);
+    status = hs_check_compare(words, words + 8, 0, &faults);
+    *wrong = faults != 0;
+    return status;
 }
 
 int main(void)
 {
     static uint32_t expected[COUNT];
-    const hs_metal_kernels *sort = NULL;
-    hs_metal *sorter = NULL;
+    const hs_metal_kernels *sort = NULL, *check = NULL;
+    hs_metal *sorter = NULL, *checker = NULL;
     hs_metal_error error;
     hs_status status = HS_ERROR_DEVICE;
-    int right = 0;
+    int right = 0, wrong = 0;
     memset(&error, 0, sizeof error);
     @autoreleasepool {
         id<MTLDevice> device = MTLCreateSystemDefaultDevice();
@@ -73,15 +101,19 @@ int main(void)
 
         /* Compile the kernels: once, then sort as often as you like. */
         if (status == HS_OK) status = hs_metal_create(sort, device, &sorter, &error);
+        if (status == HS_OK)
+            status = hs_metal_match_kind(hs_metal_targets, hs_metal_targets_count, HS_CHECK, "u32", NULL, device,
+                                         &check);
+        if (status == HS_OK && check) status = hs_metal_create(check, device, &checker, &error);
         if (status == HS_OK) {
             id<MTLCommandQueue> queue = [device newCommandQueue];
             id<MTLBuffer> buffer;
             fill(expected, COUNT);
             buffer = [device newBufferWithBytes:expected length:sizeof expected options:MTLResourceStorageModeShared];
-            status = queue && buffer ? run(sorter, device, queue, buffer) : HS_ERROR_DEVICE_MEMORY;
+            status = queue && buffer ? run(sorter, checker, device, queue, buffer, &wrong) : HS_ERROR_DEVICE_MEMORY;
             if (status == HS_OK) {
                 qsort(expected, COUNT, sizeof *expected, compare);
-                right = memcmp([buffer contents], expected, sizeof expected) == 0;
+                right = !wrong && memcmp([buffer contents], expected, sizeof expected) == 0;
             }
         }
         if (right)
@@ -91,6 +123,7 @@ int main(void)
             fprintf(stderr, "not sorted: %s (Metal's code %ld)\n%s\n",
                     status ? hs_status_text(status) : "wrong order", error.code, error.log);
         hs_metal_release(sorter);
+        hs_metal_release(checker);
     }
     return right ? 0 : 1;
 }

@@ -115,7 +115,8 @@ int main(int argc, char **argv)
     if (scratch_bytes) scratch = clCreateBuffer(context, CL_MEM_READ_WRITE, (size_t)scratch_bytes, NULL, &code);
     if (scratch_bytes && !scratch) goto end;
 
-    /* What is compared with after the sort: sums over the keys, by which the device finds out whether it sorted right. */
+    /* What is compared with after the sort: sums over the keys, by which the device finds out whether it sorted
+     * right. */
     report = clCreateBuffer(context, CL_MEM_READ_WRITE, sizeof before, NULL, &code);
     if (!report) goto end;
     status = look(checker, queue, buffer, report, before, &error);

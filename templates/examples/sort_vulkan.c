@@ -10,7 +10,7 @@
 #include <string.h>
 #include <vulkan/vulkan.h>
 
-enum { COUNT = 100003, DEVICES = 32 }; /* any count will do */
+enum { COUNT = 100003, DEVICES = 32, REPORT = 8 * sizeof(uint32_t) }; /* any count will do */
 
 /* All that is made here, so that one function can take it down. */
 typedef struct program {
@@ -19,12 +19,12 @@ typedef struct program {
     VkDevice device;
     VkQueue queue;
     uint32_t family;
-    VkBuffer buffer, scratch;
-    VkDeviceMemory memory, scratch_memory;
+    VkBuffer buffer, scratch, reports;
+    VkDeviceMemory memory, scratch_memory, reports_memory;
     VkDescriptorPool sets;
     VkCommandPool pool;
-    hs_vulkan *sorter;
-    const hs_sort *sort;
+    hs_vulkan *sorter, *checker;
+    const hs_sort *sort, *check; /* where the bundle has no check of such keys, that is null */
     char name[VK_MAX_PHYSICAL_DEVICE_NAME_SIZE];
 } program;
 
@@ -45,7 +45,8 @@ static VkResult make_instance(program *p)
 static hs_status pick(program *p, const char *part, hs_vulkan_device *device)
 {
     VkPhysicalDevice devices[DEVICES];
-    uint32_t i, needed, count = DEVICES;
+    uint32_t i, needed, more = 0, count = DEVICES;
+    hs_status status;
     if (vkEnumeratePhysicalDevices(p->instance, &count, devices) < 0) return HS_ERROR_API;
     for (i = 0; i < count; i++) {
         VkPhysicalDeviceProperties properties;
@@ -57,8 +58,12 @@ static hs_status pick(program *p, const char *part, hs_vulkan_device *device)
             continue;
         p->physical = devices[i];
         strcpy(p->name, properties.deviceName);
-        /* Of that, enable what the sort can use on this device. */
-        return hs_vulkan_features(p->sort, device, &needed, &device->features);
+        status = hs_vulkan_match_kind(hs_targets, hs_targets_count, HS_CHECK, "u32", NULL, device, &p->check);
+        /* Of that, enable what the sort and the check can use on this device. */
+        if (status == HS_OK && p->check) status = hs_vulkan_features(p->check, device, &needed, &more);
+        if (status == HS_OK) status = hs_vulkan_features(p->sort, device, &needed, &device->features);
+        device->features |= more;
+        return status;
     }
     return HS_ERROR_DEVICE;
 }
@@ -132,8 +137,9 @@ static VkResult make_buffer(program *p, VkDeviceSize bytes, VkMemoryPropertyFlag
     return code ? code : vkBindBufferMemory(p->device, *buffer, *memory, 0);
 }
 
-/* The keys' buffer, which host and device see, and scratch, as much as the sort asks for; `keys` gets the memory. */
-static VkResult make_buffers(program *p, VkDeviceSize bytes, uint32_t **keys)
+/* The keys' buffer and that of two reports, which host and device see, and scratch, as much as the sort asks for;
+ * `keys` and `words` get the memory. */
+static VkResult make_buffers(program *p, VkDeviceSize bytes, uint32_t **keys, uint32_t **words)
 {
     const VkMemoryPropertyFlags seen = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
     uint64_t scratch = 0;
@@ -141,12 +147,16 @@ static VkResult make_buffers(program *p, VkDeviceSize bytes, uint32_t **keys)
     VkResult code = make_buffer(p, bytes, seen, &p->buffer, &p->memory);
     if (!code) code = vkMapMemory(p->device, p->memory, 0, VK_WHOLE_SIZE, 0, &mapped);
     *keys = (uint32_t *)mapped;
+    if (!code) code = make_buffer(p, 2 * REPORT, seen, &p->reports, &p->reports_memory);
+    if (!code) code = vkMapMemory(p->device, p->reports_memory, 0, VK_WHOLE_SIZE, 0, &mapped);
+    *words = (uint32_t *)mapped;
+    if (!code) memset(mapped, 0, 2 * REPORT);
     if (hs_scratch(p->sort, COUNT, &scratch) == HS_OK && scratch && !code)
         code = make_buffer(p, scratch, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, &p->scratch, &p->scratch_memory);
     return code;
 }
 
-/* A command buffer, and the descriptors that one sort takes. */
+/* A command buffer, and the descriptors that a sort and two checks take. */
 static VkResult make_pools(program *p, VkCommandBuffer *commands)
 {
     VkDescriptorPoolSize size = {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 0};
@@ -154,11 +164,15 @@ static VkResult make_pools(program *p, VkCommandBuffer *commands)
     VkCommandPoolCreateInfo pool;
     VkCommandBufferAllocateInfo allocate;
     VkResult code;
+    uint32_t more_sets = 0, more = 0;
     memset(&sets, 0, sizeof sets);
     memset(&pool, 0, sizeof pool);
     memset(&allocate, 0, sizeof allocate);
     sets.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO;
     hs_vulkan_descriptors(p->sorter, &sets.maxSets, &size.descriptorCount);
+    if (p->checker) hs_vulkan_descriptors(p->checker, &more_sets, &more);
+    sets.maxSets += 2 * more_sets;
+    size.descriptorCount += 2 * more;
     sets.poolSizeCount = 1;
     sets.pPoolSizes = &size;
     pool.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO;
@@ -171,7 +185,25 @@ static VkResult make_pools(program *p, VkCommandBuffer *commands)
     return code ? code : vkAllocateCommandBuffers(p->device, &allocate, commands);
 }
 
-/* Record a sort in place and run it; set args.destination to sort into another buffer. */
+/* Record what the device finds of the keys, before the sort (0) or after it (1): sums over them, that are compared. */
+static hs_status look(const program *p, VkCommandBuffer commands, int after, VkResult *code)
+{
+    hs_vulkan_args args;
+    if (!p->checker) return HS_OK;
+    memset(&args, 0, sizeof args);
+    args.n = COUNT;
+    args.source.buffer = p->buffer;
+    args.source.size = COUNT * sizeof(uint32_t);
+    args.report.buffer = p->reports;
+    args.report.offset = after ? REPORT : 0;
+    args.report.size = REPORT;
+    args.pool = p->sets;
+    args.stages = after ? VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT : 0; /* of the sort, which wrote the keys */
+    args.accesses = after ? VK_ACCESS_SHADER_WRITE_BIT : 0;
+    return hs_vulkan_check(p->checker, commands, &args, code);
+}
+
+/* Record a sort in place between two looks, and run all; set args.destination to sort into another buffer. */
 static hs_status sort_keys(program *p, VkCommandBuffer commands, VkResult *code)
 {
     VkCommandBufferBeginInfo begin;
@@ -192,9 +224,13 @@ static hs_status sort_keys(program *p, VkCommandBuffer commands, VkResult *code)
     args.scratch.buffer = p->scratch;
     (void)hs_scratch(p->sort, COUNT, &args.scratch.size);
     args.pool = p->sets;
-    status = hs_vulkan_sort(p->sorter, commands, &args, code);
+    args.stages = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT; /* of the first look, which read the keys */
+    args.accesses = VK_ACCESS_SHADER_READ_BIT;
+    status = look(p, commands, 0, code);
+    if (status == HS_OK) status = hs_vulkan_sort(p->sorter, commands, &args, code);
+    if (status == HS_OK) status = look(p, commands, 1, code);
     if (status != HS_OK) return status;
-    /* What the sort wrote is to be read by the host. */
+    /* What was written is to be read by the host. */
     barrier.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER;
     barrier.srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT;
     barrier.dstAccessMask = VK_ACCESS_HOST_READ_BIT;
@@ -213,12 +249,15 @@ static void take_down(program *p)
 {
     if (p->device) {
         hs_vulkan_release(p->sorter);
+        hs_vulkan_release(p->checker);
         vkDestroyCommandPool(p->device, p->pool, NULL);
         vkDestroyDescriptorPool(p->device, p->sets, NULL);
         vkDestroyBuffer(p->device, p->buffer, NULL);
         vkFreeMemory(p->device, p->memory, NULL);
         vkDestroyBuffer(p->device, p->scratch, NULL);
         vkFreeMemory(p->device, p->scratch_memory, NULL);
+        vkDestroyBuffer(p->device, p->reports, NULL);
+        vkFreeMemory(p->device, p->reports_memory, NULL);
         vkDestroyDevice(p->device, NULL);
     }
     if (p->instance) vkDestroyInstance(p->instance, NULL);
@@ -233,7 +272,7 @@ static int compare(const void *a, const void *b)
 int main(int argc, char **argv)
 {
     const size_t bytes = COUNT * sizeof(uint32_t);
-    uint32_t *expected = (uint32_t *)malloc(bytes), *keys = NULL, x = 2463534242u;
+    uint32_t *expected = (uint32_t *)malloc(bytes), *keys = NULL, *words = NULL, faults = 0, x = 2463534242u;
     VkCommandBuffer commands = NULL;
     hs_status status = HS_ERROR_API;
     VkResult code;
@@ -256,10 +295,11 @@ int main(int argc, char **argv)
     /* Make the pipelines: once, then sort as often as you like. */
     device.device = p.device;
     status = hs_vulkan_create(p.sort, &device, &p.sorter, &code);
+    if (status == HS_OK && p.check) status = hs_vulkan_create(p.check, &device, &p.checker, &code);
     if (status != HS_OK) goto end;
 
     status = HS_ERROR_API;
-    code = make_buffers(&p, bytes, &keys);
+    code = make_buffers(&p, bytes, &keys, &words);
     if (!code) code = make_pools(&p, &commands);
     if (code) goto end;
     for (i = 0; i < COUNT; i++) { /* random numbers; the same each time */
@@ -269,9 +309,12 @@ int main(int argc, char **argv)
         keys[i] = expected[i] = x;
     }
     status = sort_keys(&p, commands, &code);
+    /* By sums over the keys before and after, the device itself has found out whether it sorted right. */
+    if (status == HS_OK) status = hs_check_compare(words, words + REPORT / sizeof *words, 0, &faults);
     if (status != HS_OK) goto end;
+    /* The same on the host, which takes much longer. */
     qsort(expected, COUNT, sizeof *expected, compare);
-    right = memcmp(keys, expected, bytes) == 0;
+    right = faults == 0 && memcmp(keys, expected, bytes) == 0;
 
 end:
     if (right)

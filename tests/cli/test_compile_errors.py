@@ -90,6 +90,16 @@ def test_a_table_of_kernels_and_one_of_devices(capsys: Capture, fake: Fake) -> N
     ]
 
 
+def test_by_default_sorts_without_tables_are_compiled_too(capsys: Capture, fake: Fake) -> None:
+    """But not where anything is named that only some sorts have."""
+    fake.uses["alone"] = replace(USE, spill_bytes=8)
+    out, said = compiled(capsys, "--device", "sm_80", "--key", "u32", code=1)
+    assert [line.split(":")[1] for line in said] == [" small/segments_u32", " small/segments_u32_v4"]
+    assert {"mergepath_u32", "mergepath_u32_v4", "check_u32"} < {row.split()[0] for row in out.splitlines() if row}
+    out, _ = compiled(capsys, "--device", "sm_80", "--value", "v4")
+    assert "auto_u32_v4" in out and "segments" not in out
+
+
 def test_of_several_targets_devices_alone_are_listed(capsys: Capture, fake: Fake, folder: Path) -> None:
     (folder / "other.toml").write_text(TEXT.replace('"small"', '"other"'), encoding="utf-8")
     out, _ = compiled(capsys, "-t", "other.toml")

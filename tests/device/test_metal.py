@@ -34,11 +34,13 @@ SORTS = [
     ("apple-m1", "auto", "u32", Form()),
     ("apple-m1", "auto", "u64", Form(value="v16", **ALL)),
     ("apple-m1", "radix", "u8", Form(value="v4", typed=True)),
+    ("apple-m1", "auto", "u32", Form(changes=True)),
     (SIXTEEN, "merge", "u64", Form(value="v8", typed=True, counted=True)),
     (LANES, "radix", "u32", Form(value="index", **ALL)),
     (LANES, "scan-look", "u32", Form()),
 ]
-"""Without and with exchanges between lanes; votes, look-backs, pairs of keys and places, all that a call may say."""
+"""Without and with exchanges between lanes; votes, look-backs, pairs of keys and places, all that a call may say, and
+where the sorted keys change."""
 
 MORE = [
     ("apple-m1", "auto", "u64", Form()),
@@ -66,7 +68,7 @@ def name(case: tuple[str, str, str, Form]) -> str:
     """What a case is called."""
     where, label, key, form = case
     words = [Path(where).stem, label, key, form.value, "typed" * form.typed, "ranged" * form.ranged]
-    return "-".join(filter(None, [*words, "counted" * form.counted]))
+    return "-".join(filter(None, [*words, "counted" * form.counted, "changes" * form.changes]))
 
 
 def report(host: Host, sort: Sort, source: Source, counts: int = 40) -> validate.Report:

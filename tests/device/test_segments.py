@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ from hsgen.cli import main
 from hsgen.errors import Usage
 from hsgen.keys import Form
 from hsgen.opencl_segments import SegmentedSorter
+from hsgen.render import render
 
 pytestmark = pytest.mark.device
 cl = toolchain.pyopencl()
@@ -45,6 +47,8 @@ WAYS = [
     ("generic", "u8", Form(value="v4")),
     ("intel-gen8", "f64", Form(value="v8", typed=True)),
     ("intel-gen8", "u16", Form()),
+    ("intel-gen12", "u8", Form(value="v16", typed=True)),
+    ("intel-dg2", "u64", Form(value="index")),
     ("amd-rdna", "i32", Form(value="v4", typed=True)),
     ("amd-rdna", "u64", Form()),
     ("apple-m1", "u32", Form(value="index", typed=True)),
@@ -74,6 +78,29 @@ def test_a_million_keys(pocl: Host, name: str) -> None:
     made = engine(pocl, name, "u32", Form())
     report = validate.run(made, [(1_000_003, "random"), (1_000_000, "entropy 0.34")], 3)
     assert not report.failed, report.failures
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "right"),
+    [
+        ("if (size > 64) hs_local_or(ends[2]", "if (size < 0) hs_local_or(ends[2]", True),
+        ("if (ends[2] == 0u)", "if (ends[2] > 1u)", True),
+        ("&& j < q) ? 1", "&& j > q) ? 1", False),  # equal keys the other way round
+        (": valid;", ": valid - 1;", False),  # the end of the last segment
+        ("from += hs_as_int(ends[side]) * step;", "", False),  # where a window begins and ends
+    ],
+)
+def test_short_segments_are_compared_or_ranked(embedded: Host, old: str, new: str, right: bool) -> None:
+    """Either way serves all that are short, and a wrong comparison is found."""
+    context = context_for(embedded)
+    sort = target.find("generic").sort("segments", "u32", Form(value="v4"))
+    source = render(sort, "opencl")
+    parts = {k: text.replace(old, new) if k == "windows" else text for k, text in source.parts.items()}
+    assert parts != source.parts, old
+    made = Direct(context, Compiled(context, sort, replace(source, parts=parts)))
+    counts = [1, 33, 3000, 3000, 20_001, 20_001]
+    report = validate.run(made, [(n, "few distinct") for n in counts * 4], 5, stop=1)
+    assert bool(report.failed) is not right, report.failures
 
 
 def test_a_wrong_sort_is_caught(embedded: Host, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -193,18 +193,27 @@ def sanitizers(folder: Path) -> list[str]:
     return [] if failed else options
 
 
-@pytest.mark.device
-def test_the_example_picks_the_target_that_matches(lavapipe: Lavapipe, tmp_path: Path) -> None:
-    """It sorts with lavapipe's own target where the width suits, and with the generic one elsewhere."""
-    lavapipe(8)
-    place, program = tmp_path / "bundle", tmp_path / "sort_vulkan"
-    chosen = ["-t", "generic", "-t", "lavapipe", "--api", "vulkan", "--key", "u32", "--algorithm", "merge"]
-    assert main(["generate", *chosen, "-o", str(place)]) == 0
+def example(place: Path, program: Path, text: str) -> Path:
+    """The bundle's program, or another `text` of it, built with the sanitizers where there are some."""
+    main_c = program.with_suffix(".c")
+    main_c.write_text(text, encoding="utf-8")
     files = [f for pattern in ("src/*.c", "targets/*/*.c", "targets/*/spirv/*.c") for f in sorted(place.glob(pattern))]
-    command = [*native.compiler(), "-std=c99", *sanitizers(tmp_path), f"-I{place / 'include'}"]
-    command += [str(f) for f in (place / "examples/sort_vulkan.c", *files)] + ["-lvulkan", "-o", str(program)]
+    command = [*native.compiler(), "-std=c99", *sanitizers(program.parent), f"-I{place / 'include'}"]
+    command += [str(f) for f in (main_c, *files)] + ["-lvulkan", "-o", str(program)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+    return program
+
+
+@pytest.mark.device
+def test_the_example_picks_the_target_that_matches(lavapipe: Lavapipe, tmp_path: Path) -> None:
+    """It sorts with lavapipe's own target where the width suits, and with the generic one elsewhere, and checks."""
+    lavapipe(8)
+    place = tmp_path / "bundle"
+    chosen = ["-t", "generic", "-t", "lavapipe", "--api", "vulkan", "--key", "u32", "--algorithm", "merge"]
+    assert main(["generate", *chosen, "--algorithm", "check", "-o", str(place)]) == 0
+    text = (place / "examples/sort_vulkan.c").read_text(encoding="utf-8")
+    program = example(place, tmp_path / "sort_vulkan", text)
     for width, name in ((4, "generic"), (8, "lavapipe")):
         lavapipe(width)
         env = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0"}  # the driver keeps some memory
@@ -213,3 +222,9 @@ def test_the_example_picks_the_target_that_matches(lavapipe: Lavapipe, tmp_path:
         assert re.fullmatch(rf"sorted 100003 keys on llvmpipe .* with target {name}\n", done.stdout)
     done = subprocess.run([program, "Voodoo"], capture_output=True, text=True, env=env, check=False)
     assert done.returncode == 1 and done.stderr.startswith("not sorted: the device lacks what the sort needs")
+
+    sort, host = "hs_vulkan_sort(p->sorter, commands, &args, code)", "memcmp(keys, expected, bytes) == 0"
+    assert sort in text and host in text
+    unsorted = example(place, tmp_path / "unsorted", text.replace(sort, "HS_OK").replace(host, "1"))
+    done = subprocess.run([unsorted], capture_output=True, text=True, env=env, check=False)
+    assert (done.returncode, done.stderr) == (1, "not sorted: wrong order (VkResult 0)\n")

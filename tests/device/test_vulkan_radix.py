@@ -6,15 +6,17 @@ The nightly run has every table of the targets in lanes/radix*.toml.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
-from test_vulkan import Lavapipe, lanes, lavapipe, validated
+from test_vulkan import Lavapipe, lanes, lavapipe, templates, validated
 
 from hsgen import target
 
 NIGHTLY = os.environ.get("HSGEN_NIGHTLY") == "1"
-__all__ = ["lavapipe"]  # a fixture
+__all__ = ["lavapipe", "templates"]  # fixtures
 
 SOME = [
     ("radix8", "u32", "radix"),  # votes, looking back
@@ -56,3 +58,26 @@ def test_sorts(
     (row,) = rows
     assert (row["target"], row["key"], row["algorithm"], row["api"]) == (name, key, label, "vulkan")
     assert row["failures"] == 0 and row["cases"] > 400 and row["greatest_n"] >= 1 << 17
+
+
+@pytest.mark.device
+@pytest.mark.parametrize(("order", "wrong"), [("both", False), ("ascending", True)])
+def test_keys_in_order_leave_look_back(
+    lavapipe: Lavapipe,
+    templates: Callable[[str, str, str], None],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    order: str,
+    wrong: bool,
+) -> None:
+    """Sorts with look-back that find out whether keys are in order; a sort that finds all of them in order is wrong."""
+    lavapipe(8)
+    if wrong:
+        templates("radix/exit.j2", "if (falls) found[0] = 1u;", "if (falls) found[0] = 0u;")
+    text = Path(lanes("radix8")).read_text(encoding="utf-8").replace('name = "radix8"', 'name = "exit8"')
+    cut = text.index("[radix.u64]")
+    (tmp_path / "exit8.toml").write_text(text[:cut].rstrip() + "\nsorted_exit = true\n", encoding="utf-8")
+    more = ("--order", order, "--option", "validation=1")
+    code, rows, err = validated(capsys, "-t", str(tmp_path / "exit8.toml"), "--key", "u32", *more)
+    assert code == int(wrong) and len(rows) == 1, err
+    assert rows[0]["api"] == "vulkan" and (rows[0]["failures"] > 0) == wrong and rows[0]["cases"] > 400 * (not wrong)

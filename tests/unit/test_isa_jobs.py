@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from offline import TEXT, USE, Fake, small
 
-from hsgen.isa import jobs, processes
+from hsgen.isa import beside, jobs, processes
 from hsgen.isa.base import Use
 from hsgen.isa.jobs import Done, Planner
 from hsgen.isa.results import TOGETHER, Result, summaries, wrongs
@@ -180,6 +180,16 @@ def test_a_compiler_that_is_not_here_is_told_once_a_target() -> None:
     planned, missing = planner.jobs(found, [found.sort("merge", "u32")], jobs.devices_of(found))
     assert planned == [] and [m.devices for m in missing] == [("sm_80", "sm_90")]
     assert missing[0].install == "pip install fake"
+
+
+def test_sorts_without_tables_are_compiled_beside() -> None:
+    """With values only what gets them is compiled again; what a target has no tables of is left out."""
+    found = {s.file: [k.name for k in s.kernels] for s in beside.derived(small(), ["u32", "u64"])}
+    assert [*found] == [f"{label}_u32{v}" for label in ("mergepath", "check", "segments") for v in ("", "_v4")]
+    every = ["begin", "sift", "windows", "alone", "count", "rows", "scatter"]
+    assert found["segments_u32"][: len(every)] == every
+    assert found["segments_u32_v4"][:3] == ["windows", "alone", "scatter"]
+    assert found["check_u32_v4"] == [k for k in found["check_u32"] if k != "blank"]
 
 
 def test_a_target_for_vulkan_gets_its_modules_checked() -> None:

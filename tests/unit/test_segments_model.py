@@ -29,12 +29,14 @@ RANKERS: dict[str, dict[str, Any]] = {
     "flags": {"subgroup": 1, "work_group": 32, "items": 2},
     "ballot": {"subgroup": 32, "work_group": 64, "items": 1},
     "serial": {"subgroup": 1, "work_group": 1, "items": 64},
+    "broadcast": {"subgroup": 16, "work_group": 64, "items": 1},
 }
+FROM = {"flags": "generic", "ballot": "nvidia-sm90", "serial": "cpu", "broadcast": "intel-gen8"}
 
 
 def shape(ranker: str, key: str = "u16", value: str = "none", bits: int = 5, groups: int = 3) -> segments.Params:
     """A shape with tiles of 64 keys; 16-bit keys have four digits, or with 6 bits three."""
-    found = target.find("nvidia-sm90" if ranker == "ballot" else "generic" if ranker == "flags" else "cpu")
+    found = target.find(FROM[ranker])
     own = replace(found.choices["radix", "u32"], ranker=ranker, bits=bits, groups=groups, **RANKERS[ranker])
     made = DERIVED["segments"].formed({"radix": own}, KEYS[key], Form(value=value), found.device)
     assert isinstance(made, segments.Params)
@@ -126,6 +128,36 @@ def test_the_model_sees_a_grid_that_is_too_small() -> None:
     cut = replace(plan, steps=tuple(replace(s, cap=1) if s.kernel == "windows" else s for s in plan.steps))
     with pytest.raises(Fault, match="not all keys"):
         model.run(p, cut, keys, np.array([0, 500]), how=Options(parts=1))
+
+
+def test_the_model_sees_a_segment_that_no_work_group_sorts() -> None:
+    """Where each listed segment has a work-group of its own, however many other kernels have."""
+    p, keys = shape("broadcast"), np.arange(2000, dtype=np.uint16)
+    assert p.apart and not shape("flags").apart
+    offsets = np.arange(0, 2001, 50)
+    plan = sort_of(p).plan
+    model.run(p, plan, keys, offsets, how=Options(parts=40))
+    cut = replace(plan, steps=tuple(replace(s, cap=p.groups) if s.kernel == "alone" else s for s in plan.steps))
+    with pytest.raises(Fault, match="not all listed segments"):
+        model.run(p, cut, keys, offsets, how=Options(parts=40))
+
+
+def test_lanes_hold_as_many_keys_as_compilers_have_registers_for() -> None:
+    """Lanes of Intel's GPUs that compare, and of NVIDIA's before Volta that vote; others as before."""
+    for name, key, value, most in [
+        ("intel-gen12", "u32", "v16", 4),
+        ("intel-gen12", "u8", "none", 3),
+        ("intel-gen12", "u64", "v4", 4),  # 8 lanes
+        ("intel-dg2", "u64", "none", 4),
+        ("intel-dg2", "u64", "v4", 3),
+        ("mali-valhall", "u8", "none", 4),
+        ("nvidia-sm35", "u32", "v4", 8),
+        ("nvidia-tegra", "u64", "none", 6),
+        ("nvidia-sm90", "u32", "none", 32),
+        ("amd-rdna", "u32", "none", 15),
+    ]:
+        p = target.find(name).sort("segments", key, Form(value=value)).parts[0].params
+        assert (p.rank.items, p.apart) == (most, name.startswith("intel")), (name, key)
 
 
 @pytest.mark.parametrize("name", target.names())

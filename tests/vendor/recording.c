@@ -1321,6 +1321,8 @@ static hs_sort made_other(const hs_sort *original, hs_kind kind)
     sort.spirv = other_spirv;
     if (original->spirv_address) sort.spirv_address = other_address;
     sort.kind = kind;
+    sort.report_words = kind == HS_CHECK ? 8 : kind == HS_SORT;
+    sort.report_words_per_key = kind == HS_SORT;
     sort.key_bits = 8 * sort.key_bytes;
     if (kind == HS_MERGE) {
         sort.value = "v8";

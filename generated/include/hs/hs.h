@@ -187,6 +187,7 @@ typedef struct hs_sort {
     const hs_spirv *spirv;         /* for each kernel, taking descriptors; null if not generated */
     const hs_spirv *spirv_address; /* for each kernel, taking device addresses; null if not generated */
     uint32_t vulkan; /* the version of Vulkan that its SPIR-V needs, instance and device, as 10 * major + minor */
+    uint32_t report_words, report_words_per_key; /* what a report has room for: so many 32-bit words, and so many a key */
 } hs_sort;
 
 /* How a device of a target is recognised; an empty list says nothing about that property. */
@@ -239,13 +240,13 @@ const hs_sort *hs_candidate_kind(const hs_target *const *targets, size_t count, 
 const hs_sort *hs_find(const hs_target *target, const char *algorithm, const char *key, const char *value);
 
 /* What users may want to know of a sort: members of hs_sort, `subgroup`, the lanes that exchange keys, and whether it
- * `reports` something. */
+ * `reports` something, in so many words and so many a key. */
 typedef struct hs_info {
     const char *target, *algorithm, *key, *value;
     uint32_t key_bytes, value_bytes, first_bit, key_bits, typed, ranged, counted, index, block, subgroup;
     uint64_t max_n;
     hs_kind kind;
-    uint32_t reports;
+    uint32_t reports, report_words, report_words_per_key;
 } hs_info;
 hs_status hs_describe(const hs_sort *sort, hs_info *info);
 

@@ -6470,7 +6470,8 @@ const hs_sort hs_amd_gcn_auto_u32 = {
     hs_amd_gcn_auto_u32_opencl, 6401u, /* OpenCL C */
     hs_amd_gcn_auto_u32_spirv, /* SPIR-V: buffers by descriptor, */
     hs_amd_gcn_auto_u32_spirv_address, /* and by address */
-    11u /* the version of Vulkan that it needs */
+    11u, /* the version of Vulkan that it needs */
+    0u, 0u /* words of its report, and words a key */
 };
 
 /* auto sort of u64 keys */
@@ -11083,7 +11084,8 @@ const hs_sort hs_amd_gcn_auto_u64 = {
     hs_amd_gcn_auto_u64_opencl, 4520u, /* OpenCL C */
     hs_amd_gcn_auto_u64_spirv, /* SPIR-V: buffers by descriptor, */
     hs_amd_gcn_auto_u64_spirv_address, /* and by address */
-    11u /* the version of Vulkan that it needs */
+    11u, /* the version of Vulkan that it needs */
+    0u, 0u /* words of its report, and words a key */
 };
 
 /* check of u32 keys */
@@ -11261,7 +11263,8 @@ const hs_sort hs_amd_gcn_check_u32 = {
     hs_amd_gcn_check_u32_opencl, 141u, /* OpenCL C */
     hs_amd_gcn_check_u32_spirv, /* SPIR-V: buffers by descriptor, */
     hs_amd_gcn_check_u32_spirv_address, /* and by address */
-    11u /* the version of Vulkan that it needs */
+    11u, /* the version of Vulkan that it needs */
+    8u, 0u /* words of its report, and words a key */
 };
 
 /* check of u64 keys */
@@ -11441,7 +11444,8 @@ const hs_sort hs_amd_gcn_check_u64 = {
     hs_amd_gcn_check_u64_opencl, 143u, /* OpenCL C */
     hs_amd_gcn_check_u64_spirv, /* SPIR-V: buffers by descriptor, */
     hs_amd_gcn_check_u64_spirv_address, /* and by address */
-    11u /* the version of Vulkan that it needs */
+    11u, /* the version of Vulkan that it needs */
+    8u, 0u /* words of its report, and words a key */
 };
 
 static const hs_sort *const hs_amd_gcn_sorts[] = {&hs_amd_gcn_auto_u32, &hs_amd_gcn_auto_u64, &hs_amd_gcn_check_u32, &hs_amd_gcn_check_u64};

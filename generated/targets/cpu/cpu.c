@@ -4391,7 +4391,8 @@ const hs_sort hs_cpu_auto_u32 = {
     hs_cpu_auto_u32_opencl, 4322u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
-    11u /* the version of Vulkan that it needs */
+    11u, /* the version of Vulkan that it needs */
+    0u, 0u /* words of its report, and words a key */
 };
 
 /* auto sort of u64 keys */
@@ -8789,7 +8790,8 @@ const hs_sort hs_cpu_auto_u64 = {
     hs_cpu_auto_u64_opencl, 4312u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
-    11u /* the version of Vulkan that it needs */
+    11u, /* the version of Vulkan that it needs */
+    0u, 0u /* words of its report, and words a key */
 };
 
 /* check of u32 keys */
@@ -8966,7 +8968,8 @@ const hs_sort hs_cpu_check_u32 = {
     hs_cpu_check_u32_opencl, 141u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
-    11u /* the version of Vulkan that it needs */
+    11u, /* the version of Vulkan that it needs */
+    8u, 0u /* words of its report, and words a key */
 };
 
 /* check of u64 keys */
@@ -9145,7 +9148,8 @@ const hs_sort hs_cpu_check_u64 = {
     hs_cpu_check_u64_opencl, 143u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
-    11u /* the version of Vulkan that it needs */
+    11u, /* the version of Vulkan that it needs */
+    8u, 0u /* words of its report, and words a key */
 };
 
 static const hs_sort *const hs_cpu_sorts[] = {&hs_cpu_auto_u32, &hs_cpu_auto_u64, &hs_cpu_check_u32, &hs_cpu_check_u64};

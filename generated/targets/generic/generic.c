@@ -3025,7 +3025,8 @@ const hs_sort hs_generic_auto_u32 = {
     hs_generic_auto_u32_opencl, 2950u, /* OpenCL C */
     hs_generic_auto_u32_spirv, /* SPIR-V: buffers by descriptor, */
     hs_generic_auto_u32_spirv_address, /* and by address */
-    11u /* the version of Vulkan that it needs */
+    11u, /* the version of Vulkan that it needs */
+    0u, 0u /* words of its report, and words a key */
 };
 
 /* auto sort of u64 keys */
@@ -5991,7 +5992,8 @@ const hs_sort hs_generic_auto_u64 = {
     hs_generic_auto_u64_opencl, 2878u, /* OpenCL C */
     hs_generic_auto_u64_spirv, /* SPIR-V: buffers by descriptor, */
     hs_generic_auto_u64_spirv_address, /* and by address */
-    11u /* the version of Vulkan that it needs */
+    11u, /* the version of Vulkan that it needs */
+    0u, 0u /* words of its report, and words a key */
 };
 
 /* check of u32 keys */
@@ -6169,7 +6171,8 @@ const hs_sort hs_generic_check_u32 = {
     hs_generic_check_u32_opencl, 141u, /* OpenCL C */
     hs_generic_check_u32_spirv, /* SPIR-V: buffers by descriptor, */
     hs_generic_check_u32_spirv_address, /* and by address */
-    11u /* the version of Vulkan that it needs */
+    11u, /* the version of Vulkan that it needs */
+    8u, 0u /* words of its report, and words a key */
 };
 
 /* check of u64 keys */
@@ -6349,7 +6352,8 @@ const hs_sort hs_generic_check_u64 = {
     hs_generic_check_u64_opencl, 143u, /* OpenCL C */
     hs_generic_check_u64_spirv, /* SPIR-V: buffers by descriptor, */
     hs_generic_check_u64_spirv_address, /* and by address */
-    11u /* the version of Vulkan that it needs */
+    11u, /* the version of Vulkan that it needs */
+    8u, 0u /* words of its report, and words a key */
 };
 
 static const hs_sort *const hs_generic_sorts[] = {&hs_generic_auto_u32, &hs_generic_auto_u64, &hs_generic_check_u32, &hs_generic_check_u64};

@@ -3084,7 +3084,8 @@ const hs_sort hs_intel_gen8_auto_u32 = {
     hs_intel_gen8_auto_u32_opencl, 3014u, /* OpenCL C */
     hs_intel_gen8_auto_u32_spirv, /* SPIR-V: buffers by descriptor, */
     hs_intel_gen8_auto_u32_spirv_address, /* and by address */
-    11u /* the version of Vulkan that it needs */
+    11u, /* the version of Vulkan that it needs */
+    0u, 0u /* words of its report, and words a key */
 };
 
 /* auto sort of u64 keys */
@@ -6861,7 +6862,8 @@ const hs_sort hs_intel_gen8_auto_u64 = {
     hs_intel_gen8_auto_u64_opencl, 3694u, /* OpenCL C */
     hs_intel_gen8_auto_u64_spirv, /* SPIR-V: buffers by descriptor, */
     hs_intel_gen8_auto_u64_spirv_address, /* and by address */
-    11u /* the version of Vulkan that it needs */
+    11u, /* the version of Vulkan that it needs */
+    0u, 0u /* words of its report, and words a key */
 };
 
 /* check of u32 keys */
@@ -7039,7 +7041,8 @@ const hs_sort hs_intel_gen8_check_u32 = {
     hs_intel_gen8_check_u32_opencl, 141u, /* OpenCL C */
     hs_intel_gen8_check_u32_spirv, /* SPIR-V: buffers by descriptor, */
     hs_intel_gen8_check_u32_spirv_address, /* and by address */
-    11u /* the version of Vulkan that it needs */
+    11u, /* the version of Vulkan that it needs */
+    8u, 0u /* words of its report, and words a key */
 };
 
 /* check of u64 keys */
@@ -7219,7 +7222,8 @@ const hs_sort hs_intel_gen8_check_u64 = {
     hs_intel_gen8_check_u64_opencl, 143u, /* OpenCL C */
     hs_intel_gen8_check_u64_spirv, /* SPIR-V: buffers by descriptor, */
     hs_intel_gen8_check_u64_spirv_address, /* and by address */
-    11u /* the version of Vulkan that it needs */
+    11u, /* the version of Vulkan that it needs */
+    8u, 0u /* words of its report, and words a key */
 };
 
 static const hs_sort *const hs_intel_gen8_sorts[] = {&hs_intel_gen8_auto_u32, &hs_intel_gen8_auto_u64, &hs_intel_gen8_check_u32, &hs_intel_gen8_check_u64};

@@ -47,7 +47,8 @@ const hs_sort hs_lavapipe_auto_u32 = {
     0, 0u, /* OpenCL C */
     hs_lavapipe_auto_u32_spirv, /* SPIR-V: buffers by descriptor, */
     hs_lavapipe_auto_u32_spirv_address, /* and by address */
-    11u /* the version of Vulkan that it needs */
+    11u, /* the version of Vulkan that it needs */
+    0u, 0u /* words of its report, and words a key */
 };
 
 /* auto sort of u64 keys */
@@ -107,7 +108,8 @@ const hs_sort hs_lavapipe_auto_u64 = {
     0, 0u, /* OpenCL C */
     hs_lavapipe_auto_u64_spirv, /* SPIR-V: buffers by descriptor, */
     hs_lavapipe_auto_u64_spirv_address, /* and by address */
-    11u /* the version of Vulkan that it needs */
+    11u, /* the version of Vulkan that it needs */
+    0u, 0u /* words of its report, and words a key */
 };
 
 /* check of u32 keys */
@@ -142,7 +144,8 @@ const hs_sort hs_lavapipe_check_u32 = {
     0, 0u, /* OpenCL C */
     hs_lavapipe_check_u32_spirv, /* SPIR-V: buffers by descriptor, */
     hs_lavapipe_check_u32_spirv_address, /* and by address */
-    11u /* the version of Vulkan that it needs */
+    11u, /* the version of Vulkan that it needs */
+    8u, 0u /* words of its report, and words a key */
 };
 
 /* check of u64 keys */
@@ -177,7 +180,8 @@ const hs_sort hs_lavapipe_check_u64 = {
     0, 0u, /* OpenCL C */
     hs_lavapipe_check_u64_spirv, /* SPIR-V: buffers by descriptor, */
     hs_lavapipe_check_u64_spirv_address, /* and by address */
-    11u /* the version of Vulkan that it needs */
+    11u, /* the version of Vulkan that it needs */
+    8u, 0u /* words of its report, and words a key */
 };
 
 static const hs_sort *const hs_lavapipe_sorts[] = {&hs_lavapipe_auto_u32, &hs_lavapipe_auto_u64, &hs_lavapipe_check_u32, &hs_lavapipe_check_u64};

@@ -86,7 +86,8 @@ const hs_sort hs_nvidia_hopper_auto_u32 = {
     0, 0u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
-    11u /* the version of Vulkan that it needs */
+    11u, /* the version of Vulkan that it needs */
+    0u, 0u /* words of its report, and words a key */
 };
 
 /* auto sort of u64 keys */
@@ -189,7 +190,8 @@ const hs_sort hs_nvidia_hopper_auto_u64 = {
     0, 0u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
-    11u /* the version of Vulkan that it needs */
+    11u, /* the version of Vulkan that it needs */
+    0u, 0u /* words of its report, and words a key */
 };
 
 /* check of u32 keys */
@@ -223,7 +225,8 @@ const hs_sort hs_nvidia_hopper_check_u32 = {
     0, 0u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
-    11u /* the version of Vulkan that it needs */
+    11u, /* the version of Vulkan that it needs */
+    8u, 0u /* words of its report, and words a key */
 };
 
 /* check of u64 keys */
@@ -257,7 +260,8 @@ const hs_sort hs_nvidia_hopper_check_u64 = {
     0, 0u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
-    11u /* the version of Vulkan that it needs */
+    11u, /* the version of Vulkan that it needs */
+    8u, 0u /* words of its report, and words a key */
 };
 
 static const hs_sort *const hs_nvidia_hopper_sorts[] = {&hs_nvidia_hopper_auto_u32, &hs_nvidia_hopper_auto_u64, &hs_nvidia_hopper_check_u32, &hs_nvidia_hopper_check_u64};

@@ -8191,7 +8191,8 @@ const hs_sort hs_nvidia_sm90_auto_u32 = {
     hs_nvidia_sm90_auto_u32_opencl, 8079u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
-    11u /* the version of Vulkan that it needs */
+    11u, /* the version of Vulkan that it needs */
+    0u, 0u /* words of its report, and words a key */
 };
 
 /* auto sort of u64 keys */
@@ -14155,7 +14156,8 @@ const hs_sort hs_nvidia_sm90_auto_u64 = {
     hs_nvidia_sm90_auto_u64_opencl, 5830u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
-    11u /* the version of Vulkan that it needs */
+    11u, /* the version of Vulkan that it needs */
+    0u, 0u /* words of its report, and words a key */
 };
 
 /* check of u32 keys */
@@ -14332,7 +14334,8 @@ const hs_sort hs_nvidia_sm90_check_u32 = {
     hs_nvidia_sm90_check_u32_opencl, 141u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
-    11u /* the version of Vulkan that it needs */
+    11u, /* the version of Vulkan that it needs */
+    8u, 0u /* words of its report, and words a key */
 };
 
 /* check of u64 keys */
@@ -14511,7 +14514,8 @@ const hs_sort hs_nvidia_sm90_check_u64 = {
     hs_nvidia_sm90_check_u64_opencl, 143u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
-    11u /* the version of Vulkan that it needs */
+    11u, /* the version of Vulkan that it needs */
+    8u, 0u /* words of its report, and words a key */
 };
 
 static const hs_sort *const hs_nvidia_sm90_sorts[] = {&hs_nvidia_sm90_auto_u32, &hs_nvidia_sm90_auto_u64, &hs_nvidia_sm90_check_u32, &hs_nvidia_sm90_check_u64};

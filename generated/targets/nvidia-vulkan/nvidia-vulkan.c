@@ -93,7 +93,8 @@ const hs_sort hs_nvidia_vulkan_auto_u32 = {
     0, 0u, /* OpenCL C */
     hs_nvidia_vulkan_auto_u32_spirv, /* SPIR-V: buffers by descriptor, */
     hs_nvidia_vulkan_auto_u32_spirv_address, /* and by address */
-    11u /* the version of Vulkan that it needs */
+    11u, /* the version of Vulkan that it needs */
+    0u, 0u /* words of its report, and words a key */
 };
 
 /* auto sort of u64 keys */
@@ -196,7 +197,8 @@ const hs_sort hs_nvidia_vulkan_auto_u64 = {
     0, 0u, /* OpenCL C */
     hs_nvidia_vulkan_auto_u64_spirv, /* SPIR-V: buffers by descriptor, */
     hs_nvidia_vulkan_auto_u64_spirv_address, /* and by address */
-    11u /* the version of Vulkan that it needs */
+    11u, /* the version of Vulkan that it needs */
+    0u, 0u /* words of its report, and words a key */
 };
 
 /* check of u32 keys */
@@ -231,7 +233,8 @@ const hs_sort hs_nvidia_vulkan_check_u32 = {
     0, 0u, /* OpenCL C */
     hs_nvidia_vulkan_check_u32_spirv, /* SPIR-V: buffers by descriptor, */
     hs_nvidia_vulkan_check_u32_spirv_address, /* and by address */
-    11u /* the version of Vulkan that it needs */
+    11u, /* the version of Vulkan that it needs */
+    8u, 0u /* words of its report, and words a key */
 };
 
 /* check of u64 keys */
@@ -266,7 +269,8 @@ const hs_sort hs_nvidia_vulkan_check_u64 = {
     0, 0u, /* OpenCL C */
     hs_nvidia_vulkan_check_u64_spirv, /* SPIR-V: buffers by descriptor, */
     hs_nvidia_vulkan_check_u64_spirv_address, /* and by address */
-    11u /* the version of Vulkan that it needs */
+    11u, /* the version of Vulkan that it needs */
+    8u, 0u /* words of its report, and words a key */
 };
 
 static const hs_sort *const hs_nvidia_vulkan_sorts[] = {&hs_nvidia_vulkan_auto_u32, &hs_nvidia_vulkan_auto_u64, &hs_nvidia_vulkan_check_u32, &hs_nvidia_vulkan_check_u64};

@@ -76,7 +76,7 @@ def windows(p: Params) -> Kernel:
         columns = (Array(name="tile", type="key", count=p.small * p.wave), keys_held, *listed)
         return replace(_kernel(p, "windows", what, buffers, columns, p.wave), template="segments/serial_columns")
     marks = -(-p.tile // 32)
-    arrays = (*rank_arrays(p.chip), _array("marks", marks), _array("prior", marks), _array("ends", 2))
+    arrays = (*rank_arrays(p.chip), _array("marks", marks), _array("prior", marks), _array("ends", 3))
     return _ranking(_kernel(p, "windows", what, (*keys, *_valued(p), OFFSETS, WORDS), arrays), p.chip)
 
 

@@ -164,6 +164,8 @@ def _windows(m: _Play, at: Launch) -> None:
 
 def _alone(m: _Play, at: Launch) -> None:
     bounds, stored = m.bounds(at), np.zeros(m.n, np.bool_)
+    if m.p.apart and at.groups < m.words[MEDIUMS]:
+        raise Fault("not all listed segments have a work-group")
     for s in m.words[m.part("mediums") :][: int(m.words[MEDIUMS])]:
         begin, end = int(bounds[s]), int(bounds[s + 1])
         m.store(1, np.arange(begin, end), m.sorted(0, begin, end), stored)

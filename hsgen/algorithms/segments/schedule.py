@@ -34,7 +34,7 @@ def plan(p: Params) -> Plan:
         _row(p, "begin", 0, _FIXED, number=PARTS),
         _row(p, "sift", 0, (each - 1, each, 1, UNCAPPED), x="parts"),
         _row(p, "windows", 0, (p.window - 1, p.window, 1, UNCAPPED), argument=DIRECT),
-        _row(p, "alone", p.small, _LOOP),
+        _row(p, "alone", p.small, (p.tile - 1, p.tile, p.mediums, UNCAPPED) if p.apart else _LOOP),
     ]
     for number in range(len(p.rank.digits)):
         steps += [

@@ -22,6 +22,8 @@ some 2000 steps a segment, and some 20 a key."""
 SHORT = {True: 4096, False: 1024}
 """There: the bytes of the keys of the greatest segment that networks sort (about log2(n)^2 / 64 steps a key), or, where
 values move along, whose keys are compared with each other (n / 16 steps a key)."""
+COMPARED = 64
+"""Elsewhere: the most keys of segments that are compared with each other, if all in a window are so short."""
 REGISTERS = 48
 """Words that a lane keeps on chip, of keys, places and values."""
 
@@ -34,7 +36,8 @@ class Params:
     along where they came from.  rank: that of tiles that are scattered by a digit.  small: the greatest segment that is
     sorted together with others.  window: a work-group sorts the short segments that begin in so many keys.  tile: the
     greatest segment that a work-group sorts alone.  chunk: the least keys of a column of counts.
-    most_columns: of a segment.  groups: the most work-groups of a kernel that loops.
+    most_columns: of a segment.  groups: the most work-groups of a kernel that loops.  apart: each listed segment that a
+    work-group sorts alone has one of its own, which loops over none.
     """
 
     form: Form
@@ -46,6 +49,7 @@ class Params:
     chunk: int
     most_columns: int
     groups: int
+    apart: bool = False
 
     @property
     def key(self) -> KeyType:
@@ -71,6 +75,11 @@ class Params:
     def wave(self) -> int:
         """The lanes that go through short segments, or through the offsets of all."""
         return LANES if self.serial else self.rank.work_group
+
+    @property
+    def compared(self) -> int:
+        """The greatest segment of a window whose keys are compared with each other."""
+        return min(COMPARED, self.small)
 
     @property
     def mediums(self) -> int:
@@ -99,8 +108,8 @@ def formed(p: Mapping[str, Any], key: KeyType, form: Form, device: Device) -> Pa
     if made.serial:
         return _walked(made, form, device)
     carried = replace(form, value="index") if not form.value_bytes else form
-    # to compare with each lane of a subgroup leaves Intel's compiler registers for few keys
-    made = replace(made, items=min(made.items, 4 if made.ranker == "broadcast" else 128 // key.held))
+    apart = made.ranker == "broadcast" and device.local == "chip"
+    made = replace(made, items=min(made.items, _most(made, apart, device)))
     words = key.held // 4 + 1 + form.value_bytes // 4 * (not form.index)
     chip = replace(made, form=carried, items=max(1, min(made.items, REGISTERS // words)))
     while chip.items > 1 and _local(chip) > device.local_bytes:
@@ -115,7 +124,23 @@ def formed(p: Mapping[str, Any], key: KeyType, form: Form, device: Device) -> Pa
         chunk=made.tile,
         most_columns=made.groups,
         groups=made.groups,
+        apart=apart,
     )
+
+
+def _most(made: Radix, apart: bool, device: Device) -> int:
+    """The most keys of a lane, by what registers compilers find for them.
+
+    To compare with each lane of a subgroup leaves Intel's for four, or, where lanes are many, for three that are bytes
+    or long ones with values.  Where 32 lanes vote and have neither progress of their own nor 64 KiB on chip, as on
+    NVIDIA's GPUs before Volta, no more than eight words or six long keys fit into 128 registers, for 512 lanes a core.
+    """
+    if made.ranker == "broadcast":
+        large = made.key.bytes == 1 or (made.key.bytes == 8 and made.form.value_bytes > 0)
+        return 3 if apart and made.subgroup >= 16 and large else 4
+    old = device.progress != "guaranteed" and device.local_bytes < 1 << 16
+    few = made.ranker == "ballot" and made.subgroup == 32 and old
+    return (8 if made.key.held == 4 else 6) if few else 128 // made.key.held
 
 
 def _ranked(own: Radix, device: Device) -> Radix:
@@ -152,7 +177,7 @@ def _kept(small: int, window: int, form: Form) -> int:
 
 def _local(chip: Radix) -> int:
     """The bytes of local memory of the kernel that sorts short segments."""
-    return sum(a.count * held(a.type, chip.key) for a in rank_arrays(chip)) + 4 * (2 * -(-chip.tile // 32) + 2)
+    return sum(a.count * held(a.type, chip.key) for a in rank_arrays(chip)) + 4 * (2 * -(-chip.tile // 32) + 3)
 
 
 def params(key: KeyType, values: Mapping[str, Any]) -> Params:

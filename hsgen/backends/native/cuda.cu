@@ -241,7 +241,8 @@ static const char *hn_enqueue(const hs_cuda_args *args)
     cudaError_t code = cudaEventRecord(hn_state.start, hn_state.stream);
     if (code != cudaSuccess) return hn_said("starting the clock", code);
     const hs_status status = hn_run(args, &code);
-    if (status != HS_OK) return hn_failed("hs_cuda_sort", status, code);
+    static const char *const names[] = HN_NAMES("cuda", "");
+    if (status != HS_OK) return hn_failed(names[hs_cuda_sort_of(hn_made)->kind], status, code);
     return hn_said("stopping the clock", cudaEventRecord(hn_state.stop, hn_state.stream));
 }
 
@@ -265,7 +266,9 @@ static const char *hn_replay(const hs_cuda_args *args)
     }
     if (ready) (void)cudaGraphExecDestroy(ready);
     if (graph) (void)cudaGraphDestroy(graph);
-    return status != HS_OK ? hn_failed("hs_cuda_sort in a capture", status, said) : hn_said("replaying a graph", code);
+    static const char *const names[] = HN_NAMES("cuda", " in a capture");
+    if (status != HS_OK) return hn_failed(names[hs_cuda_sort_of(hn_made)->kind], status, said);
+    return hn_said("replaying a graph", code);
 }
 
 /* Where a role begins, and how many bytes are there from then on; null where the role is not played. */

@@ -271,6 +271,7 @@ static const char *hn_run(const hs_sort *sort, hs_opencl_args *args, double *sec
 {
     static hs_status (*const by_kind[])(hs_opencl *, cl_command_queue, const hs_opencl_args *, hs_opencl_error *) = {
         hs_opencl_sort, hs_opencl_scan, hs_opencl_segments, hs_opencl_merge, hs_opencl_check};
+    static const char *const names[] = HN_NAMES("opencl", "");
     hs_opencl_error error;
     cl_event event = NULL, gate = NULL, begun = NULL;
     cl_command_queue queue = hn.clocked ? hn.clocked : hn.queue;
@@ -282,7 +283,7 @@ static const char *hn_run(const hs_sort *sort, hs_opencl_args *args, double *sec
     if (gate) code = clEnqueueBarrierWithWaitList(queue, 1, &gate, &begun);
     problem = hn_failed("clEnqueueBarrierWithWaitList", code);
     if (!problem)
-        problem = hn_status("hs_opencl_sort", by_kind[sort->kind](hn.sorter, queue, args, &error), &error);
+        problem = hn_status(names[sort->kind], by_kind[sort->kind](hn.sorter, queue, args, &error), &error);
     if (gate) clSetUserEventStatus(gate, CL_COMPLETE);
     if (!problem) problem = hn_failed("clWaitForEvents", clWaitForEvents(1, &event));
     if (!problem && begun) problem = hn_span(begun, CL_PROFILING_COMMAND_END, event, seconds);

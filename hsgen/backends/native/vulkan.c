@@ -850,6 +850,7 @@ const char *hn_sort(const hn_call *call, double *device_seconds)
 {
     static hs_status (*const by_kind[])(const hs_vulkan *, VkCommandBuffer, const hs_vulkan_args *, VkResult *) = {
         hs_vulkan_sort, hs_vulkan_scan, hs_vulkan_segments, hs_vulkan_merge, hs_vulkan_check};
+    static const char *const names[] = HN_NAMES("vulkan", "");
     const hs_sort *sort = hs_vulkan_sort_of(hn.sorter);
     hs_vulkan_args args;
     const char *error;
@@ -887,7 +888,7 @@ const char *hn_sort(const hn_call *call, double *device_seconds)
     args.accesses = hn_accesses;
     hn_tick(0);
     status = by_kind[sort->kind](hn.sorter, hn.commands, &args, &code);
-    error = hn_status("hs_vulkan_sort", status, code);
+    error = hn_status(names[sort->kind], status, code);
     hn_tick(1);
     if (error) return error; /* the next hn_begin resets what was recorded */
     error = hn_finish();

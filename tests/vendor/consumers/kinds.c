@@ -90,6 +90,8 @@ static hs_sort made_up(hs_kind kind, const hs_kernel *kernels, uint32_t kernel_c
     static const hs_scratch_rule rule = {0, 1024, 0, 1, 0, 0};
     hs_sort made = *hs_targets[0]->sorts[0];
     made.kind = kind;
+    made.report_words = kind == HS_CHECK ? 8 : 1; /* a sort has one that tells where keys change */
+    made.report_words_per_key = kind == HS_SORT;
     made.kernels = kernels;
     made.kernel_count = kernel_count;
     made.steps = steps;

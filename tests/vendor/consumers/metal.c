@@ -203,6 +203,7 @@ static void other_kinds(const hs_metal_kernels *kernels)
     memset(step.bindings, 0, sizeof step.bindings);
     for (k = 0; k < HS_BINDINGS; k++) step.bindings[k].role = k ? HS_REPORT : HS_SOURCE;
     made.kind = HS_CHECK;
+    made.report_words = 8;
     made.steps = &step;
     made.step_count = 1;
     made.max_n = made.scratch.min_n = 1000;

@@ -1,0 +1,38 @@
+"""`python refusing.py API LIBRARY DEVICE` calls sorts of every kind without any buffer, through the C runtime, in a
+process of its own, and prints JSON: a list of what was said of each."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from hsgen import target, toolchain
+from hsgen.backends.harness import Harness, Native
+from hsgen.errors import Wrong
+from hsgen.plan import Options
+
+LABELS = ("merge", "scan-x1", "segments", "mergepath", "check")
+"""A sort of the target `generic` of each kind, in the order of hs_kind."""
+
+
+def main() -> None:
+    """See above."""
+    toolchain.prepare_opencl()
+    api, path, device = sys.argv[1:4]
+    harness = Harness(Path(path))
+    index = next(h.handle for h in harness.hosts(api) if device in f"{h.platform} {h.name}")
+    said = []
+    for label in LABELS:
+        engine = Native(harness, api, target.find("generic").sort(label, "u32"), index, "")
+        try:
+            engine.run(16, {}, Options(parts=4))
+            said.append("")
+        except Wrong as e:
+            said.append(str(e))
+    print(json.dumps(said))
+    engine.close()
+
+
+if __name__ == "__main__":
+    main()

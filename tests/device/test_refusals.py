@@ -1,0 +1,49 @@
+"""What the harness says of a call that a runtime refuses names the function that was called, whatever kind of sort."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import missing
+from refusing import LABELS
+from test_vulkan import Lavapipe, lavapipe
+
+from hsgen import target
+from hsgen.backends import native
+from hsgen.errors import Unavailable
+
+pytestmark = pytest.mark.device
+__all__ = ["lavapipe"]  # a fixture
+
+
+def refused(api: str, device: str) -> list[str]:
+    """What was said of each sort, a number a kind."""
+    try:
+        place = native.library(api, [target.find("generic")], "u32", algorithms=LABELS)
+    except Unavailable as e:
+        missing(str(e))
+    script = str(Path(__file__).with_name("refusing.py"))
+    done = subprocess.run(
+        [sys.executable, script, api, str(place), device], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return [str(x) for x in json.loads(done.stdout)]
+
+
+@pytest.mark.usefixtures("embedded")
+def test_opencl() -> None:
+    named(refused("opencl", "Intel"), "opencl")
+
+
+def test_vulkan(lavapipe: Lavapipe) -> None:
+    lavapipe(8)
+    named(refused("vulkan", "llvmpipe"), "vulkan")
+
+
+def named(said: list[str], api: str) -> None:
+    kinds = ("sort", "scan", "segments", "merge", "check")
+    assert [line.split(":")[0] for line in said] == [f"hs_{api}_{kind}" for kind in kinds], said
