@@ -610,6 +610,8 @@ static int reporting(hs_sort made)
     made.scratch = {1000, 0, 0, 1, 0, 0};
     for (const hs_kind kind : {HS_CHECK, HS_SORT}) {
         made.kind = kind;
+        made.report_words = kind == HS_CHECK ? 8 : 1;
+        made.report_words_per_key = kind == HS_SORT;
         const hs_cuda_kernels sort = {&made, kernels};
         hs_cuda *sorter = NULL;
         hs_cuda_args a = {};

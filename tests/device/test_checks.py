@@ -223,6 +223,6 @@ def test_large_counts_are_checked_on_the_device(embedded: Host, value: str) -> N
 def test_what_cannot_be_checked_so_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     command = ["validate", "-t", "cpu", "--key", "u32", "--large", "1000"]
     assert main([*command, "--feature", "count"]) == 2
-    assert "only sorts without a count on the device and without changes are checked so" in capsys.readouterr().err
+    assert "only sorts without a count on the device, changes and an epilogue are checked so" in capsys.readouterr().err
     assert main([*command, "--full"]) == 2
     assert "--large goes with neither --full nor --record" in capsys.readouterr().err
