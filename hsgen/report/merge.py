@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hsgen.algorithms import merge
 from hsgen.algorithms.merge.bodies import BlockSort, Stream
+from hsgen.algorithms.merge.paths import Path
 from hsgen.algorithms.merge.shape import Params
 from hsgen.report.drawing import Drawing, Figure, count, plural, power
 from hsgen.spec import Kernel, Step
@@ -80,12 +81,16 @@ def _block(d: Drawing, p: Params, tall: int, bottom: float) -> None:
 def _levels(p: Params, most: int) -> Figure:
     """The kernels of every merge level over the distance of the keys that they compare."""
     kernels = {k.name: k for k in merge.kernels(p)}
-    every = merge.plan(p).steps
-    steps = [s for s in every if s.min_n < most and isinstance(kernels[s.kernel].data, BlockSort)]
-    rest = [s for s in every if s.min_n < most and s not in steps and s.min_n >= p.block]
+    every = [s for s in merge.plan(p).steps if s.min_n < most]
+    blocks = [s for s in every if isinstance(kernels[s.kernel].data, BlockSort)]
+    steps = list({s.kernel: s for s in reversed(blocks)}.values())[
+        ::-1
+    ]  # with paths there are rows for each count of levels
+    rest = [s for s in every if s not in blocks and s.min_n >= p.block and _own(p, s, kernels[s.kernel])]
     runs = sorted({s.min_n for s in rest})
     d = Drawing(f"{plural(len(runs), 'merge level')} over blocks of {p.block} keys")
-    scale = max([p.block.bit_length(), *((s.argument >> 8) + _stages(kernels[s.kernel]) for s in rest)])
+    streamed = ((s.argument >> 8) + _stages(kernels[s.kernel]) for s in rest)
+    scale = max([p.block.bit_length(), *streamed, *(_span(s, kernels[s.kernel])[1] for s in rest)])
     unit = min(22.0, 520 / scale)
     left, y = 236, 34
     for k in range(0, scale, 2):
@@ -105,8 +110,13 @@ def _levels(p: Params, most: int) -> Figure:
             kernel = kernels[step.kernel]
             _stage(d, left, y, unit, scale, *_span(step, kernel), _fill(kernel), f"{step.kernel}: {kernel.summary}")
         y += 20
-    _legend(d, left, y + 12)
+    _legend(d, left, y + 12, "clean" if p.path_from is None else "clean, or merge by paths")
     return Figure(d.markup(), _told(p, most, len(runs), rest))
+
+
+def _own(p: Params, step: Step, kernel: Kernel) -> bool:
+    """Whether a row is the last level of its counts; of paths, the levels before stand there again."""
+    return not isinstance(kernel.data, Path) or p.block << (step.argument & 255) == step.min_n
 
 
 def _told(p: Params, most: int, levels: int, rest: list[Step]) -> str:
@@ -128,6 +138,8 @@ def _stages(kernel: Kernel) -> int:
 def _span(step: Step, kernel: Kernel) -> tuple[int, int]:
     """The stages of a launch, as log2 of the least distance and one more than that of the greatest."""
     low = step.argument >> 8
+    if isinstance(kernel.data, Path):
+        return 0, (2 * step.min_n - 1).bit_length()
     return (low, low + _stages(kernel)) if isinstance(kernel.data, Stream) else (0, low)
 
 
@@ -154,8 +166,8 @@ def _stage(
         d.text(x, y + 12, str(high - low), kind="small")
 
 
-def _legend(d: Drawing, x: float, y: float) -> None:
-    for words, fill in (("block sort", "dark"), ("flip merge", "hatch"), ("half merge", "empty"), ("clean", "mid")):
+def _legend(d: Drawing, x: float, y: float, last: str) -> None:
+    for words, fill in (("block sort", "dark"), ("flip merge", "hatch"), ("half merge", "empty"), (last, "mid")):
         d.box(x, y, 22, 12, fill)
         d.text(x + 28, y + 10, words, anchor="start", kind="small")
         x += 124

@@ -270,6 +270,8 @@ def check_apart(sort: Sort, steps: list[Step], n: int, how: Options) -> None:
     for step in steps:
         for name, begin, size in parts_of_scratch(sort, step, n):
             part = "other" if name == "dealt" else name  # the second buffer of keys, between the levels of buckets
+            if getattr(sort.kernel(step.kernel).params, "path_from", None):  # merges by paths go to and fro
+                part = f"{begin} on"
             assert found.setdefault(part, (begin, size))[0] == begin, (sort.name, part)
             found[part] = begin, max(size, found[part][1])
     placed = sorted(found.values())

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from hsgen.algorithms.merge.shape import Params
 from hsgen.spec import Array, Binding, Buffer, Kernel, pair_bytes
 
-CHAIN, CHAINS = 4096, 4  # of a lane that walks alone, key by key: docs/results/merging.md
+CHAIN, CHAINS, CHAIN_ROWS = 4096, 4, 8192  # of a lane that walks alone, key by key or by rows: docs/results/merging.md
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +29,8 @@ def path(p: Params) -> Kernel:
     Its tile is that of the clean, which fits the local memory; lanes that walk alone need none.
     """
     chains = CHAINS if p.path_walks else 0
-    data = Path(tile=CHAIN * chains or p.chunk, items=CHAIN if chains else p.chunk // p.stream_group, chains=chains)
+    chain = CHAIN_ROWS if p.row else CHAIN
+    data = Path(tile=chain * chains or p.chunk, items=chain if chains else p.chunk // p.stream_group, chains=chains)
     what = "pair" if p.valued else "key"
     tile = (Array(name="tile", type=what, count=data.tile), Array(name="splits", type="word", count=2))
     return Kernel(

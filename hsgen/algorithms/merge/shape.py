@@ -69,6 +69,11 @@ class Params:
         return self.form.value_bytes > 0
 
     @property
+    def row(self) -> int:
+        """Keys of a row that lanes which walk alone merge at a time, in dialects with vectors; 0: key by key."""
+        return 16 if self.path_walks and not self.valued and not self.form.counted else 0
+
+    @property
     def rows(self) -> int:
         """Rows of a block."""
         return self.slabs * self.height
