@@ -135,7 +135,7 @@ def test_rows(host: str, key: str, value: str, row: int, typed: bool, request: p
         ("(rest - 16 - b3)", "(rest - 15 - b3)"),
         ("hs_row_count(x0, y0)", "hs_row_count(y0, x0)"),
         ("p < parts ? hs_in(source[p]) : HS_GREATEST", "p < parts ? hs_in(source[p]) : HS_LEAST"),
-        ("d + k < to; k++", "k < 16; k++"),
+        ("d + k < stop; k++", "k < 16; k++"),
         ("hs_row_min(x2, y2)", "y2"),
         ("hs_row_cut(HS_FIRST_SLOTS, parts - a)", "HS_FIRST_SLOTS"),  # only what ties keys to slots tells
         ("slot - 16]", "slot - 15]"),

@@ -97,3 +97,18 @@ def test_a_target_says_where_paths_begin() -> None:
     wrong = text.replace("stream_group = 256\n", "stream_group = 256\npath_from = 0\n", 1)
     with pytest.raises(Usage, match=r"merge\.u32\.path_from"):
         target.parse(wrong, "generic", "generic.toml")
+
+
+def test_indices_of_paths_fit_signed_32_bit_numbers() -> None:
+    """At the greatest count of `cpu`: where the last two runs begin and end, and their tiles."""
+    for key in ("u32", "u64"):
+        sort = target.find("cpu").sort("merge", key)
+        seen = 0
+        for each in launches(sort.plan, sort.plan.max_n, in_place=False):
+            data, p = sort.kernel(each.step.kernel).data, sort.parts[0].params
+            if each.step.kernel == "path":
+                run, seen = p.block << (each.argument & 255), seen + 1
+                tiles = 2 * run // data.tile + (2 * run % data.tile != 0)
+                last = each.groups // tiles * 2 * run
+                assert last + 2 * run + data.tile < 1 << 31 and run < sort.plan.max_n
+        assert seen == (sort.plan.max_n - 1).bit_length() - (p.block - 1).bit_length()
