@@ -42,10 +42,6 @@ class Epilogue:
         """Whether it has a report."""
         return "report" in self.arguments
 
-    def report_length(self, n: int) -> int:
-        """Return the words that the report of n keys has room for."""
-        return self.report_words + self.report_words_per_key * n
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:

@@ -38,3 +38,9 @@ def report_words(sort: Sort) -> tuple[int, int]:
         return 1, 1
     says = epilogue.parsed(sort.form.epilogue) if sort.form.epilogue else None
     return (says.report_words, says.report_words_per_key) if says else (0, 0)
+
+
+def report_length(sort: Sort, n: int) -> int:
+    """Return the words that the report of `n` keys has room for; 0 where there is none."""
+    words, words_per_key = report_words(sort)
+    return words + words_per_key * n

@@ -92,6 +92,11 @@ class Form:
         return tuple(name for name, has in have if has)
 
     @property
+    def followed(self) -> bool:
+        """Whether something looks at the sorted keys behind the sort."""
+        return self.changes or bool(self.epilogue)
+
+    @property
     def index(self) -> bool:
         """Whether values are not read but made: the places that the keys had."""
         return self.value.startswith("index")

@@ -27,7 +27,7 @@ def checks(target: Target, sort: Sort) -> tuple[Sort, Sort]:
     Raises:
         Usage: the sort takes its count from the device, or tells where keys change; or there is no such check.
     """
-    if sort.kind != "sort" or sort.form.counted or sort.form.changes or sort.form.epilogue:
+    if sort.kind != "sort" or sort.form.counted or sort.form.followed:
         what = "a count on the device, changes and an epilogue"
         raise Usage(f"{sort.name}: only sorts without {what} are checked so")
     key = "u32" if sort.form.value == "packed" else sort.label

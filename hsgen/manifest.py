@@ -112,6 +112,16 @@ def choose(
     return Choice(**{f"{word}s": names for word, names in picked.items()}, epilogue=epilogue)
 
 
+def again(target: Target, have: Choice) -> Choice:
+    """Return the choice that the names of one make of a target as it is today.
+
+    Raises:
+        Usage: the target lacks one of them.
+    """
+    more = {"values": have.values, "orders": have.orders, "features": have.features}
+    return choose(target, have.keys, have.apis, have.algorithms, **more, epilogue=have.epilogue)
+
+
 def _known(target: Target) -> dict[str, tuple[str, ...]]:
     """Every name that a choice of the target can hold, by what it is, in the order of a choice."""
     return {

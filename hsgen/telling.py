@@ -8,7 +8,7 @@ import numpy as np
 
 from hsgen import digests, oracle
 from hsgen.cases import Keys
-from hsgen.following import report_words
+from hsgen.following import report_length, report_words
 from hsgen.frames import Call
 from hsgen.plan import Options
 from hsgen.spec import Sort
@@ -39,6 +39,5 @@ def told(call: Call, sort: Sort, rng: np.random.Generator) -> Call:
 
 def supplied(call: Call, sort: Sort, rng: np.random.Generator) -> Call:
     """Return the call of a sort with an epilogue, whose report is left to its user but must stay within its room."""
-    words, words_per_key = report_words(sort)
-    room = words + words_per_key * call.n if words or words_per_key else None
+    room = report_length(sort, call.n) if report_words(sort) != (0, 0) else None
     return replace(call, how=replace(call.how, parts=int(rng.integers(0, sort.plan.bits))), report_room=room)

@@ -12,7 +12,7 @@ from hsgen.backends import hosts
 from hsgen.backends.arrays import Memory, memory, overlapping
 from hsgen.backends.opencl import Compiled
 from hsgen.errors import Unavailable
-from hsgen.following import report_words
+from hsgen.following import report_length
 from hsgen.plan import Options, scratch_bytes
 from hsgen.spec import Sort
 from hsgen.target import Target
@@ -55,8 +55,7 @@ class Runner:
 
     def _length(self, role: str, n: int) -> int:
         """The items that a call for `n` uses in the buffer of a role."""
-        words, words_per_key = report_words(self._sort)
-        return {"count": 1, "report": words + words_per_key * n}.get(role, n)
+        return report_length(self._sort, n) if role == "report" else 1 if role == "count" else n
 
     def _elements(self, role: str) -> np.dtype[Any] | None:
         """The type that elements of an array must have, None for any of the right size."""

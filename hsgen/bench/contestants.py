@@ -38,8 +38,7 @@ def fill(engine: Engine, work: Load) -> None:
 
 def _room(engine: Engine, work: Load) -> int:
     """The bytes of what a sort tells besides; 0 where it tells nothing."""
-    words, words_per_key = following.report_words(engine.sort)
-    return 4 * (words + words_per_key * work.n)
+    return 4 * following.report_length(engine.sort, work.n)
 
 
 def _put(engine: Engine, slot: int, array: NDArray[Any], size: int = 0) -> None:

@@ -40,8 +40,7 @@ def fits(engines: Sequence[Engine], n: int, how: Options) -> None:
 
 def _besides(sort: Sort, n: int, how: Options) -> int:
     """The bytes of offsets and of a report; two arrays take no more than one."""
-    words, words_per_key = following.report_words(sort)
-    return 4 * ((how.parts + 1) * (sort.kind == "segments") + words + words_per_key * n)
+    return 4 * ((how.parts + 1) * (sort.kind == "segments") + following.report_length(sort, n))
 
 
 def _refuse(n: int, why: str) -> None:

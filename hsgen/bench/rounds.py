@@ -37,7 +37,7 @@ def known(sort: Sort, how: Options) -> list[str]:
     """
     if bit_range(sort.plan, how) != (0, sort.key.bits) or how.kind or how.descending or sort.form.value == "index64":
         return []
-    if sort.form.changes or sort.form.epilogue:
+    if sort.form.followed:
         return []
     plain = PEERS if sort.form.value == "none" else VALUED
     able = list({"segments": SEGMENTED, "merge": MERGING}.get(sort.kind, plain))

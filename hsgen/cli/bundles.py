@@ -12,7 +12,7 @@ from hsgen import target as target_files
 from hsgen.bundle import Files, Modules, build, sorts
 from hsgen.cli.common import Wanted, emit_json, fragment, json_option, require_option, required, wanted_options
 from hsgen.errors import Unavailable, Usage, Wrong
-from hsgen.manifest import CHECK, MANIFEST, Choice, Manifest, widened
+from hsgen.manifest import CHECK, MANIFEST, Choice, Manifest, again, widened
 from hsgen.store import changes, compare, read_manifest, unified, write
 from hsgen.target import AUTO, Target
 from hsgen.vendor import PREFIX, check_prefix
@@ -143,10 +143,7 @@ def _recorded(folder: Path, old: Manifest, names: tuple[str, ...] = ()) -> dict[
         if name not in given and name not in target_files.names():
             raise Usage(f"{folder}: target {name} does not come with hsgen; give its file with -t {name}.toml")
         found = given.get(name) or target_files.find(name)
-        have = entry.choice
-        more = {"orders": have.orders, "features": have.features, "epilogue": have.epilogue}
-        again = Wanted(keys=have.keys, values=have.values, **more)  # type: ignore[arg-type]
-        parts[name] = (found, again.choice(found, have.apis, have.algorithms))
+        parts[name] = (found, again(found, entry.choice))
     return parts
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from hsgen import bundle
 from hsgen import target as target_files
 from hsgen.errors import Usage
-from hsgen.manifest import MANIFEST, Entry, Manifest, choose
+from hsgen.manifest import MANIFEST, Entry, Manifest, again
 from hsgen.report.page import Contents, Subject
 from hsgen.store import read_manifest
 from hsgen.target import Target
@@ -50,9 +50,9 @@ def _targets(folder: Path, manifest: Manifest, names: Sequence[str]) -> list[Tar
 
 def _subject(folder: Path, entry: Entry, found: Target) -> Subject:
     have = entry.choice
-    more = {"values": have.values, "orders": have.orders, "features": have.features, "epilogue": have.epilogue}
-    choice = choose(found, have.keys, have.apis, have.algorithms, **more)  # type: ignore[arg-type]
-    return Subject(target=found, sorts=bundle.sorts(found, choice), apis=have.apis, files=_sizes(folder, entry.files))
+    return Subject(
+        target=found, sorts=bundle.sorts(found, again(found, have)), apis=have.apis, files=_sizes(folder, entry.files)
+    )
 
 
 def _sizes(folder: Path, files: Mapping[str, str] | Iterable[str]) -> list[tuple[str, int]]:

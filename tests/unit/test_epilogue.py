@@ -17,7 +17,6 @@ PLAIN = "{% macro epilogue(key) %}{% endmacro %}"
 def test_a_fragment_says_what_it_asks_for() -> None:
     says = epilogue.parsed(RANKS)
     assert says.arguments == ("value", "report", "i") and says.reports and not says.changes_keys
-    assert says.report_length(10) == 10
     assert not epilogue.parsed(PLAIN).reports
 
 
@@ -68,6 +67,7 @@ def test_a_sort_calls_it_last_and_for_every_count() -> None:
     assert last.kernel == "epilogue" and (last.min_n, last.max_n) == (0, sort.plan.max_n)
     assert [b.role for b in last.bindings] == ["destination", "values_out", "report"]
     assert following.report_words(sort) == (0, 1)
+    assert following.report_length(sort, 10) == 10
     assert sorts.moved(sort, last, 1000) == 8000
     for api in ("opencl", "vulkan", "cuda"):
         text = render.render(sort, api)

@@ -31,7 +31,7 @@ def formed(p: Mapping[str, Params], key: KeyType, form: Form, device: Device) ->
         made = replace(made, places=0, sorted_exit=made.sorted_exit and made.coordination == "lookback")
     if form.value == "packed":
         made = replace(made, begin=key.bits // 2)
-    if form.counted or form.changes or form.epilogue:
+    if form.counted or form.followed:
         made = replace(made, large=False)  # counts on the device are words, and so are places that are told
     if key.bytes < 4:
         made = replace(made, bits=min(made.bits, key.bits))
