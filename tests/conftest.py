@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NoReturn
 
 import pytest
+from nightly import NIGHTLY
 
 from hsgen import toolchain
 from hsgen.backends.hosts import Host, hosts
@@ -38,9 +39,13 @@ def pytest_configure() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put long modules first and those without devices or compilers last."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave the nightly tests out by day; put long modules first, and those without devices or compilers last."""
     here = Path(__file__).parent
+    apart = [] if NIGHTLY else [i for i in items if i.get_closest_marker("nightly")]
+    if apart:
+        config.hook.pytest_deselected(items=apart)
+        items[:] = [i for i in items if not i.get_closest_marker("nightly")]
 
     def rank(item: pytest.Item) -> int:
         name = item.path.relative_to(here).as_posix()

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
-from hsgen import target
+from nightly import NIGHTLY
 
-NIGHTLY = os.environ.get("HSGEN_NIGHTLY") == "1"
+from hsgen import target
 
 GENERATED = tuple(sorted(p.name for p in (Path(__file__).parents[1] / "generated/targets").iterdir()))
 """The targets in generated/, whose text is committed."""

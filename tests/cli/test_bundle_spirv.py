@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import stat
@@ -13,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from conftest import missing
+from nightly import NIGHTLY
 
 import hsgen
 from hsgen import render, resources, spirv, target
@@ -268,7 +268,7 @@ def test_a_cache_that_cannot_be_written_is_done_without(
 
 
 EVERY = sorted(n for n in target.names() if "vulkan" in target.find(n).apis)
-SOME = EVERY if os.environ.get("HSGEN_NIGHTLY") == "1" else ["intel-gen8"]
+SOME = EVERY if NIGHTLY else ["intel-gen8"]
 
 
 def valid(found: target.Target, compiler: spirv.Compiler, folder: Path) -> None:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import os
+from typing import Any
 
 import pytest
 from conftest import missing
+from nightly import NIGHTLY, nightly
 
 from hsgen import nvrtc, target
 from hsgen.keys import KEYS, VALUES, Form
 from hsgen.render import render
 
-NIGHTLY = os.environ.get("HSGEN_NIGHTLY") == "1"
 ARCH = 90
 WHOLE = {"typed": True, "ranged": True, "counted": True}
 SPILLS = {("nvidia-sm90", "u64", value): {"onesweep": 4} for value in ("v4", "v8", "v16")}
@@ -29,7 +29,9 @@ SOME = [
     ("generic", "u64", Form(value="index64", **WHOLE)),
     ("generic", "u32", Form(value="packed", **WHOLE)),
 ]
-"""(target, width, form) that are always compiled."""
+"""(target, width, form), of which by day those are compiled that take least or spill."""
+
+DAY = (2, 3, 4, 6, 8)
 
 
 def forms() -> list[tuple[str, str, Form]]:
@@ -37,6 +39,12 @@ def forms() -> list[tuple[str, str, Form]]:
     names = ("nvidia-sm90", "generic")
     every = [(t, k, Form(value=v, **WHOLE)) for t in names for k in KEYS for v in VALUES if v != "packed" or k == "u32"]
     return SOME + [x for x in every if x not in SOME] * NIGHTLY
+
+
+def case(number: int, name: str, key: str, form: Form) -> Any:
+    """Return a case with its name."""
+    make = pytest.param if number in DAY or NIGHTLY else nightly
+    return make(name, key, form, id=f"{name}-{key}-{form.value}-{form.ranged}")
 
 
 def compilers() -> list[nvrtc.Compiler]:
@@ -47,9 +55,7 @@ def compilers() -> list[nvrtc.Compiler]:
     return found if NIGHTLY else found[:1]
 
 
-@pytest.mark.parametrize(
-    ("name", "key", "form"), [pytest.param(*x, id=f"{x[0]}-{x[1]}-{x[2].value}-{x[2].ranged}") for x in forms()]
-)
+@pytest.mark.parametrize(("name", "key", "form"), [case(i, *x) for i, x in enumerate(forms())])
 def test_every_kernel_of_a_form_compiles_and_spills_no_more_than_known(name: str, key: str, form: Form) -> None:
     sort = target.find(name).default(key, form)
     text = render(sort, "cuda").text

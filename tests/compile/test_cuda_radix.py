@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import pytest
 from conftest import missing
+from nightly import NIGHTLY
 
 from hsgen import nvrtc, sorts
 from hsgen.algorithms import radix
@@ -14,7 +14,6 @@ from hsgen.keys import KEYS, Form
 from hsgen.render import render
 from hsgen.spec import Part, Sort
 
-NIGHTLY = os.environ.get("HSGEN_NIGHTLY") == "1"
 ARCHS = (70, 90)
 RANKERS: dict[str, dict[str, Any]] = {
     "ballot": {"ranker": "ballot", "subgroup": 32, "large": True},

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from nightly import thinned
 from test_cuda import ARCHS, compilers
 
 from hsgen import sorts, target
@@ -22,15 +23,17 @@ def compiled(sort: Sort, arch: int) -> None:
         assert {k: u for k, u in found.items() if u.spills} == {}, compiler.name
 
 
-@pytest.mark.parametrize("arch", ARCHS)
-@pytest.mark.parametrize("value", ["none", "v4", "v16"])
-@pytest.mark.parametrize(("name", "key"), [("nvidia-sm90", "u32"), ("nvidia-hopper", "u64"), ("generic", "u8")])
+KINDS = [("nvidia-sm90", "u32"), ("nvidia-hopper", "u64"), ("generic", "u8")]
+ARRAYS = [(*kind, value, arch) for kind in KINDS for arch in ARCHS for value in ("none", "v4", "v16")]
+RUNS = [(key, value, arch) for arch in ARCHS for value in ("none", "v4") for key in ("u32", "u64")]
+
+
+@pytest.mark.parametrize(("name", "key", "value", "arch"), thinned(ARRAYS, 2))
 def test_merges_of_two_arrays(name: str, key: str, value: str, arch: int) -> None:
     compiled(target.find(name).sort("mergepath", key, Form(value=value, typed=True)), arch)
 
 
-@pytest.mark.parametrize("arch", ARCHS)
-@pytest.mark.parametrize(("key", "value"), [("u32", "none"), ("u64", "none"), ("u32", "v4"), ("u64", "v4")])
+@pytest.mark.parametrize(("key", "value", "arch"), thinned(RUNS, 3))
 def test_merges_of_runs(key: str, value: str, arch: int) -> None:
     found, form = target.find("generic"), Form(value=value)
     own = {k: replace(p, path_from=1) for (a, k), p in found.choices.items() if a == "merge"}

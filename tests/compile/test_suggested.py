@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
 from conftest import missing
+from nightly import NIGHTLY
 
 from hsgen.cli import main
 from hsgen.suggest import probing, query
 
-NIGHTLY = os.environ.get("HSGEN_NIGHTLY") == "1"
 QUERIES = Path(__file__).parents[1] / "unit" / "queries"
 KNOWN = {
     "amd-rx570": ("vulkan", "radv", "polaris10"),

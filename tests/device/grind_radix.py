@@ -1,6 +1,7 @@
 """Sorts a few counts with tiny radix sorts that need no subgroups; run by test_rankers.py inside oclgrind.
 
-Usage: grind_radix.py RANKER [drop-barrier]; with the second word barriers are taken out, which oclgrind must notice.
+Usage: grind_radix.py RANKER [drop-barrier | few]: with drop-barrier barriers are taken out, which oclgrind must notice;
+with few there is one count, of which inputs still take different ways.
 """
 
 from __future__ import annotations
@@ -41,8 +42,9 @@ SHAPES: dict[str, dict[str, Any]] = {
 }
 
 
-def main(ranker: str, fault: str = "") -> None:
+def main(ranker: str, word: str = "") -> None:
     """Sort; a wrong result is an error."""
+    fault, few = word == "drop-barrier", word == "few"
     warnings.simplefilter("ignore")
     host = hosts()[0]
     context = context_for(host)
@@ -52,7 +54,7 @@ def main(ranker: str, fault: str = "") -> None:
     source = render(sort, "opencl")
     text = source.text.replace("hs_barrier();\n", "\n", 4 if fault else 0)
     kernels = build(context, text, source.path, [k.name for k in sort.kernels], "-cl-std=CL1.2 -cl-opt-disable")
-    counts = (10,) if fault else (0, 1, 10, 11, 17, 70, 150)
+    counts = (10,) if fault else (70,) if few else (0, 1, 10, 11, 17, 70, 150)
     engine = Direct(context, Compiled(context, sort, source, kernels))
     scratch = engine._compiled.scratch
 
@@ -77,7 +79,7 @@ def main(ranker: str, fault: str = "") -> None:
             if kind == "sorted":
                 keys &= np.uint32(3 << 30)  # even, and few distinct keys in a bucket
             right = np.sort(keys) if p.msd else keys[np.argsort(keys >> 8 & 0x7FF, kind="stable")]
-            for in_place in (True, False):
+            for in_place in (kind == "random",) if few else (True, False):
                 problem = tried(frame, keys, right, in_place=in_place)
                 if problem and not fault:
                     raise SystemExit(f"{n}: {problem}")

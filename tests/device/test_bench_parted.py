@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import missing
-from offline import TEXT
+from nightly import nightly
+from small_target import small
 
 from hsgen import bench, layouts, target
 from hsgen.backends.engine import KEYS_OUT, REPORT, VALUES_OUT
@@ -23,6 +24,7 @@ from hsgen.peers import MERGING, SEGMENTED, Halves, Segments
 from hsgen.plan import Options
 
 device = pytest.mark.device
+__all__ = ["small"]  # a fixture
 
 
 def engine(host: Host, algorithm: str, form: Form = PLAIN) -> Direct:
@@ -30,7 +32,7 @@ def engine(host: Host, algorithm: str, form: Form = PLAIN) -> Direct:
 
 
 def rows_of(command: str, capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
-    code = main(["bench", *command.split(), "--json"])
+    code = main(["bench", *command.split(), "--device", "Intel", "--json"])
     out, err = capsys.readouterr()
     if code == 3:
         missing(err)
@@ -99,12 +101,13 @@ def test_numpy_merges(value: str) -> None:
 
 
 @device
-@pytest.mark.parametrize("more", ["", "--rows", "--value v4", "--value index --rows", "--key f32 --order descending"])
-def test_segments_are_measured(embedded: Host, more: str, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    "more", [*map(nightly, ("", "--rows", "--value v4")), "--value index --rows", "--key f32 --order descending"]
+)
+def test_segments_are_measured(small: Path, more: str, capsys: pytest.CaptureFixture[str]) -> None:
     peers = ["hsgen:plain"] if "f32" in more else ["numpy", "hsgen:plain"]
-    given = f"-t cpu --key u32 --algorithm segments --sizes 1000,4096 --segments 2^3,1 --rounds 5 {more}"
-    command = (given.replace("--key u32 ", "") if "f32" in more else given) + f" --against {','.join(peers)}"
-    rows = rows_of(command, capsys)
+    given = f"-t {small} --algorithm segments --sizes 1000,4096 --segments 2^3,1 --rounds 5 {more}"
+    rows = rows_of(f"{given} {'' if 'f32' in more else '--key u32'} --against {','.join(peers)}", capsys)
     once = [None, *peers, "copy"]
     assert [(r["n"], r["segments"], r["peer"]) for r in rows] == [
         (n, parts, peer) for n in (1000, 4096) for parts in (8, 1) for peer in once
@@ -118,13 +121,13 @@ def test_segments_are_measured(embedded: Host, more: str, capsys: pytest.Capture
             assert r["bytes"] == 2 * r["n"] * size and r["roof_share"] > 0 and r["algorithm"] == "segments"
         if r["peer"] == "hsgen:plain":
             assert r["algorithm"] == "auto" and r["hsgen_ratio"] > 0
-            assert r["peer_version"].startswith("cpu/auto_u32")
+            assert r["peer_version"].startswith("small/auto_u32")
 
 
 @device
-@pytest.mark.parametrize("value", ["none", "v4"])
-def test_merges_are_measured(embedded: Host, value: str, capsys: pytest.CaptureFixture[str]) -> None:
-    command = f"-t cpu --key u32 --value {value} --algorithm mergepath --sizes 1,2,5001 --rounds 5"
+@pytest.mark.parametrize("value", [nightly("none"), "v4"])
+def test_merges_are_measured(small: Path, value: str, capsys: pytest.CaptureFixture[str]) -> None:
+    command = f"-t {small} --key u32 --value {value} --algorithm mergepath --sizes 1,2,5001 --rounds 5"
     rows = rows_of(f"{command} --kind random --kind sorted --against numpy,hsgen:plain", capsys)
     assert [r["peer"] for r in rows] == [None, "numpy", "hsgen:plain", "copy"] * 6
     for own, _, plain, copy in zip(*[iter(rows)] * 4, strict=True):
@@ -135,11 +138,9 @@ def test_merges_are_measured(embedded: Host, value: str, capsys: pytest.CaptureF
 
 
 @device
-@pytest.mark.parametrize("value", ["none", "index"])
-def test_what_telling_of_changes_costs_is_measured(
-    embedded: Host, value: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    command = f"-t cpu --key u32 --value {value} --feature changes --sizes 3000 --kind few-distinct --rounds 5"
+@pytest.mark.parametrize("value", [nightly("none"), "index"])
+def test_what_telling_of_changes_costs_is_measured(small: Path, value: str, capsys: pytest.CaptureFixture[str]) -> None:
+    command = f"-t {small} --key u32 --value {value} --feature changes --sizes 3000 --kind few-distinct --rounds 5"
     own, plain, copy = rows_of(f"{command} --against hsgen:plain", capsys)
     assert own["changes"] and own["task"] == "sort" and copy["peer"] == "copy"
     assert own["bytes"] > plain["bytes"] and plain["hsgen_ratio"] > 0
@@ -154,23 +155,23 @@ hs_add({{ report("cell") }}, 1u);
 
 
 @device
-def test_what_an_epilogue_costs_is_measured(embedded: Host, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_an_epilogue_costs_is_measured(small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "cells.j2"
     file.write_text(CELLS)
-    command = f"-t cpu --key u32 --value v4 --sizes 3000 --rounds 2 --epilogue {file} --against hsgen:plain"
+    command = f"-t {small} --key u32 --value v4 --sizes 3000 --rounds 2 --epilogue {file} --against hsgen:plain"
     own, plain, copy = rows_of(command, capsys)
     assert own["epilogue"] and own["algorithm"] == plain["algorithm"] == "auto" and copy["peer"] == "copy"
     assert own["bytes"] > plain["bytes"]
     file.write_text("{% set changes_keys = true %}{% macro epilogue(key) %}{{ key }} = 1u;{% endmacro %}")
-    assert main(["bench", *command.split()]) == 2
+    assert main(["bench", *command.split(), "--device", "Intel"]) == 2
     line = "hsgen: --epilogue: changes keys, so that nobody knows how they must come out; measure one that does not"
     assert capsys.readouterr().err.splitlines()[-1] == line
 
 
 @device
-def test_a_plain_rival_does_without_features(embedded: Host, capsys: pytest.CaptureFixture[str]) -> None:
-    rows = rows_of("-t cpu --key u32 --sizes 3000 --rounds 2 --bits 4..9 --feature count --against hsgen:plain", capsys)
-    own, plain, _ = rows
+def test_a_plain_rival_does_without_features(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = f"-t {small} --key u32 --sizes 3000 --rounds 2 --bits 4..9 --feature count --against hsgen:plain"
+    own, plain, _ = rows_of(command, capsys)
     assert own["counted"] and own["bits"] == [4, 9] and plain["algorithm"] == "auto"
 
 
@@ -188,22 +189,22 @@ def test_the_table_says_what_was_done(embedded: Host, capsys: pytest.CaptureFixt
 
 
 @device
-def test_the_c_runtime_measures_the_same(
-    embedded: Host, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    small = tmp_path / "small.toml"
-    small.write_text(TEXT, encoding="utf-8")
-    given = f"-t {small} --key u32 --runtime c --device {embedded.platform.split()[0]} --rounds 2 --sizes 4096"
-    for more, task in [
+@pytest.mark.parametrize(
+    ("more", "task"),
+    [
         ("--algorithm segments --segments 2^5 --value v4", "segments"),
-        ("--algorithm segments --segments 2^5 --rows", "segments"),
+        nightly("--algorithm segments --segments 2^5 --rows", "segments"),
         ("--algorithm mergepath --value v4", "merge"),
-    ]:
-        rows = rows_of(f"{given} {more} --against numpy,hsgen:plain", capsys)
-        assert [r["peer"] for r in rows] == [None, "numpy", "hsgen:plain", "copy"]
-        assert all(r["task"] == task and (r["device_seconds"] or r["peer"] == "numpy") for r in rows)
-    (own, plain, _) = rows_of(f"{given} --feature changes --against hsgen:plain", capsys)
-    assert own["changes"] and plain["algorithm"] == "auto"
+        nightly("--feature changes", "sort"),
+    ],
+)
+def test_the_c_runtime_measures_the_same(small: Path, more: str, task: str, capsys: pytest.CaptureFixture[str]) -> None:
+    peers = ["hsgen:plain"] if task == "sort" else ["numpy", "hsgen:plain"]
+    given = f"-t {small} --key u32 --runtime c --rounds 2 --sizes 4096 {more} --against {','.join(peers)}"
+    rows = rows_of(given, capsys)
+    assert [r["peer"] for r in rows] == [None, *peers, "copy"]
+    assert all(r["task"] == task and (r["device_seconds"] or r["peer"] == "numpy") for r in rows)
+    assert rows[0]["changes"] == (task == "sort") and rows[-2]["algorithm"] == "auto"
 
 
 class Spoiled:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from functools import cache
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -11,31 +12,33 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import missing
-from offline import TEXT
+from nightly import NIGHTLY
+from small_target import mine, small
 
-from hsgen import bench, resources, target
+from hsgen import bench, target
 from hsgen.backends.engine import KEYS_OUT
 from hsgen.backends.hosts import Host
-from hsgen.backends.opencl import Direct
+from hsgen.backends.opencl import Compiled, Direct
 from hsgen.cli import main, places, rivals
 from hsgen.errors import Unavailable, Usage, Wrong
 from hsgen.keys import PLAIN, Form
 from hsgen.plan import Options
 
 pytestmark = pytest.mark.device
+__all__ = ["mine", "small"]  # fixtures
 
 
-@pytest.fixture
-def mine(tmp_path: Path) -> Path:
-    """The target cpu under another name, in a folder of its own."""
-    path = tmp_path / "mine.toml"
-    text = (resources.targets() / "cpu.toml").read_text(encoding="utf-8")
-    path.write_text(text.replace('name = "cpu"', 'name = "mine"'), encoding="utf-8")
-    return path
+@cache
+def compiled(host: Host, label: str, name: str, form: Form) -> Direct:
+    """Compile a sort once."""
+    return places.direct(host, target.find(name).sort(label, "u32", form))
 
 
 def engine(host: Host, label: str = "auto", name: str = "cpu", form: Form = PLAIN) -> Direct:
-    return places.direct(host, target.find(name).sort(label, "u32", form))
+    """Return an engine with memory of its own, of kernels that are compiled once."""
+    first = compiled(host, label, name, form)
+    made = first._compiled
+    return Direct(first.context, Compiled(first.context, first.sort, made.source, made._kernels))
 
 
 def run(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
@@ -172,13 +175,16 @@ def test_the_clock_of_the_device_is_a_part_of_the_wall(embedded: Host) -> None:
     assert (out == work.keys).all() and some.run(1 << 16, at) is None
 
 
-def test_the_command_measures_rivals(embedded: Host, mine: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_measures_rivals(
+    embedded: Host, small: Path, mine: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own = ["-t", str(small), "--device", embedded.platform, "--key", "u32"]
     against = f"hsgen:{mine}:merge,numpy,hsgen:generic"
     more = ["--sizes", "2^10..2^11:2", "--rounds", "5", "--against", against, "--kind", "sorted", "--kind", "random"]
-    found = json.loads(run(["bench", "-t", "cpu", "--key", "u32", *more, "--json"], capsys))
+    found = json.loads(run(["bench", *own, *more, "--json"], capsys))
     assert {k: found[k] for k in ("schema", "target", "api", "rounds", "seed")} == {
         "schema": 2,
-        "target": "cpu",
+        "target": "small",
         "api": "opencl",
         "rounds": 5,
         "seed": 1,
@@ -189,11 +195,15 @@ def test_the_command_measures_rivals(embedded: Host, mine: Path, capsys: pytest.
     assert {r["peer_version"] for r in found["rows"] if r["algorithm"] == "merge"} == {"mine/merge_u32"}
 
 
-def test_the_table_has_a_part_for_each_sort(embedded: Host, mine: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_table_has_a_part_for_each_sort(
+    embedded: Host, small: Path, mine: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own = ["-t", str(small), "--device", embedded.platform, "--key", "u32"]
     more = ["--sizes", "1000", "--rounds", "5", "--against", f"hsgen:{mine}", "--value", "none", "--value", "v4"]
-    lines = run(["bench", "-t", "cpu", "--key", "u32", *more], capsys).splitlines()
+    lines = run(["bench", *own, *more], capsys).splitlines()
     assert lines[0].startswith("opencl on ") and lines[0].endswith(", 5 rounds")
-    assert [x for x in lines if x.startswith("cpu  ")] == ["cpu  u32  no values  random", "cpu  u32  v4  random"]
+    titles = [x for x in lines if "  u32  " in x]
+    assert titles == ["small  u32  no values  random", "small  u32  v4  random"]
     assert sum(x.startswith("n ") for x in lines) == 2
     assert sum(" hsgen:mine.toml " in x and " x " in x and " to " in x for x in lines) == 2
     assert all(len(x) <= 120 for x in lines[1:] if not x.startswith("hsgen:"))
@@ -208,18 +218,16 @@ def test_csv_has_the_fields_of_json(embedded: Host, capsys: pytest.CaptureFixtur
 
 
 def test_rivals_through_the_c_runtime_are_other_libraries(
-    embedded: Host, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    embedded: Host, small: Path, mine: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """hsgen:auto is the very library that it is compared with: loaded twice, it still is two."""
-    small, other = tmp_path / "small.toml", tmp_path / "other.toml"  # the kernels of cpu take a minute to compile
-    small.write_text(TEXT, encoding="utf-8")
-    other.write_text(TEXT.replace('"small"', '"other"'), encoding="utf-8")
-    names = ["hsgen:auto", f"hsgen:{small}:merge", f"hsgen:{other}", "numpy"]
+    versions = {"hsgen:auto": "small/auto_u32", f"hsgen:{mine}": "mine/auto_u32"}
+    versions |= {f"hsgen:{small}:merge": "small/merge_u32"} if NIGHTLY else {}
+    names = [*versions, "numpy"]
     given = ["bench", "-t", str(small), "--key", "u32", "--runtime", "c", "--device", embedded.platform, "--json"]
     found = json.loads(run([*given, "--sizes", "1000", "--rounds", "5", "--against", ",".join(names)], capsys))
     rows = found["rows"]
     assert [r["peer"] for r in rows] == [None, *names, "copy"]
-    versions = dict(zip(names, ("small/auto_u32", "small/merge_u32", "other/auto_u32"), strict=False))
     assert {r["peer"]: r["peer_version"] for r in rows if r["algorithm"] and r["peer"]} == versions
     assert all((r["device_seconds"] is None) == (r["peer"] == "numpy") for r in rows)
     assert all(0 < r["device_seconds"] <= r["seconds"] * 3 for r in rows if r["device_seconds"] is not None)

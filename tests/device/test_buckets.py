@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from every import sort_of
+from nightly import NIGHTLY, nightly
 
 from hsgen import validate
 from hsgen.algorithms import radix
@@ -26,7 +27,7 @@ from hsgen.plan import Options
 from hsgen.spec import Sort
 
 MOST = 60_000
-SHAPES = [("radix", "u32"), ("radix-few", "u32"), ("radix", "u64")]
+SHAPES = [nightly("radix", "u32"), nightly("radix-few", "u32"), ("radix", "u64")]
 
 
 def sort_by(label: str, key: str, form: Form = PLAIN, *, alone: bool = False) -> Sort:
@@ -99,7 +100,7 @@ def test_uneven_keys_are_left_to_look_back(embedded: Host, label: str, key: str)
 
 
 @pytest.mark.device
-@pytest.mark.parametrize(("label", "key"), SHAPES)
+@pytest.mark.parametrize(("label", "key"), [nightly("radix", "u32"), ("radix-few", "u32"), nightly("radix", "u64")])
 def test_every_kind_of_keys_in_many_buckets(embedded: Host, label: str, key: str) -> None:
     sort = sort_by(label, key, Form(typed=True))
     frame, rng = Frame(engine(embedded, sort), MOST), np.random.default_rng(3)
@@ -117,7 +118,7 @@ def test_what_scratch_held_before_does_not_matter(embedded: Host) -> None:
     sort = sort_by("radix", "u32", Form(ranged=True))
     made = engine(embedded, sort)
     frame, rng, p = Frame(made, MOST), np.random.default_rng(4), params(sort)
-    for byte in (None, 0x00, 0x01, 0x55, 0xFF):
+    for byte in (None, 0x00, 0x01, 0x55, 0xFF) if NIGHTLY else (None, 0x01, 0xFF):
         for how in (Options(), Options(begin=1), Options(), Options(end=31)):
             for make in (even, uneven, crowded):
                 for n in (MOST, 150, 5000):

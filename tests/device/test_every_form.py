@@ -6,11 +6,12 @@ tried, at counts around those where a sort changes its way.  Values are distinct
 
 from __future__ import annotations
 
-import os
+from typing import Any
 
 import numpy as np
 import pytest
 from every import WHOLE, few_counts, first_problem, hows, sort_of
+from nightly import NIGHTLY, nightly
 
 from hsgen import sorts, validate
 from hsgen.backends.hosts import Host
@@ -19,8 +20,6 @@ from hsgen.frames import Frame
 from hsgen.keys import KEYS, Form
 from hsgen.plan import Options
 from hsgen.spec import Sort
-
-NIGHTLY = os.environ.get("HSGEN_NIGHTLY") == "1"
 
 SOME = [
     ("forms8.toml", "auto", "u32", "none"),
@@ -58,15 +57,39 @@ SOME = [
     *(("cpu", "auto", "u32", value) for value in ("v16", "index64")),
     ("cpu", "auto", "u64", "v8"),
 ]
-"""(target, algorithm, width, value) that are always tried; every width with every kind of values is among them."""
+"""(target, algorithm, width, value); every width with every kind of values is among them."""
+
+DAILY = {
+    ("forms8.toml", "auto", "u32", "packed"),
+    ("forms8.toml", "auto", "u64", "v16"),
+    ("forms8.toml", "auto", "u16", "v8"),
+    ("forms8.toml", "auto", "u8", "index"),
+    ("forms8.toml", "radix-walk", "u32", "v8"),
+    ("several8.toml", "auto", "u32", "v4"),
+    ("several8.toml", "radix-mid", "u32", "packed"),
+    ("buckets8.toml", "radix-few", "u32", "none"),
+    ("pairs8.toml", "auto", "u64", "v4"),
+    ("pairs8.toml", "radix-few", "u32", "index"),
+    ("forms1.toml", "auto", "u64", "none"),
+    ("forms1.toml", "auto", "u8", "v16"),
+    ("forms1.toml", "auto", "u16", "none"),
+    ("forms1.toml", "radix-split", "u32", "v4"),
+    ("forms1.toml", "radix-serial", "u32", "index"),
+    ("cpu", "auto", "u16", "index64"),
+    ("cpu", "auto", "u64", "index"),
+    ("cpu", "auto", "u8", "v8"),
+    ("cpu", "auto", "u16", "v4"),
+}
+"""Those of them that are tried by day: every target and algorithm, every width, every kind of values."""
 
 
-def combinations() -> list[tuple[str, str, str, str]]:
-    """Return what to compile: some, or nightly every width with every kind of values."""
+def combinations() -> list[Any]:
+    """Return what to compile: a few, nightly some, and on several targets every width with every kind of values."""
     labels = [("forms8.toml", "auto"), ("forms1.toml", "auto"), ("cpu", "auto"), ("generic", "auto")]
     every = [(t, a, k, v) for t, a in labels for k in KEYS for v in ("none", "v4", "v8", "v16", "index", "index64")]
     every += [(t, a, "u32", "packed") for t, a in labels]
-    return SOME + [x for x in every if x not in SOME] * NIGHTLY
+    assert set(SOME) >= DAILY
+    return [x if x in DAILY else nightly(*x) for x in SOME] + [x for x in every if x not in SOME] * NIGHTLY
 
 
 def engine(host: Host, sort: Sort) -> Direct:

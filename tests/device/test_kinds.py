@@ -6,10 +6,12 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import missing
 from kinds import KINDS, label, sort_of, wrong
+from nightly import nightly
 from test_vulkan import Lavapipe
 from test_vulkan import lavapipe as lavapipe
 
@@ -21,6 +23,11 @@ from hsgen.errors import Unavailable, Usage
 from hsgen.plan import Options, settled
 
 SCRIPT = Path(__file__).with_name("kinds.py")
+
+
+def without(*kinds: str) -> list[Any]:
+    """Return all kinds, of which these are tried nightly only."""
+    return [nightly(k) if k in kinds else k for k in KINDS]
 
 
 def through_c(api: str, name: str, kind: str, options: str) -> tuple[int, str]:
@@ -40,7 +47,7 @@ def through_c(api: str, name: str, kind: str, options: str) -> tuple[int, str]:
 
 
 @pytest.mark.device
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", without("segments", "epilogue"))  # which test_segments and test_epilogues try
 def test_through_pyopencl(embedded: Host, kind: str) -> None:
     context = opencl.context_for(embedded)
     engine = opencl.Direct(context, opencl.Compiled(context, sort_of("generic", kind)))
@@ -65,7 +72,7 @@ def test_through_vulkan_in_c(lavapipe: Lavapipe, kind: str) -> None:
 
 
 @pytest.mark.device
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", without("epilogue"))  # which test_epilogues tries so too
 def test_metal_text(embedded: Host, kind: str) -> None:
     """As C++ for OpenCL, which is no substitute for Apple's compiler."""
     try:
@@ -78,7 +85,9 @@ def test_metal_text(embedded: Host, kind: str) -> None:
 
 
 @pytest.mark.device
-@pytest.mark.parametrize(("algorithm", "value"), [("check", "v8"), ("segments", "v16"), ("mergepath", "v8")])
+@pytest.mark.parametrize(
+    ("algorithm", "value"), [("check", "v8"), nightly("segments", "v16"), nightly("mergepath", "v8")]
+)
 def test_wide_values_through_vulkan(lavapipe: Lavapipe, algorithm: str, value: str) -> None:
     """Of arrays that begin at a value, which is less than what a device asks of a binding, all words are read."""
     lavapipe(8)

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from nightly import NIGHTLY, nightly, thinned
 from radices import engine, payloads, shape, sort_of, tried
 
 from hsgen import sorts as sorts_of
@@ -28,7 +29,6 @@ from hsgen.plan import Options
 from hsgen.render import render
 from hsgen.spec import Part, Sort
 
-NIGHTLY = os.environ.get("HSGEN_NIGHTLY") == "1"
 PATIENT = 1 << 27
 COUNT = 20011
 SHAPES: dict[str, dict[str, Any]] = {
@@ -79,17 +79,19 @@ def sorts(made: Direct, frame: Frame, n: int, times: int = 1, seed: int = 1) -> 
 
 
 @pytest.mark.device
-@pytest.mark.parametrize("every", [2, 3, 8, 64, 512])
-@pytest.mark.parametrize("ranker", ["flags", "ballot16"])
+@pytest.mark.parametrize(
+    ("ranker", "every"), thinned([(r, every) for r in ("flags", "ballot16") for every in (2, 3, 8, 64, 512)], 3, 1)
+)
 def test_tiles_that_publish_late_are_waited_for(embedded: Host, ranker: str, every: int) -> None:
     made = variant(embedded, base(ranker), withhold=every)
     assert sorts(made, Frame(made, COUNT), COUNT, times=3) == [0] * 6
 
 
 @pytest.mark.device
-@pytest.mark.parametrize("passes", PASSES)
-@pytest.mark.parametrize("every", [2, 3, 8, 64])
-@pytest.mark.parametrize("ranker", ["flags", "split"])
+@pytest.mark.parametrize(
+    ("ranker", "every", "passes"),
+    thinned([(r, every, q) for r in ("flags", "split") for every in (2, 3, 8, 64) for q in PASSES], 5),
+)
 def test_a_device_that_starves_ends_in_the_right_order(embedded: Host, ranker: str, every: int, passes: int) -> None:
     """Tiles that never publish: the first pass fails and is done again, and those after it follow; the status says so.
 
@@ -144,8 +146,9 @@ def test_every_set_of_constant_digits_ends_in_the_destination(
 
 
 @pytest.mark.device
-@pytest.mark.parametrize("every", [2, 3, 64])
-@pytest.mark.parametrize("ranker", ["flags", "ballot16"])
+@pytest.mark.parametrize(
+    ("ranker", "every"), thinned([(r, every) for r in ("flags", "ballot16") for every in (2, 3, 64)], 2)
+)
 def test_waits_without_bound_end(embedded: Host, ranker: str, every: int) -> None:
     """Tiles that publish only when they have looked back themselves are waited for, by kernels that cannot give up."""
     p = replace(base(ranker), redo=False)
@@ -155,7 +158,7 @@ def test_waits_without_bound_end(embedded: Host, ranker: str, every: int) -> Non
 
 
 @pytest.mark.device
-@pytest.mark.parametrize("ranker", SHAPES)
+@pytest.mark.parametrize("ranker", ["flags", "ballot16", nightly("split")])
 def test_many_more_work_groups_than_fit_end_alike_every_time(embedded: Host, ranker: str) -> None:
     """More than 150 work-groups on a few threads, 100 times bit for bit the same."""
     made = variant(embedded, base(ranker))
@@ -184,7 +187,7 @@ def test_what_scratch_held_before_does_not_matter(embedded: Host) -> None:
     for n in (COUNT, 700, 65, COUNT, 64, COUNT - 1):
         assert sorts(made, frame, n, seed=n) == [0, 0]
     scratch = made._compiled.scratch
-    for byte in (0x00, 0x01, 0x40, 0x55, 0x80, 0xAA, 0xC0, 0xFF):
+    for byte in (0x00, 0x01, 0x40, 0x55, 0x80, 0xAA, 0xC0, 0xFF)[:: 1 if NIGHTLY else 3]:
         for n in (COUNT, 500):
             assert sorts(made, frame, n, seed=byte) == [0, 0]  # so that its parts are there
             for number, size in enumerate(scratch._sizes.values()):
@@ -201,9 +204,10 @@ def test_the_outcome_is_of_the_last_sort(embedded: Host) -> None:
         assert sorts(made, frame, n) == [expected] * 2
 
 
-def alone(test: str, **variables: str) -> str:
-    """Run a test of this file in a process with other variables of the environment."""
-    command = [sys.executable, "-m", "pytest", "-v", "-p", "no:cacheprovider", "-p", "no:xdist", f"{__file__}::{test}"]
+def alone(*tests: str, **variables: str) -> str:
+    """Run tests of this file in a process with other variables of the environment."""
+    named = [f"{__file__}::{test}" for test in tests]
+    command = [sys.executable, "-m", "pytest", "-v", "-p", "no:cacheprovider", "-p", "no:xdist", *named]
     done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **variables}, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
@@ -212,5 +216,5 @@ def alone(test: str, **variables: str) -> str:
 @pytest.mark.device
 def test_one_thread_suffices(embedded: Host) -> None:
     """Numbers of tiles are drawn, so a work-group waits only for such as have begun: here, for none."""
-    assert "1 passed" in alone("test_tiles_that_publish_late_are_waited_for[flags-3]", DPCPP_CPU_NUM_CUS="1")
-    assert "1 passed" in alone("test_a_device_that_starves_ends_in_the_right_order[flags-8-3]", DPCPP_CPU_NUM_CUS="1")
+    late, starving = "tiles_that_publish_late_are_waited_for", "a_device_that_starves_ends_in_the_right_order"
+    assert "2 passed" in alone(f"test_{late}[flags-3]", f"test_{starving}[flags-8-3]", DPCPP_CPU_NUM_CUS="1")

@@ -1,7 +1,7 @@
 """Merges of two sorted arrays on devices: OpenCL, Metal's kernels as C++, Vulkan on lavapipe, C and Python.
 
-- Lanes alone and work-groups, every width with every value, all types and both orders: sizes of both arrays around
-  tiles, either of them empty, between guard words, neither changed.
+- Lanes alone and work-groups, every width and every value (nightly each with each), all types and both orders: sizes of
+  both arrays around tiles, either of them empty, between guard words, neither changed.
 - Equal keys keep their order, those of the first array first, which distinct values show.
 """
 
@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import missing
+from nightly import nightly, thinned
 from test_vulkan import Lavapipe, lavapipe, validated
 
 from hsgen import oracle, sorts, target, toolchain, validate
@@ -63,7 +64,7 @@ def ways() -> Iterator[Any]:
                 yield pytest.param(host, name, key, value, typed, id=f"{host}-{name}-{key}-{value}{'-typed' * typed}")
 
 
-@pytest.mark.parametrize(("host", "name", "key", "value", "typed"), list(ways()))
+@pytest.mark.parametrize(("host", "name", "key", "value", "typed"), thinned(ways(), 3))
 def test_merges(host: str, name: str, key: str, value: str, typed: bool, request: pytest.FixtureRequest) -> None:
     context = context_for(request.getfixturevalue(host))
     sort = target.find(name).sort("mergepath", key, Form(value=value, typed=typed))
@@ -115,7 +116,7 @@ def rows() -> Iterator[Any]:
                     yield pytest.param(host, key, value, row, typed, id=f"{host}-{key}-{value}-{row}{'-typed' * typed}")
 
 
-@pytest.mark.parametrize(("host", "key", "value", "row", "typed"), list(rows()))
+@pytest.mark.parametrize(("host", "key", "value", "row", "typed"), thinned(rows(), 7))
 def test_rows(host: str, key: str, value: str, row: int, typed: bool, request: pytest.FixtureRequest) -> None:
     """Every count up to some chunks, so that either array ends in every key of a row, and rows of the output do."""
     context = context_for(request.getfixturevalue(host))
@@ -156,10 +157,10 @@ def test_wrong_rows_are_found(embedded: Host, old: str, new: str) -> None:
     ("host", "name", "key", "value"),
     [
         ("embedded", "cpu", "u32", "none"),
-        ("embedded", "cpu", "u64", "v4"),
+        nightly("embedded", "cpu", "u64", "v4"),
         ("embedded", "generic", "u32", "v8"),
-        ("pocl", "generic", "u64", "none"),
-        ("pocl", "generic", "u32", "index"),
+        nightly("pocl", "generic", "u64", "none"),
+        nightly("pocl", "generic", "u32", "index"),
     ],
 )
 def test_sorts_whose_runs_are_merged_by_paths(
@@ -190,6 +191,7 @@ def test_metal_kernels_as_another_language(embedded: Host, case: str) -> None:
     check(Direct(context, Compiled(context, sort, shim.source(sort))))
 
 
+@pytest.mark.nightly  # by day it does so through Vulkan
 def test_the_command_line_validates_merges(embedded: Host, capsys: pytest.CaptureFixture[str]) -> None:
     chosen = ["--device", "Intel", "--key", "f32", "--order", "both", "--value", "v8", "--algorithm", "mergepath"]
     assert main(["validate", "-t", "intel-gen8", *chosen, "--json"]) == 0
@@ -197,6 +199,7 @@ def test_the_command_line_validates_merges(embedded: Host, capsys: pytest.Captur
     assert row["algorithm"] == "mergepath" and row["failures"] == 0 and row["cases"] >= 4000
 
 
+@pytest.mark.nightly  # by day in test_kinds.py, at fewer counts
 def test_the_c_runtime_merges(embedded: Host, capsys: pytest.CaptureFixture[str]) -> None:
     more = ["--runtime", "c", "--device", "Intel", "--key", "u64", "--value", "v4", "--json"]
     code = main(["validate", "-t", "generic", "--algorithm", "mergepath", *more])
@@ -208,7 +211,8 @@ def test_the_c_runtime_merges(embedded: Host, capsys: pytest.CaptureFixture[str]
 
 
 @pytest.mark.parametrize(
-    ("name", "key", "value"), [("lavapipe", "u32", "none"), ("generic", "u64", "v16"), ("intel-gen8", "u16", "v4")]
+    ("name", "key", "value"),
+    [nightly("lavapipe", "u32", "none"), nightly("generic", "u64", "v16"), ("intel-gen8", "u16", "v4")],
 )
 def test_vulkan_merges(lavapipe: Lavapipe, name: str, key: str, value: str, capsys: pytest.CaptureFixture[str]) -> None:
     lavapipe(16)
@@ -225,8 +229,14 @@ def queue(embedded: Host) -> Iterator[Any]:
     del context
 
 
-@pytest.mark.parametrize("order", ["ascending", "descending"])
-@pytest.mark.parametrize("type_", sorted(TYPES))
+def orders() -> list[Any]:
+    """Every type in both orders, by day in one of them by turns."""
+    both = ("ascending", "descending")
+    ways = [(i + j, t, order) for i, t in enumerate(sorted(TYPES)) for j, order in enumerate(both)]
+    return [nightly(*way) if turn % 2 else way for turn, *way in ways]
+
+
+@pytest.mark.parametrize(("type_", "order"), orders())
 def test_the_python_api(queue: Any, type_: str, order: str) -> None:
     merger = Merger(queue.context, type_, value=8, order=order)
     assert (merger.target, merger.key, merger.value, merger.order) == ("cpu", type_, "v8", order)

@@ -7,12 +7,12 @@ groups of 32 lanes and without.
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from conftest import missing
+from nightly import nightly
 
 from hsgen import target, toolchain, validate
 from hsgen.backends import shim
@@ -27,14 +27,12 @@ from hsgen.spec import Sort
 pytestmark = pytest.mark.device
 LANES = str(Path(__file__).with_name("lanes") / "simd32.toml")
 SIXTEEN = str(Path(__file__).with_name("lanes") / "lanes16.toml")  # whose pairs of keys and places build in a second
-NIGHTLY = os.environ.get("HSGEN_NIGHTLY") == "1"
 ALL = {"typed": True, "ranged": True, "counted": True}
 
 SORTS = [
     ("apple-m1", "auto", "u32", Form()),
-    ("apple-m1", "auto", "u64", Form(value="v16", **ALL)),
     ("apple-m1", "radix", "u8", Form(value="v4", typed=True)),
-    ("apple-m1", "auto", "u32", Form(changes=True)),
+    (SIXTEEN, "merge", "u32", Form(changes=True)),
     (SIXTEEN, "merge", "u64", Form(value="v8", typed=True, counted=True)),
     (LANES, "radix", "u32", Form(value="index", **ALL)),
     (LANES, "scan-look", "u32", Form()),
@@ -43,6 +41,8 @@ SORTS = [
 where the sorted keys change."""
 
 MORE = [
+    ("apple-m1", "auto", "u64", Form(value="v16", **ALL)),
+    ("apple-m1", "auto", "u32", Form(changes=True)),
     ("apple-m1", "auto", "u64", Form()),
     ("apple-m1", "auto", "u32", Form(value="packed", typed=True, ranged=True)),
     ("apple-m1", "radix-radix16", "u64", Form(ranged=True, counted=True)),
@@ -83,7 +83,7 @@ def report(host: Host, sort: Sort, source: Source, counts: int = 40) -> validate
     return made
 
 
-@pytest.mark.parametrize("case", SORTS + (MORE if NIGHTLY else []), ids=name)
+@pytest.mark.parametrize("case", [*SORTS, *map(nightly, MORE)], ids=name)
 def test_sorts(embedded: Host, case: tuple[str, str, str, Form]) -> None:
     where, label, key, form = case
     sort = target.find(where).sort(label, key, form)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from every import sort_of
+from nightly import thinned
 
 from hsgen import validate
 from hsgen.algorithms import radix
@@ -26,6 +27,7 @@ from hsgen.spec import Sort
 
 MOST = 20_000
 SHAPES = [("radix", "u32"), ("radix-few", "u32"), ("radix", "u64")]
+CASES = [(value, *shape) for value in ("v4", "index") for shape in SHAPES]
 
 
 def sort_by(label: str, key: str, form: Form, *, early: bool = False) -> Sort:
@@ -87,8 +89,7 @@ def counts(p: radix.Params) -> list[int]:
 
 
 @pytest.mark.device
-@pytest.mark.parametrize(("label", "key"), SHAPES)
-@pytest.mark.parametrize("value", ["v4", "index"])
+@pytest.mark.parametrize(("value", "label", "key"), thinned(CASES, 4, 0))
 def test_even_keys_need_no_further_pass(embedded: Host, label: str, key: str, value: str) -> None:
     sort = sort_by(label, key, Form(value=value), early=True)
     frame, rng, p = Frame(engine(embedded, sort), MOST), np.random.default_rng(1), params(sort)
@@ -101,8 +102,7 @@ def test_even_keys_need_no_further_pass(embedded: Host, label: str, key: str, va
 
 
 @pytest.mark.device
-@pytest.mark.parametrize(("label", "key"), SHAPES)
-@pytest.mark.parametrize("value", ["v4", "index"])
+@pytest.mark.parametrize(("value", "label", "key"), thinned(CASES, 4, 1))
 def test_uneven_keys_are_left_to_further_passes(embedded: Host, label: str, key: str, value: str) -> None:
     early, whole = (sort_by(label, key, Form(value=value), early=x) for x in (True, False))
     frames = [Frame(engine(embedded, sort), MOST) for sort in (early, whole)]
@@ -118,8 +118,7 @@ def test_uneven_keys_are_left_to_further_passes(embedded: Host, label: str, key:
 
 
 @pytest.mark.device
-@pytest.mark.parametrize(("label", "key"), SHAPES)
-@pytest.mark.parametrize("value", ["v4", "index"])
+@pytest.mark.parametrize(("value", "label", "key"), thinned(CASES, 4, 1))
 def test_every_kind_type_order_and_count(embedded: Host, label: str, key: str, value: str) -> None:
     sort = sort_by(label, key, Form(value=value, typed=True, counted=True, ranged=True))
     frame, rng = Frame(engine(embedded, sort), MOST), np.random.default_rng(3)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from nightly import thinned
 from radices import alone, shape
 
 from hsgen import sorts, validate
@@ -42,9 +43,11 @@ def sort_of(p: radix.Params) -> Sort:
 
 
 @pytest.mark.device
-@pytest.mark.parametrize("wide", [False, True], ids=["", "wide"])
-@pytest.mark.parametrize("key", ["u16", "u32", "u64"])
-@pytest.mark.parametrize("name", SHAPES)
+@pytest.mark.parametrize(
+    ("name", "key", "wide"),
+    thinned([(name, key, wide) for name in SHAPES for key in ("u16", "u32", "u64") for wide in (False, True)], 5),
+    ids=lambda x: x if isinstance(x, str) else "wide" * x,
+)
 def test_values_stay_with_their_keys(embedded: Host, name: str, key: str, wide: bool) -> None:
     """In tiles that are full and not, of digits all alike (whose keys stay where they are) and of many."""
     value, more = SHAPES[name]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shlex
 import subprocess
@@ -13,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from conftest import missing
+from nightly import NIGHTLY
 from test_vulkan import DRIVERS, Lavapipe, lavapipe
 
 from hsgen import target, validate
@@ -21,7 +21,6 @@ from hsgen.backends.hosts import Host
 from hsgen.cli import main
 from hsgen.cli.places import direct
 
-NIGHTLY = os.environ.get("HSGEN_NIGHTLY") == "1"
 WORKER = Path(__file__).with_name("probe_worker.py")
 DOCS = Path(__file__).parents[2] / "docs"
 QUERIES = Path(__file__).parents[1] / "unit" / "queries"

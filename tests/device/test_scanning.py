@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import missing
+from nightly import nightly, thinned
 from test_vulkan import Lavapipe, lanes, lavapipe, validated
 
 from hsgen import sorts, target, toolchain, validate
@@ -70,15 +71,16 @@ def check(made: Direct, counts: list[int]) -> None:
 
 
 def ways() -> Iterator[Any]:
-    """Every shape with some numbers of columns of both element types, inclusive and exclusive by turns."""
+    """Every shape with some numbers of columns of both types on two devices, inclusive and exclusive by turns."""
     for number, (name, columns) in enumerate((s, c) for c in (1, 2, 3, 4, 7, 16) for s in SHAPES):
         for key in ELEMENTS if columns in (1, 3) else ELEMENTS[number % 2 : number % 2 + 1]:
             exclusive = bool((number // 4 + number + (key == "u64")) % 2)
-            yield pytest.param(name, key, columns, exclusive, id=f"{name}-{key}-{columns}{'-ex' * exclusive}")
+            for host in ("embedded", "pocl"):
+                way = f"{name}-{key}-{columns}{'-ex' * exclusive}-{host}"
+                yield pytest.param(name, key, columns, exclusive, host, id=way)
 
 
-@pytest.mark.parametrize("host", ["embedded", "pocl"])
-@pytest.mark.parametrize(("name", "key", "columns", "exclusive"), list(ways()))
+@pytest.mark.parametrize(("name", "key", "columns", "exclusive", "host"), thinned(ways(), 7))
 def test_sums(host: str, name: str, key: str, columns: int, exclusive: bool, request: pytest.FixtureRequest) -> None:
     made = engine(request.getfixturevalue(host), key, columns=columns, exclusive=exclusive, **SHAPES[name])
     tile = validate.block_of(made.sort)
@@ -87,9 +89,13 @@ def test_sums(host: str, name: str, key: str, columns: int, exclusive: bool, req
     assert made.outcome() == 0
 
 
-@pytest.mark.parametrize("test", ["starve=1", "starve=3", "withhold=2", "starve=2 withhold=3", "spins=1"])
-@pytest.mark.parametrize("name", ["lookback", "alone-lookback"])
-@pytest.mark.parametrize("key", ELEMENTS)
+STARVING = ("starve=1", "starve=3", "withhold=2", "starve=2 withhold=3", "spins=1")
+
+
+@pytest.mark.parametrize(
+    ("key", "name", "test"),
+    thinned([(key, name, test) for key in ELEMENTS for name in ("lookback", "alone-lookback") for test in STARVING], 3),
+)
 def test_tiles_that_starve_are_done_again(embedded: Host, key: str, name: str, test: str) -> None:
     """In place these tiles must find their rows as they were."""
     values = {k: int(v) for k, _, v in (word.partition("=") for word in test.split())}
@@ -119,7 +125,7 @@ def test_a_wrong_sum_is_caught(embedded: Host) -> None:
     assert report.failures[0].startswith("10 rows, random, out of place: element 0 is 0, should be ")
 
 
-@pytest.mark.parametrize("label", ["scan-x1", "scan-x4ex"])
+@pytest.mark.parametrize("label", [nightly("scan-x1"), "scan-x4ex"])
 def test_the_command_line_validates_scans(embedded: Host, label: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["validate", "-t", "cpu", "--device", "Intel", "--key", "u32", "--algorithm", label, "--json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)
@@ -141,7 +147,7 @@ def test_what_cannot_be_asked_for_exits_with_2(
     assert line in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("name", "label"), [("cpu", "scan-x4"), ("generic", "scan-x1ex")])
+@pytest.mark.parametrize(("name", "label"), [("cpu", "scan-x4"), nightly("generic", "scan-x1ex")])
 def test_the_c_runtime_sums(embedded: Host, name: str, label: str, capsys: pytest.CaptureFixture[str]) -> None:
     more = ["--runtime", "c", "--device", "Intel", "--key", "u64", "--json"]
     code = main(["validate", "-t", name, "--algorithm", label, *more])
@@ -155,13 +161,13 @@ def test_the_c_runtime_sums(embedded: Host, name: str, label: str, capsys: pytes
 @pytest.mark.parametrize(
     ("label", "key", "options"),
     [
-        ("look", "u32", ("validation=1",)),
+        nightly("look", "u32", ("validation=1",)),
         ("look", "u64", ("validation=1",)),  # pairs of words
-        ("hasty", "u32", ()),
+        nightly("hasty", "u32", ()),
         ("hasty", "u64", ("binding_limit=4096",)),
         ("walk", "u64", ()),
         ("wide", "u32", ("validation=1", "binding_limit=4096")),
-        ("wide", "u64", ("validation=1",)),
+        nightly("wide", "u64", ("validation=1",)),
     ],
 )
 def test_vulkan_sums(

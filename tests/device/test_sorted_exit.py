@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from every import sort_of as target_sort
+from nightly import thinned
 from radices import shape, sort_of
 
 from hsgen import sorts, validate
@@ -65,8 +66,7 @@ def tried(engine: Direct, frame: Frame, keys: Any, how: Options, *, in_place: bo
 
 
 @pytest.mark.device
-@pytest.mark.parametrize("way", list(WAYS))
-@pytest.mark.parametrize("form", FORMS, ids=str)
+@pytest.mark.parametrize(("form", "way"), thinned([(form, way) for form in FORMS for way in WAYS], 4, 3), ids=str)
 def test_what_is_in_order_or_nearly_is_sorted(embedded: Host, way: str, form: Form) -> None:
     p = shape("u32", sorted_exit=True, form=form, **WAYS[way])
     if form.ranged and p.coordination == "scan":

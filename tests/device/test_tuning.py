@@ -1,4 +1,4 @@
-"""`hsgen tune` on the embedded device: faults never win, a killed run goes on, a cluster shares the races."""
+"""`hsgen tune` on the embedded device: faults never win, a killed run goes on, nightly a cluster shares the races."""
 
 from __future__ import annotations
 
@@ -249,6 +249,7 @@ def cluster(folder: Path, workers: int) -> Iterator[str]:
         log.close()
 
 
+@pytest.mark.nightly
 def test_two_workers_share_the_races(embedded: Host, tmp_path: Path) -> None:
     if not toolchain.has_module("distributed"):
         missing("Dask is not installed (pip install 'hsgen[dask]')")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 
 import numpy as np
 import pytest
+from nightly import NIGHTLY, nightly
 from radices import tried
 
 from hsgen import sorts, target, toolchain, validate
@@ -20,9 +20,9 @@ from hsgen.plan import Options
 from hsgen.spec import Sort
 from hsgen.validate import plan_cases
 
-NIGHTLY = os.environ.get("HSGEN_NIGHTLY") == "1"
 LARGE = 1 << 20
 SORTS = [(t, k) for t in ("cpu", "intel-gen8", "generic") for k in ("u32", "u64")]
+BY_DAY = [("cpu", "u32"), ("intel-gen8", "u32"), ("generic", "u64")]
 
 
 def fewer_large(sort: Sort, *, full: bool, seed: int) -> list[tuple[int, str]]:
@@ -39,7 +39,7 @@ def fewer_large(sort: Sort, *, full: bool, seed: int) -> list[tuple[int, str]]:
 
 
 @pytest.mark.device
-@pytest.mark.parametrize(("name", "key"), SORTS)
+@pytest.mark.parametrize(("name", "key"), [s if s in BY_DAY else nightly(*s) for s in SORTS])
 def test_targets_sort_on_the_embedded_device(
     embedded: Host, name: str, key: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -56,7 +56,7 @@ def test_targets_sort_on_the_embedded_device(
 
 
 @pytest.mark.device
-@pytest.mark.parametrize("key", ["u32", "u64"])
+@pytest.mark.parametrize("key", ["u32", nightly("u64")])
 def test_generic_sorts_on_a_device_without_subgroups(pocl: Host, key: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another compiler makes the same of the same kernels; every count is tried here in the nightly run only."""
     if not NIGHTLY:
@@ -65,7 +65,10 @@ def test_generic_sorts_on_a_device_without_subgroups(pocl: Host, key: str, monke
 
 
 @pytest.mark.device
-def test_without_a_target_the_matching_one_is_taken(embedded: Host, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_target_the_matching_one_is_taken(
+    embedded: Host, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(validate, "plan_cases", lambda *a, **more: plan_cases(*a, **more)[::50])
     assert main(["validate", "--key", "u16", "--device", embedded.platform, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)[0]["target"] == "cpu"
 
@@ -84,6 +87,7 @@ def test_failures_are_reported_with_the_case(
 ) -> None:
     """A sort that does nothing fails every case that is not sorted already, and the command exits with 1."""
     monkeypatch.setattr(Compiled, "run", lambda *_, **__: None)
+    monkeypatch.setattr(validate, "plan_cases", lambda *a, **more: plan_cases(*a, **more)[:100])
     assert main(["validate", "-t", "generic", "--key", "u32", "--device", embedded.platform]) == 1
     err = capsys.readouterr().err
     assert "generic u32: 1 keys" in err and "out of place: key 0 is" in err and "repeat with --seed 1" in err

@@ -1,28 +1,26 @@
 """Radix sorts on Mesa's lavapipe: rankers and coordinations in its subgroup widths, under the validation layers.
 
-The nightly run has every table of the targets in lanes/radix*.toml.
+The nightly run has every table of the targets in lanes/radix*.toml; by day one ranks by broadcasts, and one by votes
+with look-back, which finds out whether keys are in order too.  By day test_vulkan_forms.py has flags, one lane alone
+and pairs of words, under the same layers.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from nightly import nightly
 from test_vulkan import Lavapipe, lanes, lavapipe, templates, validated
 
 from hsgen import target
 
-NIGHTLY = os.environ.get("HSGEN_NIGHTLY") == "1"
 __all__ = ["lavapipe", "templates"]  # fixtures
 
 SOME = [
-    ("radix8", "u32", "radix"),  # votes, looking back
     ("radix4", "u32", "radix-broadcast"),
-    ("radix1", "u32", "radix-serial"),
-    ("radixpairs4", "u64", "radix-broadcast"),
 ]
 
 
@@ -34,9 +32,8 @@ def ways() -> list[Any]:
         for label, key in target.find(lanes(name)).choices
     ]
     assert set(SOME) <= set(every)
-    chosen = [w for w in every if w in SOME or NIGHTLY]
     widths = {"radix1": 8, "radix4": 4, "radix8": 8, "radix16": 16, "radixpairs4": 4}
-    return [pytest.param(*w, widths[w[0]], id="-".join(w)) for w in chosen]
+    return [(pytest.param if w in SOME else nightly)(*w, widths[w[0]], id="-".join(w)) for w in every]
 
 
 @pytest.mark.device

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import missing
+from nightly import NIGHTLY
 
 from hsgen import toolchain
 from hsgen.backends.hosts import Host
@@ -73,6 +74,10 @@ def tree(tmp_path: Path) -> Path:
     return tmp_path
 
 
+NARROWED = ("validate -t my-gpu.toml\n", "validate -t my-gpu.toml --key u64\n")
+"""By day the first validation of a new target leaves u32 to that which is recorded, at the end of the page."""
+
+
 def follow(path: Path, folder: Path) -> Iterator[tuple[Block, str]]:
     """Do what a document says; yield every block that was run with its output.
 
@@ -82,7 +87,7 @@ def follow(path: Path, folder: Path) -> Iterator[tuple[Block, str]]:
     files = iter(only(path, "toml"))
     for language, text in blocks(path):
         if language == "sh":
-            done = shell(text, folder)
+            done = shell(text if NIGHTLY else text.replace(*NARROWED), folder)
             assert done.returncode == 0, f"{text}\n{done.stdout}"
             yield (language, text), done.stdout
         elif language == "console":
@@ -97,11 +102,25 @@ def follow(path: Path, folder: Path) -> Iterator[tuple[Block, str]]:
             yield (language, text), ""
 
 
+def fewer(tree: Path) -> None:
+    """By day leave two targets in the copy, so that commands about all of them do not take long."""
+    if not NIGHTLY:
+        kept = {"cpu", "generic"}
+        gone = [n for n in sorted(p.name for p in (tree / "generated/targets").iterdir()) if n not in kept]
+        done = shell(f"hsgen generate {' '.join(f'--remove {n}' for n in gone)}", tree)
+        assert gone and done.returncode == 0, done.stdout
+        for path in (tree / "targets").glob("*.toml"):
+            if path.stem not in kept:
+                path.unlink()
+
+
 def test_adding_a_target_as_the_document_says(tree: Path, embedded: Host) -> None:
+    fewer(tree)
     before = {p: p.read_bytes() for p in (tree / "generated").rglob("*.cl")}
     ran = list(follow(tree / "docs" / "add-a-target.md", tree))
     languages = [language for (language, _), _ in ran]
     assert languages.count("toml") == 2 and "console" in languages and languages.count("sh") >= 5
+    assert sum(text.count(NARROWED[0]) for (_, text), _ in ran) == 1
     output = {text: out for (_, text), out in ran}
     validated = next(out for text, out in output.items() if "validate" in text)
     assert re.search(r"^my-gpu +opencl +u64 .* 0 +1$", validated, re.M), validated

@@ -14,6 +14,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from nightly import NIGHTLY
 
 from hsgen.backends.hosts import Host
 
@@ -108,16 +109,19 @@ def test_wheel_generates_what_is_committed(installed: Path, tmp_path: Path) -> N
     (tmp_path / "generated").mkdir()
     shutil.copy(ROOT / "generated/manifest.json", tmp_path / "generated")  # the targets and what was chosen of each
     good(installed, "generate", cwd=tmp_path)
-    good(installed, "check", cwd=tmp_path)
+    if NIGHTLY:  # generates all of it again; by day an editable install checks a smaller bundle
+        good(installed, "check", cwd=tmp_path)
     good(installed, "verify", "generated", cwd=tmp_path)
     for path in (p for p in (ROOT / "generated").rglob("*") if p.is_file()):
         assert (tmp_path / path.relative_to(ROOT)).read_bytes() == path.read_bytes(), path.name
 
 
 def test_wheel_validates(installed: Path, embedded: Host, tmp_path: Path) -> None:
-    out = good(installed, "validate", "-t", "cpu", "--key", "u16", "--require", "--json", cwd=tmp_path)
-    (row,) = json.loads(out)
-    assert row["failures"] == 0 and row["cases"] > 0
+    """In a form that needs more of the templates than plain keys, which are sorted nightly, too."""
+    if NIGHTLY:
+        out = good(installed, "validate", "-t", "cpu", "--key", "u16", "--require", "--json", cwd=tmp_path)
+        (row,) = json.loads(out)
+        assert row["failures"] == 0 and row["cases"] > 0
     asked = ("--key", "i16", "--value", "v4", "--feature", "range")
     (row,) = json.loads(good(installed, "validate", "-t", "cpu", *asked, "--require", "--json", cwd=tmp_path))
     assert row["failures"] == 0 and row["cases"] > 0

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from nightly import thinned
 
 from hsgen import manifest, sorts, target
 from hsgen.algorithms import merge, radix
@@ -256,7 +257,7 @@ def unnamed(whole: Sort, step: Step) -> Step:
     return replace(step, kernel=next((step.kernel[: -len(x)] for x in tails if step.kernel.endswith(x)), step.kernel))
 
 
-@pytest.mark.parametrize("name", wholes())
+@pytest.mark.parametrize("name", thinned(wholes(), 2))
 def test_each_count_is_sorted_by_one_part_in_the_scratch_that_it_needs(name: str) -> None:
     """The launches are those of the part that the count belongs to, their guards cut at the crossovers."""
     whole = wholes()[name]

@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from nightly import NIGHTLY, thinned
 from numpy.typing import NDArray
 from shipped import sampled
 
@@ -128,7 +129,7 @@ def boundary(p: merge.Params) -> list[int]:
     return sorted({0, 1, *around([slab, block, 2 * block], 1 << 30), 3 * block + slab // 2 + 1, 4 * block + 1})
 
 
-@pytest.mark.parametrize("name", shipped())
+@pytest.mark.parametrize("name", thinned(shipped(), 3))
 def test_shipped_shapes_sort(name: str) -> None:
     sort = shipped()[name]
     assert isinstance(sort.parts[0].params, merge.Params)
@@ -136,7 +137,7 @@ def test_shipped_shapes_sort(name: str) -> None:
         check(sort, n, np.random.default_rng(n))
 
 
-@pytest.mark.parametrize("p", RAGGED, ids=lambda p: f"{p.subgroup}x{p.height}x{p.slabs}")
+@pytest.mark.parametrize("p", thinned(RAGGED, 2), ids=lambda p: f"{p.subgroup}x{p.height}x{p.slabs}")
 def test_ragged_shapes_sort(p: merge.Params) -> None:
     assert not merge.problems(p, ROOMY)
     for n in boundary(p):
@@ -167,7 +168,7 @@ def shapes(draw: st.DrawFn) -> merge.Params:
     return p
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=60 if NIGHTLY else 20)
 @given(p=shapes(), data=st.data())
 def test_drawn_shapes_sort(p: merge.Params, data: st.DataObject) -> None:
     blocks = data.draw(st.integers(0, max(2, min(20, 12000 // p.block))), "blocks")

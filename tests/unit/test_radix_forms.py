@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from nightly import thinned
 from test_radix import WAYS, boundary, failures, kinds, shape
 
 from hsgen import oracle, sorts
@@ -75,9 +76,15 @@ def check(sort: Sort, keys: Any, how: Options, count: int | None, *, in_place: b
         assert np.array_equal(out.values[:live], expected), (how, live)
 
 
-@pytest.mark.parametrize("rich", [False, True], ids=["plain", "rich"])
-@pytest.mark.parametrize("value", VALUES)
-@pytest.mark.parametrize("way", WAYS)
+CASES = [
+    pytest.param(way, value, rich, id=f"{way}-{value}-{'rich' if rich else 'plain'}")
+    for way in WAYS
+    for value in VALUES
+    for rich in (False, True)
+]
+
+
+@pytest.mark.parametrize(("way", "value", "rich"), thinned(CASES, 3))
 def test_every_form_is_sorted(way: str, value: str, rich: bool) -> None:
     rng = np.random.default_rng(len(way) + 10 * len(value))
     form = replace(RICH if rich else PLAIN, value=value)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from nightly import thinned
 
 from hsgen import oracle, sorts, target
 from hsgen.algorithms import radix
@@ -62,8 +63,12 @@ WAYS = [Options(), Options(kind=2, descending=True, begin=3, end=20), Options(be
 """How sorts that can are called; as many passes as there are digits, odd numbers of them, and one of no bit."""
 
 
-@pytest.mark.parametrize("value", ["none", "v4", "v16", "index"])
-@pytest.mark.parametrize(("key", "bits"), [("u32", 8), ("u32", 5), ("u64", 11), ("u16", 3)])
+CASES = [
+    (*x, value) for x in [("u32", 8), ("u32", 5), ("u64", 11), ("u16", 3)] for value in ("none", "v4", "v16", "index")
+]
+
+
+@pytest.mark.parametrize(("key", "bits", "value"), thinned(CASES, 3))
 def test_the_model_sorts(key: str, bits: int, value: str) -> None:
     p = shape(key, bits=bits, form=Form(value=value, typed=True, ranged=True))
     assert radix.problems(p, DEVICE) == []

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from nightly import thinned
 from test_radix import kinds
 from test_radix_forms import RICH, drawn
 
@@ -62,9 +63,15 @@ def play(sort: Sort, keys: Any, how: Options, count: int | None, *, in_place: bo
     return True
 
 
-@pytest.mark.parametrize("rich", [False, True], ids=["plain", "rich"])
-@pytest.mark.parametrize("progress", ["started", "guaranteed"])
-@pytest.mark.parametrize("value", VALUES)
+CASES = [
+    pytest.param(value, progress, rich, id=f"{value}-{progress}-{'rich' if rich else 'plain'}")
+    for rich in (False, True)
+    for progress in ("started", "guaranteed")
+    for value in VALUES
+]
+
+
+@pytest.mark.parametrize(("value", "progress", "rich"), thinned(CASES, 3))
 def test_every_form_is_sorted_by_one_of_them(value: str, progress: str, rich: bool) -> None:
     text = FILE.read_text().replace('"guaranteed"', f'"{progress}"')
     found = target.parse(text, "several8", "several8.toml")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import tomllib
 from dataclasses import fields, replace
 from fnmatch import fnmatchcase
@@ -12,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from nightly import NIGHTLY
 
 from hsgen import resources, suggest, target
 from hsgen.cli import main
@@ -21,7 +21,6 @@ from hsgen.report.facts import facts as reported
 from hsgen.suggest import Facts, text
 from hsgen.suggest.reading import read
 
-NIGHTLY = os.environ.get("HSGEN_NIGHTLY") == "1"
 TOP = 'schema = 1\nname = "t"\nsummary = "t"\napis = {apis}\n\n[device]\n{facts}\n\n'
 
 powers = st.integers(0, 7).map(lambda n: 1 << n)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from building import CONSUMERS, WARNINGS, bundle, folder, need, program, run
+from nightly import NIGHTLY, nightly
 from shipped import sampled
 
 from hsgen import target, vendor
@@ -35,8 +36,10 @@ from hsgen.spec import (
     Step,
 )
 
-COUNTS = 700
+COUNTS = 700 if NIGHTLY else 100
 LIMITS = (65_535, 2**31 - 1, 2**32 - 1, 7)
+TARGETS = sampled() if NIGHTLY else ["cpu", "generic", "nvidia-hopper", "nvidia-sm35", "swiftshader"]
+"""By day chunks that lanes walk, subgroups or none, buckets and whole grids, look-back, and pairs of words."""
 
 
 def interpreter(place: Path) -> Path:
@@ -49,7 +52,7 @@ def interpreter(place: Path) -> Path:
 @cache
 def shipped() -> tuple[Path, list[Sort]]:
     """The program with all sorts that come with hsgen, and these in the order in which it has them."""
-    path = interpreter(bundle(*sampled(), apis=(), keys=()))
+    path = interpreter(bundle(*TARGETS, apis=(), keys=()))
     rows = [line.split() for line in run(path).split("\n\n")[0].splitlines()]
     assert all(found == "found" for *_, found in rows)
     return path, [target.find(name).sort(algorithm, key) for name, algorithm, key, _, _ in rows]
@@ -200,7 +203,7 @@ def expected(sort: Sort, n: int, limit: int, in_place: bool, how: Options = PLAI
 
 
 def test_every_sort_is_there() -> None:
-    found = [target.find(name) for name in sampled()]
+    found = [target.find(name) for name in TARGETS]
     every = {(t.name, a, k) for t in found for k in {k for _, k in t.choices} for a in (t.default(k).algorithm, CHECK)}
     assert {(s.target, s.algorithm, s.key.name) for s in shipped()[1]} == every
 
@@ -233,12 +236,12 @@ def differences(
     return [x for x in lines if x[-2] != x[-1]]
 
 
-@pytest.mark.parametrize("limit", LIMITS)
+@pytest.mark.parametrize("limit", [LIMITS[0], nightly(LIMITS[1]), nightly(LIMITS[2]), LIMITS[3]])
 def test_same_launches(limit: int) -> None:
     assert differences(*shipped(), limit)[:3] == []
 
 
-@pytest.mark.parametrize("limit", LIMITS)
+@pytest.mark.parametrize("limit", [LIMITS[0], nightly(LIMITS[1]), nightly(LIMITS[2]), LIMITS[3]])
 def test_same_launches_of_any_plan(limit: int) -> None:
     path, sorts = crafted()
     assert differences(path, sorts, limit)[:3] == []
@@ -250,7 +253,7 @@ def test_same_launches_of_any_plan(limit: int) -> None:
         assert any(s.number == number for sort in sorts for s in sort.plan.steps)
 
 
-@pytest.mark.parametrize("name", ["generic", "nvidia-sm90"])
+@pytest.mark.parametrize("name", [nightly("generic"), "nvidia-sm90"])
 def test_same_launches_of_every_form(name: str) -> None:
     path, sorts = formed(name)
     assert {s.form.value for s in sorts} == set(VALUES) and {s.label for s in sorts} == set(KEYS)

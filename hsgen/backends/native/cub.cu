@@ -27,8 +27,6 @@ extern "C" const char *hn_peer_sort(const char *name, int key_bytes, int value_b
     *device_seconds = -1;
     if (const char *wrong = hn_unfit(key_bytes, value_bytes, n)) return wrong;
     if (strcmp(name, "cub") != 0) return hn_wrong("no such peer; of sorts the CUDA harness knows cub");
-    for (int slot = HN_KEYS; slot <= (HN_VALUE_BYTES ? HN_VALUES_OUT : HN_KEYS_OUT); slot++)
-        if (!hn_holds(slot, n, slot < HN_VALUES ? HN_KEY_BYTES : sizeof(hn_value)))
-            return hn_wrong("a buffer holds fewer keys or values");
+    if (const char *wrong = hn_short(n)) return wrong;
     return hn_play("cub", [=](void *memory, size_t &temporary) { return hn_cub(memory, temporary, n); }, device_seconds);
 }

@@ -56,9 +56,7 @@ extern "C" const char *hn_peer_segments(const char *name, int key_bytes, int val
     *device_seconds = -1;
     if (const char *wrong = hn_unfit(key_bytes, value_bytes, n)) return wrong;
     if (n > INT32_MAX || segments > INT32_MAX) return hn_wrong("cub counts keys and segments in 31 bits");
-    for (int slot = HN_KEYS; slot <= (HN_VALUE_BYTES ? HN_VALUES_OUT : HN_KEYS_OUT); slot++)
-        if (!hn_holds(slot, n, slot < HN_VALUES ? HN_KEY_BYTES : sizeof(hn_value)))
-            return hn_wrong("a buffer holds fewer keys or values");
+    if (const char *wrong = hn_short(n)) return wrong;
     if (!hn_holds(HN_OTHER, segments + 1, 4)) return hn_wrong("there are fewer offsets than segments and one");
 #ifdef HN_PEER_CUB
     const auto by_length = [=](void *memory, size_t &temporary) { return hn_cub(memory, temporary, n, segments); };

@@ -39,6 +39,15 @@ static inline const char *hn_unfit(int key_bytes, int value_bytes, uint64_t n)
     return NULL;
 }
 
+/* What is wrong with the buffers of a sort of n keys, and of values if these have a size, or null. */
+static inline const char *hn_short(uint64_t n)
+{
+    for (int slot = HN_KEYS; slot <= (HN_VALUE_BYTES ? HN_VALUES_OUT : HN_KEYS_OUT); slot++)
+        if (!hn_holds(slot, n, slot < HN_VALUES ? HN_KEY_BYTES : sizeof(hn_value)))
+            return hn_wrong("a buffer holds fewer keys or values");
+    return NULL;
+}
+
 /* Play `call`, which gets temporary memory and its size and at first, without memory, only says how much it needs; that
  * is kept between calls, and not timed. */
 template <typename Call> static const char *hn_play(const char *name, Call call, double *device_seconds)

@@ -1,0 +1,26 @@
+"""A fixture for tests of what is done around sorts: a target whose kernels are compiled sooner than those of cpu."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from sorters import SMALL
+
+from hsgen.backends.hosts import Host
+
+
+@pytest.fixture
+def small(embedded: Host, tmp_path: Path) -> Path:
+    """The file of a target for the embedded device; cpu takes three times as long to compile."""
+    path = tmp_path / "small.toml"
+    path.write_text(SMALL, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def mine(small: Path) -> Path:
+    """The same target under another name."""
+    path = small.with_name("mine.toml")
+    path.write_text(SMALL.replace('name = "small"', 'name = "mine"'), encoding="utf-8")
+    return path
