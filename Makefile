@@ -21,14 +21,14 @@ demo: $(READY) ## generate, validate and measure the sorts of intel-gen8 on this
 	$(HSGEN) validate -t intel-gen8
 	$(HSGEN) bench -t intel-gen8 --sizes 2^12,2^16,2^20 --against numpy
 
-test: $(READY) ## run the tests, two modules at a time (make test ARGS="-k plan" for some)
-	$(PY) -m pytest -n 2 --dist loadscope --no-loadscope-reorder $(ARGS)
+test: $(READY) ## run the tests, up to four modules at a time (make test ARGS="-k plan" for some)
+	$(PY) -m pytest -n auto --maxprocesses 4 --dist loadscope --no-loadscope-reorder $(ARGS)
 
 check: $(READY) ## formatting, lint, types, tests, and whether generated/ is up to date
 	$(PY) -m ruff format --check .
 	$(PY) -m ruff check .
 	$(PY) -m mypy
-	$(PY) -m pytest -n 2 --dist loadscope --no-loadscope-reorder $(ARGS)
+	$(PY) -m pytest -n auto --maxprocesses 4 --dist loadscope --no-loadscope-reorder $(ARGS)
 	$(HSGEN) check
 
 format: $(READY) ## format the Python code

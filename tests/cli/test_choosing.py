@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from nightly import nightly
+from offline import TEXT
 
 from hsgen import bench, bundle, manifest, target
 from hsgen.backends.engine import KEYS_OUT, VALUES_OUT
@@ -292,28 +294,41 @@ def test_validate_runs_each_sort_that_was_asked_for(embedded: Host, capsys: pyte
     assert all(r["cases"] > 500 and r["failures"] == 0 for r in rows)
 
 
-def test_bench_measures_keys_with_values(embedded: Host, capsys: pytest.CaptureFixture[str]) -> None:
-    command = "bench -t cpu --key f32 --key u32 --value v8 --value none --order both --sizes 3000 --rounds 2"
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    """A target whose kernels are compiled soon."""
+    path = tmp_path / "small.toml"
+    path.write_text(TEXT, encoding="utf-8")
+    return path
+
+
+def test_bench_measures_keys_with_values(embedded: Host, small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    own = f"bench -t {small} --device Intel"
+    command = f"{own} --key f32 --key u32 --value v8 --value none --order both --sizes 3000 --rounds 2"
     assert main([*command.split(), "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)["rows"]
-    own = [(r["key"], r["value"], r["order"]) for r in rows if r["peer"] is None]
-    assert own == [
+    found = [(r["key"], r["value"], r["order"]) for r in rows if r["peer"] is None]
+    assert found == [
         (key, value, order) for value in (None, "v8") for key in ("u32", "f32") for order in ("ascending", "descending")
     ]
     assert [(r["key"], r["value"], r["order"]) for r in rows if r["peer"] == "numpy"] == [
         ("u32", None, "ascending"),
         ("u32", "v8", "ascending"),
     ]
-    assert sum(r["peer"] == "copy" for r in rows) == len(own)
+    assert sum(r["peer"] == "copy" for r in rows) == len(found)
     assert all(r["roof_share"] > 0 and r["bits"] == [0, 32] and not r["counted"] for r in rows if r["peer"] is None)
-    command = "bench -t cpu --key f32 --value v8 --order descending --sizes 3000 --rounds 1"
+    command = f"{own} --key f32 --value v8 --order descending --sizes 3000 --rounds 1"
     assert main([*command.split()]) == 0
-    assert re.search(r"^cpu  f32 down  v8  random\nn +what.*\n3000 +hsgen auto ", capsys.readouterr().out, re.M)
+    assert re.search(r"^small  f32 down  v8  random\nn +what.*\n3000 +hsgen auto ", capsys.readouterr().out, re.M)
 
 
-@pytest.mark.parametrize("options", ["--bits 4..20", "--feature count", "--value packed", "--value index --bits 8..8"])
-def test_bench_measures_features(embedded: Host, options: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(f"bench -t cpu --key u32 --sizes 2^12 --rounds 1 --json --against= {options}".split()) == 0
+@pytest.mark.parametrize(
+    "options", [nightly("--bits 4..20"), "--feature count", "--value packed", "--value index --bits 8..8"]
+)
+def test_bench_measures_features(embedded: Host, small: Path, options: str, capsys: pytest.CaptureFixture[str]) -> None:
+    name = "cpu" if "packed" in options else small  # which has no keys of 64 bits
+    command = f"bench -t {name} --device Intel --key u32 --sizes 2^12 --rounds 1 --json --against= {options}"
+    assert main(command.split()) == 0
     own, copy = json.loads(capsys.readouterr().out)["rows"]
     assert own["peer"] is None and copy["peer"] == "copy"
     assert own["counted"] == ("count" in options) and own["key"] == "u32"

@@ -134,6 +134,7 @@ def test_a_rival_that_does_nothing_is_found_out(embedded: Host, kind: str) -> No
         list(bench.measure(engine(embedded), [1000], [], 5, 1, "", rivals={"idle": idle}, kinds=[kind]))  # type: ignore[dict-item]
 
 
+@pytest.mark.nightly
 def test_rivals_of_packed_words_may_order_them_otherwise(embedded: Host) -> None:
     form = Form(value="packed")
     own, merge = engine(embedded, form=form), engine(embedded, "merge", form=form)
@@ -217,6 +218,7 @@ def test_csv_has_the_fields_of_json(embedded: Host, capsys: pytest.CaptureFixtur
     assert rows[1]["ratio_low"] == "" and float(rows[1]["hsgen_ratio"]) > 0
 
 
+@pytest.mark.nightly  # by day test_bench_parted.py has rivals there
 def test_rivals_through_the_c_runtime_are_other_libraries(
     embedded: Host, small: Path, mine: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -233,6 +235,7 @@ def test_rivals_through_the_c_runtime_are_other_libraries(
     assert all(0 < r["device_seconds"] <= r["seconds"] * 3 for r in rows if r["device_seconds"] is not None)
 
 
+@pytest.mark.nightly
 def test_rivals_run_on_vulkan(capsys: pytest.CaptureFixture[str]) -> None:
     more = ["--sizes", "2000", "--rounds", "5", "--against", "hsgen:merge,hsgen:generic", "--json"]
     rows = json.loads(run(["bench", "-t", "lavapipe", "--key", "u32", *more], capsys))["rows"]

@@ -209,7 +209,7 @@ class Lazy:
 
 
 @pytest.mark.device
-@pytest.mark.parametrize("value", ["none", "v8", "index", nightly("index64"), "packed"])
+@pytest.mark.parametrize("value", ["none", nightly("v8"), "index", nightly("index64"), "packed"])
 def test_large_counts_are_checked_on_the_device(embedded: Host, value: str) -> None:
     found = target.find("cpu")
     sort = found.sort("auto", "u32", Form(value=value))

@@ -210,9 +210,9 @@ def test_the_c_runtime_merges(embedded: Host, capsys: pytest.CaptureFixture[str]
     assert [(r["algorithm"], r["failures"]) for r in json.loads(out)] == [("mergepath", 0)]
 
 
+@pytest.mark.nightly  # which lavapipe compiles for half a minute; by day test_kinds.py merges through Vulkan
 @pytest.mark.parametrize(
-    ("name", "key", "value"),
-    [nightly("lavapipe", "u32", "none"), nightly("generic", "u64", "v16"), ("intel-gen8", "u16", "v4")],
+    ("name", "key", "value"), [("lavapipe", "u32", "none"), ("generic", "u64", "v16"), ("intel-gen8", "u16", "v4")]
 )
 def test_vulkan_merges(lavapipe: Lavapipe, name: str, key: str, value: str, capsys: pytest.CaptureFixture[str]) -> None:
     lavapipe(16)

@@ -162,11 +162,11 @@ def test_the_c_runtime_sums(embedded: Host, name: str, label: str, capsys: pytes
     ("label", "key", "options"),
     [
         nightly("look", "u32", ("validation=1",)),
-        ("look", "u64", ("validation=1",)),  # pairs of words
+        nightly("look", "u64", ("validation=1",)),  # pairs of words
         nightly("hasty", "u32", ()),
         ("hasty", "u64", ("binding_limit=4096",)),
-        ("walk", "u64", ()),
-        ("wide", "u32", ("validation=1", "binding_limit=4096")),
+        nightly("walk", "u64", ()),
+        nightly("wide", "u32", ("validation=1", "binding_limit=4096")),
         nightly("wide", "u64", ("validation=1",)),
     ],
 )

@@ -184,6 +184,7 @@ def compare_fields(document: dict[str, Any]) -> None:
         assert all(f"`{field}`" in line for item in document[name] for field in item)
 
 
+@pytest.mark.nightly  # by day tests/unit/test_tune_resume.py cuts journals
 def test_a_killed_run_goes_on_and_is_then_the_same_always(embedded: Host, tmp_path: Path) -> None:
     path, file = tmp_path / "j.jsonl", tmp_path / "bare.toml"
     before = killed_behind_the_first_race(tmp_path, embedded)

@@ -54,6 +54,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.nightly
 def test_the_page_adds_an_algorithm_that_sorts(copy: Path, embedded: Host) -> None:
     """Its commands succeed; validation has no failure for either key type; the bundle holds OpenCL and CUDA."""
     output = {}

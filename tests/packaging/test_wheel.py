@@ -134,6 +134,7 @@ def test_wheel_sorts_from_python(installed: Path, embedded: Host, tmp_path: Path
     assert "sorted 100000 keys" in good(installed.with_name("python"), "program.py", cwd=tmp_path)
 
 
+@pytest.mark.nightly
 def test_editable_install_follows_the_tree(tree: Path, tmp_path: Path) -> None:
     python = environment(tmp_path / "venv")
     pip(python, "--no-build-isolation", "--editable", tree)
