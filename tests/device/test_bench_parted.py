@@ -192,7 +192,7 @@ def test_the_table_says_what_was_done(small: Path, capsys: pytest.CaptureFixture
 @pytest.mark.parametrize(
     ("more", "task"),
     [
-        ("--algorithm segments --segments 2^5 --value v4", "segments"),
+        nightly("--algorithm segments --segments 2^5 --value v4", "segments"),
         nightly("--algorithm segments --segments 2^5 --rows", "segments"),
         ("--algorithm mergepath --value v4", "merge"),
         nightly("--feature changes", "sort"),

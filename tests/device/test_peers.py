@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import missing
+from nightly import nightly
 
 from hsgen import bench, sorts, target
 from hsgen.backends.hosts import Host
@@ -82,8 +83,7 @@ def test_peers_of_the_host_sort(name: str, dtype: str) -> None:
 
 
 @pytest.mark.device
-@pytest.mark.nightly  # the compiler takes long for Boost
-@pytest.mark.parametrize("dtype", ["u4", "u8"])
+@pytest.mark.parametrize("dtype", ["u4", nightly("u8")])
 def test_boost_sorts_on_the_engines_device(engine: Direct, pocl: Host, dtype: str) -> None:
     for n in (0, 1, 1000, 1 << 16):
         assert check("boost", engine, keys_of(n, dtype)).version

@@ -164,8 +164,8 @@ def test_the_c_runtime_sums(embedded: Host, name: str, label: str, capsys: pytes
         nightly("look", "u32", ("validation=1",)),
         nightly("look", "u64", ("validation=1",)),  # pairs of words
         nightly("hasty", "u32", ()),
-        ("hasty", "u64", ("binding_limit=4096",)),
-        nightly("walk", "u64", ()),
+        nightly("hasty", "u64", ("binding_limit=4096",)),
+        ("walk", "u64", ()),
         nightly("wide", "u32", ("validation=1", "binding_limit=4096")),
         nightly("wide", "u64", ("validation=1",)),
     ],

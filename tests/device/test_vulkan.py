@@ -151,7 +151,6 @@ def templates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Calla
 
 
 @pytest.mark.device
-@pytest.mark.nightly  # by day test_vulkan_radix.py has one
 def test_a_wrong_kernel_is_caught(
     lavapipe: Lavapipe, templates: Callable[[str, str, str], None], capsys: pytest.CaptureFixture[str]
 ) -> None:

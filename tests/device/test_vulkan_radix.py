@@ -58,7 +58,8 @@ def test_sorts(
 
 
 @pytest.mark.device
-@pytest.mark.parametrize(("order", "wrong"), [nightly("both", False), ("ascending", True)])
+@pytest.mark.nightly
+@pytest.mark.parametrize(("order", "wrong"), [("both", False), ("ascending", True)])
 def test_keys_in_order_leave_look_back(
     lavapipe: Lavapipe,
     templates: Callable[[str, str, str], None],

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hsgen import bench, target
-from hsgen.bench import memory
+from hsgen.bench import contestants, memory
 from hsgen.bench.inputs import unordered
 from hsgen.cases import KINDS
 from hsgen.cli.sizes import parse_sizes
@@ -126,3 +126,15 @@ def test_what_does_not_fit_is_refused(
 def test_a_machine_that_tells_nothing_refuses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "_free", lambda: 0)
     memory.fits([engine(0, 0)], 2**40, Options())
+
+
+@pytest.mark.parametrize(("algorithm", "before"), [("auto", "copy"), ("segments", "copy"), ("mergepath", "run")])
+def test_caches_hold_all_that_is_sorted_or_merged(algorithm: str, before: str) -> None:
+    """A copy, which is of one buffer, is not enough before two arrays are merged."""
+    sort, seen = target.find("cpu").sort(algorithm, "u32"), list[str]()
+    work = bench.load(sort, 1000, Options(parts=10 * (algorithm == "segments")), np.random.default_rng(1))
+    engine = SimpleNamespace(sort=sort, run=lambda *_: seen.append("run"), copy=lambda _: seen.append("copy"))
+    made = contestants.sorting(engine, work)  # type: ignore[arg-type]
+    made.prepare()
+    made.sort()
+    assert seen == [before, "run"]
