@@ -7,7 +7,7 @@ it deselected.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from typing import Any
 
 import pytest
@@ -20,17 +20,21 @@ def nightly(*case: Any, id: str | None = None) -> Any:
     return pytest.param(*case, marks=pytest.mark.nightly, id=id)
 
 
+def by_day(cases: Iterable[Any], chosen: Container[Any]) -> list[Any]:
+    """Return all cases, of which by day those that are chosen are run; a tuple has a value for each parameter."""
+    return [case if case in chosen else _late(case) for case in cases]
+
+
 def thinned(cases: Iterable[Any], step: int, first: int = 0) -> list[Any]:
     """Return all cases, of which by day each `step`th is run, from number `first` on.
 
     A step that has no divisor in common with the lengths of the lists that make up the cases meets all their elements.
     """
-    found = []
-    for i, case in enumerate(cases):
-        made = (
-            case
-            if isinstance(case, type(pytest.param()))
-            else pytest.param(*(case if isinstance(case, tuple) else (case,)))
-        )
-        found.append(made if i % step == first else made._replace(marks=(*made.marks, pytest.mark.nightly)))
-    return found
+    return [case if i % step == first else _late(case) for i, case in enumerate(cases)]
+
+
+def _late(case: Any) -> Any:
+    """A case, that of `pytest.param` too, with the mark."""
+    if isinstance(case, type(pytest.param())):
+        return case._replace(marks=(*case.marks, pytest.mark.nightly))
+    return nightly(*case) if isinstance(case, tuple) else nightly(case)

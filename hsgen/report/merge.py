@@ -83,14 +83,12 @@ def _levels(p: Params, most: int) -> Figure:
     kernels = {k.name: k for k in merge.kernels(p)}
     every = [s for s in merge.plan(p).steps if s.min_n < most]
     blocks = [s for s in every if isinstance(kernels[s.kernel].data, BlockSort)]
-    steps = list({s.kernel: s for s in reversed(blocks)}.values())[
-        ::-1
-    ]  # with paths there are rows for each count of levels
+    first = {s.kernel: s for s in reversed(blocks)}  # with paths each count of levels has rows of its own
+    steps = [s for s in blocks if first[s.kernel] is s]
     rest = [s for s in every if s not in blocks and s.min_n >= p.block and _own(p, s, kernels[s.kernel])]
     runs = sorted({s.min_n for s in rest})
     d = Drawing(f"{plural(len(runs), 'merge level')} over blocks of {p.block} keys")
-    streamed = ((s.argument >> 8) + _stages(kernels[s.kernel]) for s in rest)
-    scale = max([p.block.bit_length(), *streamed, *(_span(s, kernels[s.kernel])[1] for s in rest)])
+    scale = max([p.block.bit_length(), *(_span(s, kernels[s.kernel])[1] for s in rest)])
     unit = min(22.0, 520 / scale)
     left, y = 236, 34
     for k in range(0, scale, 2):
@@ -130,17 +128,12 @@ def _told(p: Params, most: int, levels: int, rest: list[Step]) -> str:
     )
 
 
-def _stages(kernel: Kernel) -> int:
-    """The merge stages of a streaming kernel; 0 of others, which do all that their stride leaves."""
-    return kernel.data.scale if isinstance(kernel.data, Stream) else 0
-
-
 def _span(step: Step, kernel: Kernel) -> tuple[int, int]:
     """The stages of a launch, as log2 of the least distance and one more than that of the greatest."""
     low = step.argument >> 8
     if isinstance(kernel.data, Path):
         return 0, (2 * step.min_n - 1).bit_length()
-    return (low, low + _stages(kernel)) if isinstance(kernel.data, Stream) else (0, low)
+    return (low, low + kernel.data.scale) if isinstance(kernel.data, Stream) else (0, low)
 
 
 def _fill(kernel: Kernel) -> str:

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import missing
-from nightly import nightly, thinned
+from nightly import by_day, nightly, thinned
 from on_host import compiled, right
 
 from hsgen import nvrtc, sorts, toolchain
@@ -64,7 +64,7 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize("name", [n if n in ("u8", "v8", "index64") else nightly(n) for n in FORMS])
+@pytest.mark.parametrize("name", by_day(FORMS, ("u8", "v8", "index64")))
 def test_the_kernels_sort(name: str, tmp_path: Path) -> None:
     key, form = FORMS[name]
     sort = sort_of(key, form, bits=8 if key == "u64" else 5)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from nightly import NIGHTLY, nightly
+from nightly import NIGHTLY, by_day, nightly
 from test_oclgrind import grind
 
 from hsgen import oracle, target, toolchain
@@ -61,11 +61,7 @@ def told(sorter: Sorter, queue: Any, keys: Any, shift: int, **more: Any) -> tupl
 @pytest.mark.device
 @pytest.mark.parametrize(
     ("key", "name"),
-    [
-        (key, name) if (key, name) in BY_DAY else nightly(key, name)
-        for key in ("u32", "f64", "i16")
-        for name in ("cpu", "generic", "intel-gen8")
-    ],
+    by_day([(key, name) for key in ("u32", "f64", "i16") for name in ("cpu", "generic", "intel-gen8")], BY_DAY),
 )
 def test_runs_of_equal_keys_are_told(embedded: Host, name: str, key: str) -> None:
     context = context_for(embedded)

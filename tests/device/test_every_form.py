@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from every import WHOLE, few_counts, first_problem, hows, sort_of
-from nightly import NIGHTLY, nightly
+from nightly import NIGHTLY, by_day
 
 from hsgen import sorts, validate
 from hsgen.backends.hosts import Host
@@ -83,7 +83,7 @@ def combinations() -> list[Any]:
     every = [(t, a, k, v) for t, a in labels for k in KEYS for v in ("none", "v4", "v8", "v16", "index", "index64")]
     every += [(t, a, "u32", "packed") for t, a in labels]
     assert set(SOME) >= DAILY
-    return [x if x in DAILY else nightly(*x) for x in SOME] + [x for x in every if x not in SOME] * NIGHTLY
+    return by_day(SOME, DAILY) + [x for x in every if x not in SOME] * NIGHTLY
 
 
 def engine(host: Host, sort: Sort) -> Direct:

@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 import pytest
-from nightly import NIGHTLY, nightly
+from nightly import NIGHTLY, by_day, nightly
 from radices import tried
 
 from hsgen import sorts, target, toolchain, validate
@@ -39,7 +39,7 @@ def fewer_large(sort: Sort, *, full: bool, seed: int) -> list[tuple[int, str]]:
 
 
 @pytest.mark.device
-@pytest.mark.parametrize(("name", "key"), [s if s in BY_DAY else nightly(*s) for s in SORTS])
+@pytest.mark.parametrize(("name", "key"), by_day(SORTS, BY_DAY))
 def test_targets_sort_on_the_embedded_device(
     embedded: Host, name: str, key: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from conftest import missing
 from every import WHOLE, hows, sort_of
-from nightly import NIGHTLY, nightly
+from nightly import NIGHTLY, by_day
 from test_vulkan import Lavapipe, lanes, lavapipe
 
 from hsgen import target
@@ -52,7 +52,7 @@ def combinations() -> list[Any]:
     every += [(t, "auto", "u32", "packed") for t in LANES]
     variants = [("forms8", "radix-walk"), ("forms1", "radix-split"), ("forms1", "radix-serial")]
     every += [(t, a, "u32", v) for t, a in variants for v in ("none", "v8", "index")]
-    return [s if s in BY_DAY else nightly(*s) for s in SOME] + [x for x in every if x not in SOME] * NIGHTLY
+    return by_day(SOME, BY_DAY) + [x for x in every if x not in SOME] * NIGHTLY
 
 
 @pytest.mark.device

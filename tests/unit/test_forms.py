@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nightly import nightly
+from nightly import by_day
 from shipped import sampled
 
 from hsgen import oracle, sorts, target
@@ -62,7 +62,7 @@ RICH = Form(typed=True, ranged=True, counted=True)
 DAY = ("apple-m1", "cpu", "generic", "nvidia-hopper", "swiftshader")
 """Targets of which every sort in every form is looked at by day."""
 
-SAMPLED = [n if n in DAY else nightly(n) for n in sampled()]
+SAMPLED = by_day(sampled(), DAY)
 FORMS = [Form(), Form(value="v4"), *(replace(RICH, value=value) for value in VALUES)]
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from nightly import nightly, thinned
+from nightly import by_day, nightly, thinned
 from numpy.typing import NDArray
 
 from hsgen.algorithms import radix
@@ -276,7 +276,7 @@ def needs(p: radix.Params, kernel: str, n: int) -> dict[str, int]:
     }
 
 
-@pytest.mark.parametrize("key", [k if k in ("u8", "u64") else nightly(k) for k in KEYS])
+@pytest.mark.parametrize("key", by_day(KEYS, ("u8", "u64")))
 @pytest.mark.parametrize(
     ("way", "more"), [(w, m) for w in WAYS for m in ({}, {"large": True}) if not m or "serial" not in WAYS[w].values()]
 )

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from conftest import missing
 from html_tree import Element, parsed
-from nightly import NIGHTLY, nightly
+from nightly import NIGHTLY, by_day, nightly
 from shipped import sampled
 
 from hsgen import nvrtc, plot, resources, sorts, target
@@ -35,7 +35,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DAY = ("apple-m1", "cpu", "intel-gen8", "nvidia-hopper", "swiftshader")
 """The targets whose pages are made by day; every algorithm, every API and every way to coordinate is among them."""
 
-NAMES = [n if n in DAY else nightly(n) for n in sampled()]
+NAMES = by_day(sampled(), DAY)
 
 
 def contents(*names: str, **more: Any) -> Contents:
@@ -211,7 +211,7 @@ def test_digits_and_passes_are_drawn_as_they_are(p: Any) -> None:
         assert flow.count(sorter) == len(p.digits)
 
 
-@pytest.mark.parametrize("name", [n if n in DAY else nightly(n) for n in sampled() if target.find(n).autos])
+@pytest.mark.parametrize("name", by_day([n for n in sampled() if target.find(n).autos], DAY))
 def test_crossovers_are_those_of_the_target(pages: dict[str, Element], name: str) -> None:
     found = target.find(name)
     for key, auto in found.autos.items():
