@@ -95,6 +95,12 @@ static const char *const hs_amd_gcn_auto_u32_opencl[] = {
     "#define hs_item() ((int)get_local_id(0))\n",
     "#define hs_barrier() barrier(CLK_LOCAL_MEM_FENCE)\n",
     "#define hs_barrier_all() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)\n",
+    "// PoCL 3.1: where a work-group may return early, all lanes follow one lane's branches after the last barrier\n",
+    "#ifdef POCL_DEVICE_ADDRESS_BITS\n",
+    "#define hs_end() hs_barrier()\n",
+    "#else\n",
+    "#define hs_end()\n",
+    "#endif\n",
     "// atomic access: to local arrays, and to words in memory that other work-groups see\n",
     "#define hs_local_add(x, y) atomic_add(&(x), y)\n",
     "#define hs_local_or(x, y) atomic_or(&(x), y)\n",
@@ -1178,6 +1184,7 @@ static const char *const hs_amd_gcn_auto_u32_opencl[] = {
     "        if (first + 896 < count) destination[start + first + 896] = hs_left(tile[first + 896]);\n",
     "        if (first + 960 < count) destination[start + first + 960] = hs_left(tile[first + 960]);\n",
     "    }\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// sort blocks of 4096 keys\n",
@@ -2541,6 +2548,7 @@ static const char *const hs_amd_gcn_auto_u32_opencl[] = {
     "        if (first + 896 < count) destination[start + first + 896] = hs_left(tile[first + 896]);\n",
     "        if (first + 960 < count) destination[start + first + 960] = hs_left(tile[first + 960]);\n",
     "    }\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// sort blocks of 16384 keys\n",
@@ -4339,6 +4347,7 @@ static const char *const hs_amd_gcn_auto_u32_opencl[] = {
     "        if (first + 896 < count) destination[start + first + 896] = hs_left(tile[first + 896]);\n",
     "        if (first + 960 < count) destination[start + first + 960] = hs_left(tile[first + 960]);\n",
     "    }\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// flip merge, 1 stage\n",
@@ -4766,6 +4775,7 @@ static const char *const hs_amd_gcn_auto_u32_opencl[] = {
     "            if (i15 * 64 + lane < end) destination[start + i15 * 64 + lane] = hs_left(r15);\n",
     "        }\n",
     "    }\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// clear flags, tickets and counts\n",
@@ -4892,6 +4902,7 @@ static const char *const hs_amd_gcn_auto_u32_opencl[] = {
     "    hs_barrier();\n",
     "    for (int i = hs_item(); i < 1024; i += 256)\n",
     "        if (counts[i] != 0u) hs_add(words[17 + i], counts[i]);\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// turn the counts of all passes into starts\n",
@@ -5733,6 +5744,7 @@ static const char *const hs_amd_gcn_auto_u32_opencl[] = {
     "    for (; next < end; next += 256) hs_local_add(counts[hs_digit(hs_load(from, next), shift, mask)], 1u);\n",
     "    hs_barrier();\n",
     "    for (int d = hs_item(), once = 1; once != 0; once = 0) words[1297 + d * groups + group] = counts[d];\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// scan the counts of one digit a work-group\n",
@@ -5770,6 +5782,7 @@ static const char *const hs_amd_gcn_auto_u32_opencl[] = {
     "        before += c;\n",
     "    }\n",
     "    if (hs_item() == 255) words[1041 + hs_group()] = sums[hs_item()];\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// rank tiles and store their keys at their places\n",
@@ -6450,6 +6463,7 @@ static const char *const hs_amd_gcn_auto_u32_opencl[] = {
     "        hs_barrier();\n",
     "        for (int d = hs_item(), once = 1; once != 0; once = 0) bases[d] += totals[d];\n",
     "    }\n",
+    "    hs_end();\n",
     "}\n",
 };
 const hs_sort hs_amd_gcn_auto_u32 = {
@@ -6467,7 +6481,7 @@ const hs_sort hs_amd_gcn_auto_u32 = {
     1073741823u, /* the greatest count */
     {65536u, 6212u, 4u, 4352u, 1024u, 246724u}, /* scratch */
     {{HS_SCRATCH, 0u, 4u}, 4u, 65536u}, /* outcome */
-    hs_amd_gcn_auto_u32_opencl, 6401u, /* OpenCL C */
+    hs_amd_gcn_auto_u32_opencl, 6415u, /* OpenCL C */
     hs_amd_gcn_auto_u32_spirv, /* SPIR-V: buffers by descriptor, */
     hs_amd_gcn_auto_u32_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
@@ -6590,6 +6604,12 @@ static const char *const hs_amd_gcn_auto_u64_opencl[] = {
     "#define hs_item() ((int)get_local_id(0))\n",
     "#define hs_barrier() barrier(CLK_LOCAL_MEM_FENCE)\n",
     "#define hs_barrier_all() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)\n",
+    "// PoCL 3.1: where a work-group may return early, all lanes follow one lane's branches after the last barrier\n",
+    "#ifdef POCL_DEVICE_ADDRESS_BITS\n",
+    "#define hs_end() hs_barrier()\n",
+    "#else\n",
+    "#define hs_end()\n",
+    "#endif\n",
     "// atomic access: to local arrays, and to words in memory that other work-groups see\n",
     "#define hs_local_add(x, y) atomic_add(&(x), y)\n",
     "#define hs_local_or(x, y) atomic_or(&(x), y)\n",
@@ -7165,6 +7185,7 @@ static const char *const hs_amd_gcn_auto_u64_opencl[] = {
     "        if (first + 384 < count) destination[start + first + 384] = hs_left(tile[first + 384]);\n",
     "        if (first + 448 < count) destination[start + first + 448] = hs_left(tile[first + 448]);\n",
     "    }\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// sort blocks of 2048 keys\n",
@@ -8011,6 +8032,7 @@ static const char *const hs_amd_gcn_auto_u64_opencl[] = {
     "        if (first + 384 < count) destination[start + first + 384] = hs_left(tile[first + 384]);\n",
     "        if (first + 448 < count) destination[start + first + 448] = hs_left(tile[first + 448]);\n",
     "    }\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// sort blocks of 8192 keys\n",
@@ -9162,6 +9184,7 @@ static const char *const hs_amd_gcn_auto_u64_opencl[] = {
     "        if (first + 384 < count) destination[start + first + 384] = hs_left(tile[first + 384]);\n",
     "        if (first + 448 < count) destination[start + first + 448] = hs_left(tile[first + 448]);\n",
     "    }\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// flip merge, 1 stage\n",
@@ -9539,6 +9562,7 @@ static const char *const hs_amd_gcn_auto_u64_opencl[] = {
     "            if (i3 * 64 + lane < end) destination[start + i3 * 64 + lane] = hs_left(r3);\n",
     "        }\n",
     "    }\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// clear flags, tickets and counts\n",
@@ -9710,6 +9734,7 @@ static const char *const hs_amd_gcn_auto_u64_opencl[] = {
     "    hs_barrier();\n",
     "    for (int i = hs_item(); i < 2048; i += 256)\n",
     "        if (counts[i] != 0u) hs_add(words[33 + i], counts[i]);\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// turn the counts of all passes into starts\n",
@@ -10446,6 +10471,7 @@ static const char *const hs_amd_gcn_auto_u64_opencl[] = {
     "    for (; next < end; next += 256) hs_local_add(counts[hs_digit(hs_load(from, next), shift, mask)], 1u);\n",
     "    hs_barrier();\n",
     "    for (int d = hs_item(), once = 1; once != 0; once = 0) words[2337 + d * groups + group] = counts[d];\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// scan the counts of one digit a work-group\n",
@@ -10483,6 +10509,7 @@ static const char *const hs_amd_gcn_auto_u64_opencl[] = {
     "        before += c;\n",
     "    }\n",
     "    if (hs_item() == 255) words[2081 + hs_group()] = sums[hs_item()];\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// rank tiles and store their keys at their places\n",
@@ -11064,6 +11091,7 @@ static const char *const hs_amd_gcn_auto_u64_opencl[] = {
     "        hs_barrier();\n",
     "        for (int d = hs_item(), once = 1; once != 0; once = 0) bases[d] += totals[d];\n",
     "    }\n",
+    "    hs_end();\n",
     "}\n",
 };
 const hs_sort hs_amd_gcn_auto_u64 = {
@@ -11081,7 +11109,7 @@ const hs_sort hs_amd_gcn_auto_u64 = {
     1073741823u, /* the greatest count */
     {131072u, 10372u, 8u, 3584u, 1024u, 299594u}, /* scratch */
     {{HS_SCRATCH, 0u, 8u}, 8u, 131072u}, /* outcome */
-    hs_amd_gcn_auto_u64_opencl, 4520u, /* OpenCL C */
+    hs_amd_gcn_auto_u64_opencl, 4534u, /* OpenCL C */
     hs_amd_gcn_auto_u64_spirv, /* SPIR-V: buffers by descriptor, */
     hs_amd_gcn_auto_u64_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
@@ -11137,6 +11165,12 @@ static const char *const hs_amd_gcn_check_u32_opencl[] = {
     "#define hs_item() ((int)get_local_id(0))\n",
     "#define hs_barrier() barrier(CLK_LOCAL_MEM_FENCE)\n",
     "#define hs_barrier_all() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)\n",
+    "// PoCL 3.1: where a work-group may return early, all lanes follow one lane's branches after the last barrier\n",
+    "#ifdef POCL_DEVICE_ADDRESS_BITS\n",
+    "#define hs_end() hs_barrier()\n",
+    "#else\n",
+    "#define hs_end()\n",
+    "#endif\n",
     "// atomic access: to local arrays, and to words in memory that other work-groups see\n",
     "#define hs_local_add(x, y) atomic_add(&(x), y)\n",
     "#define hs_local_or(x, y) atomic_or(&(x), y)\n",
@@ -11211,6 +11245,7 @@ static const char *const hs_amd_gcn_check_u32_opencl[] = {
     "    hs_barrier();\n",
     "    for (int w = hs_item(); w < 6; w += 256)\n",
     "        if (sums[w] != 0u) hs_add(report[0 + w], sums[w]);\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// hash the elements behind the array with their places\n",
@@ -11243,6 +11278,7 @@ static const char *const hs_amd_gcn_check_u32_opencl[] = {
     "    hs_barrier();\n",
     "    for (int w = hs_item(); w < 1; w += 256)\n",
     "        if (sums[w] != 0u) hs_add(report[6 + w], sums[w]);\n",
+    "    hs_end();\n",
     "}\n",
 };
 const hs_sort hs_amd_gcn_check_u32 = {
@@ -11260,7 +11296,7 @@ const hs_sort hs_amd_gcn_check_u32 = {
     2146435072u, /* the greatest count */
     {0u, 0u, 0u, 1u, 0u, 0u}, /* scratch */
     {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* outcome */
-    hs_amd_gcn_check_u32_opencl, 141u, /* OpenCL C */
+    hs_amd_gcn_check_u32_opencl, 149u, /* OpenCL C */
     hs_amd_gcn_check_u32_spirv, /* SPIR-V: buffers by descriptor, */
     hs_amd_gcn_check_u32_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
@@ -11316,6 +11352,12 @@ static const char *const hs_amd_gcn_check_u64_opencl[] = {
     "#define hs_item() ((int)get_local_id(0))\n",
     "#define hs_barrier() barrier(CLK_LOCAL_MEM_FENCE)\n",
     "#define hs_barrier_all() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)\n",
+    "// PoCL 3.1: where a work-group may return early, all lanes follow one lane's branches after the last barrier\n",
+    "#ifdef POCL_DEVICE_ADDRESS_BITS\n",
+    "#define hs_end() hs_barrier()\n",
+    "#else\n",
+    "#define hs_end()\n",
+    "#endif\n",
     "// atomic access: to local arrays, and to words in memory that other work-groups see\n",
     "#define hs_local_add(x, y) atomic_add(&(x), y)\n",
     "#define hs_local_or(x, y) atomic_or(&(x), y)\n",
@@ -11391,6 +11433,7 @@ static const char *const hs_amd_gcn_check_u64_opencl[] = {
     "    hs_barrier();\n",
     "    for (int w = hs_item(); w < 6; w += 256)\n",
     "        if (sums[w] != 0u) hs_add(report[0 + w], sums[w]);\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// hash the elements behind the array with their places\n",
@@ -11424,6 +11467,7 @@ static const char *const hs_amd_gcn_check_u64_opencl[] = {
     "    hs_barrier();\n",
     "    for (int w = hs_item(); w < 1; w += 256)\n",
     "        if (sums[w] != 0u) hs_add(report[6 + w], sums[w]);\n",
+    "    hs_end();\n",
     "}\n",
 };
 const hs_sort hs_amd_gcn_check_u64 = {
@@ -11441,7 +11485,7 @@ const hs_sort hs_amd_gcn_check_u64 = {
     2146435072u, /* the greatest count */
     {0u, 0u, 0u, 1u, 0u, 0u}, /* scratch */
     {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* outcome */
-    hs_amd_gcn_check_u64_opencl, 143u, /* OpenCL C */
+    hs_amd_gcn_check_u64_opencl, 151u, /* OpenCL C */
     hs_amd_gcn_check_u64_spirv, /* SPIR-V: buffers by descriptor, */
     hs_amd_gcn_check_u64_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */

@@ -107,6 +107,12 @@ static const char *const hs_cpu_auto_u32_opencl[] = {
     "#define hs_item() ((int)get_local_id(0))\n",
     "#define hs_barrier() barrier(CLK_LOCAL_MEM_FENCE)\n",
     "#define hs_barrier_all() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)\n",
+    "// PoCL 3.1: where a work-group may return early, all lanes follow one lane's branches after the last barrier\n",
+    "#ifdef POCL_DEVICE_ADDRESS_BITS\n",
+    "#define hs_end() hs_barrier()\n",
+    "#else\n",
+    "#define hs_end()\n",
+    "#endif\n",
     "// atomic access: to local arrays, and to words in memory that other work-groups see\n",
     "#define hs_local_add(x, y) atomic_add(&(x), y)\n",
     "#define hs_local_or(x, y) atomic_or(&(x), y)\n",
@@ -885,6 +891,7 @@ static const char *const hs_cpu_auto_u32_opencl[] = {
     "        if (first + 224 < count) destination[start + first + 224] = hs_left(tile[first + 224 + (first + 224) / 16 * 17]);\n",
     "        if (first + 240 < count) destination[start + first + 240] = hs_left(tile[first + 240 + (first + 240) / 16 * 17]);\n",
     "    }\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// sort blocks of 1024 keys\n",
@@ -1850,6 +1857,7 @@ static const char *const hs_cpu_auto_u32_opencl[] = {
     "        if (first + 224 < count) destination[start + first + 224] = hs_left(tile[first + 224 + (first + 224) / 64 * 17]);\n",
     "        if (first + 240 < count) destination[start + first + 240] = hs_left(tile[first + 240 + (first + 240) / 64 * 17]);\n",
     "    }\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// sort blocks of 4096 keys\n",
@@ -3206,6 +3214,7 @@ static const char *const hs_cpu_auto_u32_opencl[] = {
     "        if (first + 224 < count) destination[start + first + 224] = hs_left(tile[first + 224 + (first + 224) / 256 * 17]);\n",
     "        if (first + 240 < count) destination[start + first + 240] = hs_left(tile[first + 240 + (first + 240) / 256 * 17]);\n",
     "    }\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// merge neighbouring runs from one buffer to another\n",
@@ -3911,7 +3920,7 @@ const hs_sort hs_cpu_auto_u32 = {
     1073741823u, /* the greatest count */
     {4096u, 2116u, 4u, 1u, 1024u, 4u}, /* scratch */
     {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* outcome */
-    hs_cpu_auto_u32_opencl, 3834u, /* OpenCL C */
+    hs_cpu_auto_u32_opencl, 3843u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
@@ -4064,6 +4073,12 @@ static const char *const hs_cpu_auto_u64_opencl[] = {
     "#define hs_item() ((int)get_local_id(0))\n",
     "#define hs_barrier() barrier(CLK_LOCAL_MEM_FENCE)\n",
     "#define hs_barrier_all() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)\n",
+    "// PoCL 3.1: where a work-group may return early, all lanes follow one lane's branches after the last barrier\n",
+    "#ifdef POCL_DEVICE_ADDRESS_BITS\n",
+    "#define hs_end() hs_barrier()\n",
+    "#else\n",
+    "#define hs_end()\n",
+    "#endif\n",
     "// atomic access: to local arrays, and to words in memory that other work-groups see\n",
     "#define hs_local_add(x, y) atomic_add(&(x), y)\n",
     "#define hs_local_or(x, y) atomic_or(&(x), y)\n",
@@ -4805,6 +4820,7 @@ static const char *const hs_cpu_auto_u64_opencl[] = {
     "        if (first + 112 < count) destination[start + first + 112] = hs_left(tile[first + 112 + (first + 112) / 32 * 17]);\n",
     "        if (first + 120 < count) destination[start + first + 120] = hs_left(tile[first + 120 + (first + 120) / 32 * 17]);\n",
     "    }\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// sort blocks of 1024 keys\n",
@@ -5859,6 +5875,7 @@ static const char *const hs_cpu_auto_u64_opencl[] = {
     "        if (first + 112 < count) destination[start + first + 112] = hs_left(tile[first + 112 + (first + 112) / 128 * 17]);\n",
     "        if (first + 120 < count) destination[start + first + 120] = hs_left(tile[first + 120 + (first + 120) / 128 * 17]);\n",
     "    }\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// sort blocks of 4096 keys\n",
@@ -7204,6 +7221,7 @@ static const char *const hs_cpu_auto_u64_opencl[] = {
     "        if (first + 112 < count) destination[start + first + 112] = hs_left(tile[first + 112 + (first + 112) / 512 * 17]);\n",
     "        if (first + 120 < count) destination[start + first + 120] = hs_left(tile[first + 120 + (first + 120) / 512 * 17]);\n",
     "    }\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// merge neighbouring runs from one buffer to another\n",
@@ -7760,7 +7778,7 @@ const hs_sort hs_cpu_auto_u64 = {
     1073741823u, /* the greatest count */
     {4096u, 2180u, 8u, 1u, 1024u, 8u}, /* scratch */
     {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* outcome */
-    hs_cpu_auto_u64_opencl, 3726u, /* OpenCL C */
+    hs_cpu_auto_u64_opencl, 3735u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
@@ -7815,6 +7833,12 @@ static const char *const hs_cpu_check_u32_opencl[] = {
     "#define hs_item() ((int)get_local_id(0))\n",
     "#define hs_barrier() barrier(CLK_LOCAL_MEM_FENCE)\n",
     "#define hs_barrier_all() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)\n",
+    "// PoCL 3.1: where a work-group may return early, all lanes follow one lane's branches after the last barrier\n",
+    "#ifdef POCL_DEVICE_ADDRESS_BITS\n",
+    "#define hs_end() hs_barrier()\n",
+    "#else\n",
+    "#define hs_end()\n",
+    "#endif\n",
     "// atomic access: to local arrays, and to words in memory that other work-groups see\n",
     "#define hs_local_add(x, y) atomic_add(&(x), y)\n",
     "#define hs_local_or(x, y) atomic_or(&(x), y)\n",
@@ -7889,6 +7913,7 @@ static const char *const hs_cpu_check_u32_opencl[] = {
     "    hs_barrier();\n",
     "    for (int w = hs_item(); w < 6; w += 256)\n",
     "        if (sums[w] != 0u) hs_add(report[0 + w], sums[w]);\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// hash the elements behind the array with their places\n",
@@ -7921,6 +7946,7 @@ static const char *const hs_cpu_check_u32_opencl[] = {
     "    hs_barrier();\n",
     "    for (int w = hs_item(); w < 1; w += 256)\n",
     "        if (sums[w] != 0u) hs_add(report[6 + w], sums[w]);\n",
+    "    hs_end();\n",
     "}\n",
 };
 const hs_sort hs_cpu_check_u32 = {
@@ -7938,7 +7964,7 @@ const hs_sort hs_cpu_check_u32 = {
     2146435072u, /* the greatest count */
     {0u, 0u, 0u, 1u, 0u, 0u}, /* scratch */
     {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* outcome */
-    hs_cpu_check_u32_opencl, 141u, /* OpenCL C */
+    hs_cpu_check_u32_opencl, 149u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
@@ -7993,6 +8019,12 @@ static const char *const hs_cpu_check_u64_opencl[] = {
     "#define hs_item() ((int)get_local_id(0))\n",
     "#define hs_barrier() barrier(CLK_LOCAL_MEM_FENCE)\n",
     "#define hs_barrier_all() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)\n",
+    "// PoCL 3.1: where a work-group may return early, all lanes follow one lane's branches after the last barrier\n",
+    "#ifdef POCL_DEVICE_ADDRESS_BITS\n",
+    "#define hs_end() hs_barrier()\n",
+    "#else\n",
+    "#define hs_end()\n",
+    "#endif\n",
     "// atomic access: to local arrays, and to words in memory that other work-groups see\n",
     "#define hs_local_add(x, y) atomic_add(&(x), y)\n",
     "#define hs_local_or(x, y) atomic_or(&(x), y)\n",
@@ -8068,6 +8100,7 @@ static const char *const hs_cpu_check_u64_opencl[] = {
     "    hs_barrier();\n",
     "    for (int w = hs_item(); w < 6; w += 256)\n",
     "        if (sums[w] != 0u) hs_add(report[0 + w], sums[w]);\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// hash the elements behind the array with their places\n",
@@ -8101,6 +8134,7 @@ static const char *const hs_cpu_check_u64_opencl[] = {
     "    hs_barrier();\n",
     "    for (int w = hs_item(); w < 1; w += 256)\n",
     "        if (sums[w] != 0u) hs_add(report[6 + w], sums[w]);\n",
+    "    hs_end();\n",
     "}\n",
 };
 const hs_sort hs_cpu_check_u64 = {
@@ -8118,7 +8152,7 @@ const hs_sort hs_cpu_check_u64 = {
     2146435072u, /* the greatest count */
     {0u, 0u, 0u, 1u, 0u, 0u}, /* scratch */
     {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* outcome */
-    hs_cpu_check_u64_opencl, 143u, /* OpenCL C */
+    hs_cpu_check_u64_opencl, 151u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */

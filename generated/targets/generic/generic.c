@@ -101,6 +101,12 @@ static const char *const hs_generic_auto_u32_opencl[] = {
     "#define hs_item() ((int)get_local_id(0))\n",
     "#define hs_barrier() barrier(CLK_LOCAL_MEM_FENCE)\n",
     "#define hs_barrier_all() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)\n",
+    "// PoCL 3.1: where a work-group may return early, all lanes follow one lane's branches after the last barrier\n",
+    "#ifdef POCL_DEVICE_ADDRESS_BITS\n",
+    "#define hs_end() hs_barrier()\n",
+    "#else\n",
+    "#define hs_end()\n",
+    "#endif\n",
     "// atomic access: to local arrays, and to words in memory that other work-groups see\n",
     "#define hs_local_add(x, y) atomic_add(&(x), y)\n",
     "#define hs_local_or(x, y) atomic_or(&(x), y)\n",
@@ -511,6 +517,7 @@ static const char *const hs_generic_auto_u32_opencl[] = {
     "        if (hs_subgroup() + 96 < count) destination[start + hs_subgroup() + 96] = hs_left(tile[hs_subgroup() + 96]);\n",
     "        if (hs_subgroup() + 112 < count) destination[start + hs_subgroup() + 112] = hs_left(tile[hs_subgroup() + 112]);\n",
     "    }\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// sort blocks of 512 keys\n",
@@ -1117,6 +1124,7 @@ static const char *const hs_generic_auto_u32_opencl[] = {
     "        if (hs_subgroup() + 384 < count) destination[start + hs_subgroup() + 384] = hs_left(tile[hs_subgroup() + 384]);\n",
     "        if (hs_subgroup() + 448 < count) destination[start + hs_subgroup() + 448] = hs_left(tile[hs_subgroup() + 448]);\n",
     "    }\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// sort blocks of 2048 keys\n",
@@ -2007,6 +2015,7 @@ static const char *const hs_generic_auto_u32_opencl[] = {
     "        if (hs_subgroup() + 1536 < count) destination[start + hs_subgroup() + 1536] = hs_left(tile[hs_subgroup() + 1536]);\n",
     "        if (hs_subgroup() + 1792 < count) destination[start + hs_subgroup() + 1792] = hs_left(tile[hs_subgroup() + 1792]);\n",
     "    }\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// flip merge, 1 stage\n",
@@ -2511,6 +2520,7 @@ static const char *const hs_generic_auto_u32_opencl[] = {
     "    for (int i = hs_subgroup(); i < 2048; i += 256) {\n",
     "        if (i < end) destination[start + i] = hs_left(tile[i]);\n",
     "    }\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// count the digits\n",
@@ -2556,6 +2566,7 @@ static const char *const hs_generic_auto_u32_opencl[] = {
     "    for (; next < end; next += 256) hs_local_add(counts[hs_digit(hs_load(from, next), shift, mask)], 1u);\n",
     "    hs_barrier();\n",
     "    for (int d = hs_item(), once = 1; once != 0; once = 0) words[273 + d * groups + group] = counts[d];\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// scan the counts of one digit a work-group\n",
@@ -2593,6 +2604,7 @@ static const char *const hs_generic_auto_u32_opencl[] = {
     "        before += c;\n",
     "    }\n",
     "    if (hs_item() == 255) words[17 + hs_group()] = sums[hs_item()];\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// rank tiles and store their keys at their places\n",
@@ -2985,6 +2997,7 @@ static const char *const hs_generic_auto_u32_opencl[] = {
     "        hs_barrier();\n",
     "        for (int d = hs_item(), once = 1; once != 0; once = 0) bases[d] += totals[d];\n",
     "    }\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// copy the keys to the destination, unless they are there\n",
@@ -3022,7 +3035,7 @@ const hs_sort hs_generic_auto_u32 = {
     1073741823u, /* the greatest count */
     {131072u, 2116u, 4u, 2048u, 1024u, 512u}, /* scratch */
     {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* outcome */
-    hs_generic_auto_u32_opencl, 2950u, /* OpenCL C */
+    hs_generic_auto_u32_opencl, 2963u, /* OpenCL C */
     hs_generic_auto_u32_spirv, /* SPIR-V: buffers by descriptor, */
     hs_generic_auto_u32_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
@@ -3140,6 +3153,12 @@ static const char *const hs_generic_auto_u64_opencl[] = {
     "#define hs_item() ((int)get_local_id(0))\n",
     "#define hs_barrier() barrier(CLK_LOCAL_MEM_FENCE)\n",
     "#define hs_barrier_all() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)\n",
+    "// PoCL 3.1: where a work-group may return early, all lanes follow one lane's branches after the last barrier\n",
+    "#ifdef POCL_DEVICE_ADDRESS_BITS\n",
+    "#define hs_end() hs_barrier()\n",
+    "#else\n",
+    "#define hs_end()\n",
+    "#endif\n",
     "// atomic access: to local arrays, and to words in memory that other work-groups see\n",
     "#define hs_local_add(x, y) atomic_add(&(x), y)\n",
     "#define hs_local_or(x, y) atomic_or(&(x), y)\n",
@@ -3550,6 +3569,7 @@ static const char *const hs_generic_auto_u64_opencl[] = {
     "        if (hs_subgroup() + 96 < count) destination[start + hs_subgroup() + 96] = hs_left(tile[hs_subgroup() + 96]);\n",
     "        if (hs_subgroup() + 112 < count) destination[start + hs_subgroup() + 112] = hs_left(tile[hs_subgroup() + 112]);\n",
     "    }\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// sort blocks of 512 keys\n",
@@ -4156,6 +4176,7 @@ static const char *const hs_generic_auto_u64_opencl[] = {
     "        if (hs_subgroup() + 384 < count) destination[start + hs_subgroup() + 384] = hs_left(tile[hs_subgroup() + 384]);\n",
     "        if (hs_subgroup() + 448 < count) destination[start + hs_subgroup() + 448] = hs_left(tile[hs_subgroup() + 448]);\n",
     "    }\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// sort blocks of 2048 keys\n",
@@ -5046,6 +5067,7 @@ static const char *const hs_generic_auto_u64_opencl[] = {
     "        if (hs_subgroup() + 1536 < count) destination[start + hs_subgroup() + 1536] = hs_left(tile[hs_subgroup() + 1536]);\n",
     "        if (hs_subgroup() + 1792 < count) destination[start + hs_subgroup() + 1792] = hs_left(tile[hs_subgroup() + 1792]);\n",
     "    }\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// flip merge, 1 stage\n",
@@ -5550,6 +5572,7 @@ static const char *const hs_generic_auto_u64_opencl[] = {
     "    for (int i = hs_subgroup(); i < 2048; i += 256) {\n",
     "        if (i < end) destination[start + i] = hs_left(tile[i]);\n",
     "    }\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// count the digits\n",
@@ -5591,6 +5614,7 @@ static const char *const hs_generic_auto_u64_opencl[] = {
     "    for (; next < end; next += 256) hs_local_add(counts[hs_digit(hs_load(from, next), shift, mask)], 1u);\n",
     "    hs_barrier();\n",
     "    for (int d = hs_item(), once = 1; once != 0; once = 0) words[289 + d * groups + group] = counts[d];\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// scan the counts of one digit a work-group\n",
@@ -5628,6 +5652,7 @@ static const char *const hs_generic_auto_u64_opencl[] = {
     "        before += c;\n",
     "    }\n",
     "    if (hs_item() == 255) words[33 + hs_group()] = sums[hs_item()];\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// rank tiles and store their keys at their places\n",
@@ -5952,6 +5977,7 @@ static const char *const hs_generic_auto_u64_opencl[] = {
     "        hs_barrier();\n",
     "        for (int d = hs_item(), once = 1; once != 0; once = 0) bases[d] += totals[d];\n",
     "    }\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// copy the keys to the destination, unless they are there\n",
@@ -5989,7 +6015,7 @@ const hs_sort hs_generic_auto_u64 = {
     1073741823u, /* the greatest count */
     {131072u, 2180u, 8u, 1536u, 1024u, 512u}, /* scratch */
     {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* outcome */
-    hs_generic_auto_u64_opencl, 2878u, /* OpenCL C */
+    hs_generic_auto_u64_opencl, 2891u, /* OpenCL C */
     hs_generic_auto_u64_spirv, /* SPIR-V: buffers by descriptor, */
     hs_generic_auto_u64_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
@@ -6045,6 +6071,12 @@ static const char *const hs_generic_check_u32_opencl[] = {
     "#define hs_item() ((int)get_local_id(0))\n",
     "#define hs_barrier() barrier(CLK_LOCAL_MEM_FENCE)\n",
     "#define hs_barrier_all() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)\n",
+    "// PoCL 3.1: where a work-group may return early, all lanes follow one lane's branches after the last barrier\n",
+    "#ifdef POCL_DEVICE_ADDRESS_BITS\n",
+    "#define hs_end() hs_barrier()\n",
+    "#else\n",
+    "#define hs_end()\n",
+    "#endif\n",
     "// atomic access: to local arrays, and to words in memory that other work-groups see\n",
     "#define hs_local_add(x, y) atomic_add(&(x), y)\n",
     "#define hs_local_or(x, y) atomic_or(&(x), y)\n",
@@ -6119,6 +6151,7 @@ static const char *const hs_generic_check_u32_opencl[] = {
     "    hs_barrier();\n",
     "    for (int w = hs_item(); w < 6; w += 256)\n",
     "        if (sums[w] != 0u) hs_add(report[0 + w], sums[w]);\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// hash the elements behind the array with their places\n",
@@ -6151,6 +6184,7 @@ static const char *const hs_generic_check_u32_opencl[] = {
     "    hs_barrier();\n",
     "    for (int w = hs_item(); w < 1; w += 256)\n",
     "        if (sums[w] != 0u) hs_add(report[6 + w], sums[w]);\n",
+    "    hs_end();\n",
     "}\n",
 };
 const hs_sort hs_generic_check_u32 = {
@@ -6168,7 +6202,7 @@ const hs_sort hs_generic_check_u32 = {
     2146435072u, /* the greatest count */
     {0u, 0u, 0u, 1u, 0u, 0u}, /* scratch */
     {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* outcome */
-    hs_generic_check_u32_opencl, 141u, /* OpenCL C */
+    hs_generic_check_u32_opencl, 149u, /* OpenCL C */
     hs_generic_check_u32_spirv, /* SPIR-V: buffers by descriptor, */
     hs_generic_check_u32_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
@@ -6224,6 +6258,12 @@ static const char *const hs_generic_check_u64_opencl[] = {
     "#define hs_item() ((int)get_local_id(0))\n",
     "#define hs_barrier() barrier(CLK_LOCAL_MEM_FENCE)\n",
     "#define hs_barrier_all() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)\n",
+    "// PoCL 3.1: where a work-group may return early, all lanes follow one lane's branches after the last barrier\n",
+    "#ifdef POCL_DEVICE_ADDRESS_BITS\n",
+    "#define hs_end() hs_barrier()\n",
+    "#else\n",
+    "#define hs_end()\n",
+    "#endif\n",
     "// atomic access: to local arrays, and to words in memory that other work-groups see\n",
     "#define hs_local_add(x, y) atomic_add(&(x), y)\n",
     "#define hs_local_or(x, y) atomic_or(&(x), y)\n",
@@ -6299,6 +6339,7 @@ static const char *const hs_generic_check_u64_opencl[] = {
     "    hs_barrier();\n",
     "    for (int w = hs_item(); w < 6; w += 256)\n",
     "        if (sums[w] != 0u) hs_add(report[0 + w], sums[w]);\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// hash the elements behind the array with their places\n",
@@ -6332,6 +6373,7 @@ static const char *const hs_generic_check_u64_opencl[] = {
     "    hs_barrier();\n",
     "    for (int w = hs_item(); w < 1; w += 256)\n",
     "        if (sums[w] != 0u) hs_add(report[6 + w], sums[w]);\n",
+    "    hs_end();\n",
     "}\n",
 };
 const hs_sort hs_generic_check_u64 = {
@@ -6349,7 +6391,7 @@ const hs_sort hs_generic_check_u64 = {
     2146435072u, /* the greatest count */
     {0u, 0u, 0u, 1u, 0u, 0u}, /* scratch */
     {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* outcome */
-    hs_generic_check_u64_opencl, 143u, /* OpenCL C */
+    hs_generic_check_u64_opencl, 151u, /* OpenCL C */
     hs_generic_check_u64_spirv, /* SPIR-V: buffers by descriptor, */
     hs_generic_check_u64_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */

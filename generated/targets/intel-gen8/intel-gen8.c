@@ -96,6 +96,12 @@ static const char *const hs_intel_gen8_auto_u32_opencl[] = {
     "#define hs_item() ((int)get_local_id(0))\n",
     "#define hs_barrier() barrier(CLK_LOCAL_MEM_FENCE)\n",
     "#define hs_barrier_all() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)\n",
+    "// PoCL 3.1: where a work-group may return early, all lanes follow one lane's branches after the last barrier\n",
+    "#ifdef POCL_DEVICE_ADDRESS_BITS\n",
+    "#define hs_end() hs_barrier()\n",
+    "#else\n",
+    "#define hs_end()\n",
+    "#endif\n",
     "// atomic access: to local arrays, and to words in memory that other work-groups see\n",
     "#define hs_local_add(x, y) atomic_add(&(x), y)\n",
     "#define hs_local_or(x, y) atomic_or(&(x), y)\n",
@@ -504,6 +510,7 @@ static const char *const hs_intel_gen8_auto_u32_opencl[] = {
     "        if (first + 96 < count) destination[start + first + 96] = hs_left(tile[first + 96 + (first + 96) / 8 * 1]);\n",
     "        if (first + 112 < count) destination[start + first + 112] = hs_left(tile[first + 112 + (first + 112) / 8 * 1]);\n",
     "    }\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// sort blocks of 512 keys\n",
@@ -1110,6 +1117,7 @@ static const char *const hs_intel_gen8_auto_u32_opencl[] = {
     "        if (first + 96 < count) destination[start + first + 96] = hs_left(tile[first + 96 + (first + 96) / 32 * 1]);\n",
     "        if (first + 112 < count) destination[start + first + 112] = hs_left(tile[first + 112 + (first + 112) / 32 * 1]);\n",
     "    }\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// sort blocks of 2048 keys\n",
@@ -1977,6 +1985,7 @@ static const char *const hs_intel_gen8_auto_u32_opencl[] = {
     "        if (first + 96 < count) destination[start + first + 96] = hs_left(tile[first + 96 + (first + 96) / 128 * 1]);\n",
     "        if (first + 112 < count) destination[start + first + 112] = hs_left(tile[first + 112 + (first + 112) / 128 * 1]);\n",
     "    }\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// flip merge, 1 stage\n",
@@ -2503,6 +2512,7 @@ static const char *const hs_intel_gen8_auto_u32_opencl[] = {
     "            if (i3 * 16 + lane < end) destination[start + i3 * 16 + lane] = hs_left(r3);\n",
     "        }\n",
     "    }\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// count the digits\n",
@@ -2548,6 +2558,7 @@ static const char *const hs_intel_gen8_auto_u32_opencl[] = {
     "    for (; next < end; next += 128) hs_local_add(counts[hs_digit(hs_load(from, next), shift, mask)], 1u);\n",
     "    hs_barrier();\n",
     "    for (int d = hs_item(); d < 256; d += 128) words[273 + d * groups + group] = counts[d];\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// scan the counts of one digit a work-group\n",
@@ -2585,6 +2596,7 @@ static const char *const hs_intel_gen8_auto_u32_opencl[] = {
     "        before += c;\n",
     "    }\n",
     "    if (hs_item() == 127) words[17 + hs_group()] = sums[hs_item()];\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// rank tiles and store their keys at their places\n",
@@ -3044,6 +3056,7 @@ static const char *const hs_intel_gen8_auto_u32_opencl[] = {
     "        hs_barrier();\n",
     "        for (int d = hs_item(); d < 256; d += 128) bases[d] += totals[d];\n",
     "    }\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// copy the keys to the destination, unless they are there\n",
@@ -3081,7 +3094,7 @@ const hs_sort hs_intel_gen8_auto_u32 = {
     1073741823u, /* the greatest count */
     {49152u, 2116u, 4u, 1024u, 1024u, 64u}, /* scratch */
     {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* outcome */
-    hs_intel_gen8_auto_u32_opencl, 3014u, /* OpenCL C */
+    hs_intel_gen8_auto_u32_opencl, 3027u, /* OpenCL C */
     hs_intel_gen8_auto_u32_spirv, /* SPIR-V: buffers by descriptor, */
     hs_intel_gen8_auto_u32_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
@@ -3194,6 +3207,12 @@ static const char *const hs_intel_gen8_auto_u64_opencl[] = {
     "#define hs_item() ((int)get_local_id(0))\n",
     "#define hs_barrier() barrier(CLK_LOCAL_MEM_FENCE)\n",
     "#define hs_barrier_all() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)\n",
+    "// PoCL 3.1: where a work-group may return early, all lanes follow one lane's branches after the last barrier\n",
+    "#ifdef POCL_DEVICE_ADDRESS_BITS\n",
+    "#define hs_end() hs_barrier()\n",
+    "#else\n",
+    "#define hs_end()\n",
+    "#endif\n",
     "// atomic access: to local arrays, and to words in memory that other work-groups see\n",
     "#define hs_local_add(x, y) atomic_add(&(x), y)\n",
     "#define hs_local_or(x, y) atomic_or(&(x), y)\n",
@@ -3801,6 +3820,7 @@ static const char *const hs_intel_gen8_auto_u64_opencl[] = {
     "        if (first + 112 < count) destination[start + first + 112] = hs_left(tile[first + 112 + (first + 112) / 16 * 1]);\n",
     "        if (first + 120 < count) destination[start + first + 120] = hs_left(tile[first + 120 + (first + 120) / 16 * 1]);\n",
     "    }\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// sort blocks of 512 keys\n",
@@ -4591,6 +4611,7 @@ static const char *const hs_intel_gen8_auto_u64_opencl[] = {
     "        if (first + 112 < count) destination[start + first + 112] = hs_left(tile[first + 112 + (first + 112) / 64 * 1]);\n",
     "        if (first + 120 < count) destination[start + first + 120] = hs_left(tile[first + 120 + (first + 120) / 64 * 1]);\n",
     "    }\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// sort blocks of 2048 keys\n",
@@ -5750,6 +5771,7 @@ static const char *const hs_intel_gen8_auto_u64_opencl[] = {
     "        if (first + 112 < count) destination[start + first + 112] = hs_left(tile[first + 112 + (first + 112) / 256 * 1]);\n",
     "        if (first + 120 < count) destination[start + first + 120] = hs_left(tile[first + 120 + (first + 120) / 256 * 1]);\n",
     "    }\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// flip merge, 1 stage\n",
@@ -6415,6 +6437,7 @@ static const char *const hs_intel_gen8_auto_u64_opencl[] = {
     "            if (i15 * 8 + lane < end) destination[start + i15 * 8 + lane] = hs_left(r15);\n",
     "        }\n",
     "    }\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// count the digits\n",
@@ -6456,6 +6479,7 @@ static const char *const hs_intel_gen8_auto_u64_opencl[] = {
     "    for (; next < end; next += 128) hs_local_add(counts[hs_digit(hs_load(from, next), shift, mask)], 1u);\n",
     "    hs_barrier();\n",
     "    for (int d = hs_item(); d < 256; d += 128) words[289 + d * groups + group] = counts[d];\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// scan the counts of one digit a work-group\n",
@@ -6493,6 +6517,7 @@ static const char *const hs_intel_gen8_auto_u64_opencl[] = {
     "        before += c;\n",
     "    }\n",
     "    if (hs_item() == 127) words[33 + hs_group()] = sums[hs_item()];\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// rank tiles and store their keys at their places\n",
@@ -6822,6 +6847,7 @@ static const char *const hs_intel_gen8_auto_u64_opencl[] = {
     "        hs_barrier();\n",
     "        for (int d = hs_item(); d < 256; d += 128) bases[d] += totals[d];\n",
     "    }\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// copy the keys to the destination, unless they are there\n",
@@ -6859,7 +6885,7 @@ const hs_sort hs_intel_gen8_auto_u64 = {
     1073741823u, /* the greatest count */
     {65536u, 2180u, 8u, 768u, 1024u, 64u}, /* scratch */
     {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* outcome */
-    hs_intel_gen8_auto_u64_opencl, 3694u, /* OpenCL C */
+    hs_intel_gen8_auto_u64_opencl, 3707u, /* OpenCL C */
     hs_intel_gen8_auto_u64_spirv, /* SPIR-V: buffers by descriptor, */
     hs_intel_gen8_auto_u64_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
@@ -6915,6 +6941,12 @@ static const char *const hs_intel_gen8_check_u32_opencl[] = {
     "#define hs_item() ((int)get_local_id(0))\n",
     "#define hs_barrier() barrier(CLK_LOCAL_MEM_FENCE)\n",
     "#define hs_barrier_all() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)\n",
+    "// PoCL 3.1: where a work-group may return early, all lanes follow one lane's branches after the last barrier\n",
+    "#ifdef POCL_DEVICE_ADDRESS_BITS\n",
+    "#define hs_end() hs_barrier()\n",
+    "#else\n",
+    "#define hs_end()\n",
+    "#endif\n",
     "// atomic access: to local arrays, and to words in memory that other work-groups see\n",
     "#define hs_local_add(x, y) atomic_add(&(x), y)\n",
     "#define hs_local_or(x, y) atomic_or(&(x), y)\n",
@@ -6989,6 +7021,7 @@ static const char *const hs_intel_gen8_check_u32_opencl[] = {
     "    hs_barrier();\n",
     "    for (int w = hs_item(); w < 6; w += 256)\n",
     "        if (sums[w] != 0u) hs_add(report[0 + w], sums[w]);\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// hash the elements behind the array with their places\n",
@@ -7021,6 +7054,7 @@ static const char *const hs_intel_gen8_check_u32_opencl[] = {
     "    hs_barrier();\n",
     "    for (int w = hs_item(); w < 1; w += 256)\n",
     "        if (sums[w] != 0u) hs_add(report[6 + w], sums[w]);\n",
+    "    hs_end();\n",
     "}\n",
 };
 const hs_sort hs_intel_gen8_check_u32 = {
@@ -7038,7 +7072,7 @@ const hs_sort hs_intel_gen8_check_u32 = {
     2146435072u, /* the greatest count */
     {0u, 0u, 0u, 1u, 0u, 0u}, /* scratch */
     {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* outcome */
-    hs_intel_gen8_check_u32_opencl, 141u, /* OpenCL C */
+    hs_intel_gen8_check_u32_opencl, 149u, /* OpenCL C */
     hs_intel_gen8_check_u32_spirv, /* SPIR-V: buffers by descriptor, */
     hs_intel_gen8_check_u32_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
@@ -7094,6 +7128,12 @@ static const char *const hs_intel_gen8_check_u64_opencl[] = {
     "#define hs_item() ((int)get_local_id(0))\n",
     "#define hs_barrier() barrier(CLK_LOCAL_MEM_FENCE)\n",
     "#define hs_barrier_all() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)\n",
+    "// PoCL 3.1: where a work-group may return early, all lanes follow one lane's branches after the last barrier\n",
+    "#ifdef POCL_DEVICE_ADDRESS_BITS\n",
+    "#define hs_end() hs_barrier()\n",
+    "#else\n",
+    "#define hs_end()\n",
+    "#endif\n",
     "// atomic access: to local arrays, and to words in memory that other work-groups see\n",
     "#define hs_local_add(x, y) atomic_add(&(x), y)\n",
     "#define hs_local_or(x, y) atomic_or(&(x), y)\n",
@@ -7169,6 +7209,7 @@ static const char *const hs_intel_gen8_check_u64_opencl[] = {
     "    hs_barrier();\n",
     "    for (int w = hs_item(); w < 6; w += 256)\n",
     "        if (sums[w] != 0u) hs_add(report[0 + w], sums[w]);\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// hash the elements behind the array with their places\n",
@@ -7202,6 +7243,7 @@ static const char *const hs_intel_gen8_check_u64_opencl[] = {
     "    hs_barrier();\n",
     "    for (int w = hs_item(); w < 1; w += 256)\n",
     "        if (sums[w] != 0u) hs_add(report[6 + w], sums[w]);\n",
+    "    hs_end();\n",
     "}\n",
 };
 const hs_sort hs_intel_gen8_check_u64 = {
@@ -7219,7 +7261,7 @@ const hs_sort hs_intel_gen8_check_u64 = {
     2146435072u, /* the greatest count */
     {0u, 0u, 0u, 1u, 0u, 0u}, /* scratch */
     {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* outcome */
-    hs_intel_gen8_check_u64_opencl, 143u, /* OpenCL C */
+    hs_intel_gen8_check_u64_opencl, 151u, /* OpenCL C */
     hs_intel_gen8_check_u64_spirv, /* SPIR-V: buffers by descriptor, */
     hs_intel_gen8_check_u64_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */

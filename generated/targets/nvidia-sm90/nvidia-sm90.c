@@ -139,6 +139,12 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "#define hs_item() ((int)get_local_id(0))\n",
     "#define hs_barrier() barrier(CLK_LOCAL_MEM_FENCE)\n",
     "#define hs_barrier_all() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)\n",
+    "// PoCL 3.1: where a work-group may return early, all lanes follow one lane's branches after the last barrier\n",
+    "#ifdef POCL_DEVICE_ADDRESS_BITS\n",
+    "#define hs_end() hs_barrier()\n",
+    "#else\n",
+    "#define hs_end()\n",
+    "#endif\n",
     "// atomic access: to local arrays, and to words in memory that other work-groups see\n",
     "#define hs_local_add(x, y) atomic_add(&(x), y)\n",
     "#define hs_local_or(x, y) atomic_or(&(x), y)\n",
@@ -1180,6 +1186,7 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "        if (first + 448 < count) destination[start + first + 448] = hs_left(tile[first + 448 + (first + 448) / 32 * 4]);\n",
     "        if (first + 480 < count) destination[start + first + 480] = hs_left(tile[first + 480 + (first + 480) / 32 * 4]);\n",
     "    }\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// sort blocks of 4096 keys\n",
@@ -2690,6 +2697,7 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "        if (first + 448 < count) destination[start + first + 448] = hs_left(tile[first + 448 + (first + 448) / 128 * 4]);\n",
     "        if (first + 480 < count) destination[start + first + 480] = hs_left(tile[first + 480 + (first + 480) / 128 * 4]);\n",
     "    }\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// flip merge, 1 stage\n",
@@ -3648,6 +3656,7 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "            if (i7 * 32 + lane < end) destination[start + i7 * 32 + lane] = hs_left(r7);\n",
     "        }\n",
     "    }\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// clear the counts of the first digit\n",
@@ -3723,6 +3732,7 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "        if (sum != 0u) hs_add(words[1296 + d], sum);\n",
     "    }\n",
     "\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// turn the counts of the first digit into starts\n",
@@ -3788,6 +3798,7 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "            if (d == 511) words[3345] = before;\n",
     "        }\n",
     "    }\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// deal keys by the first digit\n",
@@ -4029,6 +4040,7 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "        if (hs_item() + 7168 < valid) { hs_key key = tile[hs_item() + 7168]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 7168] = hs_raw(key); }\n",
     "        if (hs_item() + 7680 < valid) { hs_key key = tile[hs_item() + 7680]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 7680] = hs_raw(key); }\n",
     "    }\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// count the second digit\n",
@@ -4080,6 +4092,7 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "        if (sum != 0u) hs_add(words[3347 + (1 << bits) + (value << (bits / 2)) + d], sum);\n",
     "    }\n",
     "\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// turn the counts of buckets into starts\n",
@@ -4119,6 +4132,7 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "        if (c > 5120u) words[1294] = 0u;\n",
     "    }\n",
     "    if (value == 0 && hs_item() == 0) words[3346 + (1 << bits)] = hs_as_word(hs_n());\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// deal keys by the second digit\n",
@@ -4364,6 +4378,7 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "        if (hs_item() + 7168 < valid) { hs_key key = tile[hs_item() + 7168]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 7168] = hs_raw(key); }\n",
     "        if (hs_item() + 7680 < valid) { hs_key key = tile[hs_item() + 7680]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 7680] = hs_raw(key); }\n",
     "    }\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// sort a bucket of up to 5120 keys on chip\n",
@@ -4707,6 +4722,7 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "        }\n",
     "    }\n",
     "\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// sort crowded buckets by all their bits\n",
@@ -5252,6 +5268,7 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "        if (row + 576 < valid) destination[begin + row + 576] = hs_out(k18);\n",
     "        if (row + 608 < valid) destination[begin + row + 608] = hs_out(k19);\n",
     "    }\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// clear flags, tickets and counts\n",
@@ -5463,6 +5480,7 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "    hs_barrier();\n",
     "    for (int i = hs_item(); i < 1024; i += 256)\n",
     "        if (counts[i] != 0u) hs_add(words[13 + i], counts[i]);\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// turn the counts of all passes into starts\n",
@@ -5531,6 +5549,7 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "        }\n",
     "        words[0 + 4] = hs_as_word(place == 0 ? 1 : place);\n",
     "    }\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// rank a tile, look back, store its keys at their places\n",
@@ -6789,6 +6808,7 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "            }\n",
     "        }\n",
     "    }\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// count the digits\n",
@@ -6886,6 +6906,7 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "    for (; next < end; next += 256) hs_local_add(counts[hs_digit(hs_load(from, next), shift, mask)], 1u);\n",
     "    hs_barrier();\n",
     "    for (int d = hs_item(), once = 1; once != 0; once = 0) table[256 + d * groups + group] = counts[d];\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// scan the counts of one digit a work-group\n",
@@ -6923,6 +6944,7 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "        before += c;\n",
     "    }\n",
     "    if (hs_item() == 255) table[hs_group()] = sums[hs_item()];\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// rank tiles and store their keys at their places\n",
@@ -8151,6 +8173,7 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "        hs_barrier();\n",
     "        for (int d = hs_item(), once = 1; once != 0; once = 0) bases[d] += totals[d];\n",
     "    }\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// copy the keys to the destination, unless they are there\n",
@@ -8188,7 +8211,7 @@ const hs_sort hs_nvidia_sm90_auto_u32 = {
     1099511627776u, /* the greatest count */
     {524288u, 68608u, 4u, 8704u, 2048u, 123362u}, /* scratch */
     {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* outcome */
-    hs_nvidia_sm90_auto_u32_opencl, 8079u, /* OpenCL C */
+    hs_nvidia_sm90_auto_u32_opencl, 8102u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
@@ -8353,6 +8376,12 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "#define hs_item() ((int)get_local_id(0))\n",
     "#define hs_barrier() barrier(CLK_LOCAL_MEM_FENCE)\n",
     "#define hs_barrier_all() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)\n",
+    "// PoCL 3.1: where a work-group may return early, all lanes follow one lane's branches after the last barrier\n",
+    "#ifdef POCL_DEVICE_ADDRESS_BITS\n",
+    "#define hs_end() hs_barrier()\n",
+    "#else\n",
+    "#define hs_end()\n",
+    "#endif\n",
     "// atomic access: to local arrays, and to words in memory that other work-groups see\n",
     "#define hs_local_add(x, y) atomic_add(&(x), y)\n",
     "#define hs_local_or(x, y) atomic_or(&(x), y)\n",
@@ -8842,6 +8871,7 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "        if (first + 192 < count) destination[start + first + 192] = hs_left(tile[first + 192 + (first + 192) / 8 * 1]);\n",
     "        if (first + 224 < count) destination[start + first + 224] = hs_left(tile[first + 224 + (first + 224) / 8 * 1]);\n",
     "    }\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// sort blocks of 1024 keys\n",
@@ -9564,6 +9594,7 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "        if (first + 192 < count) destination[start + first + 192] = hs_left(tile[first + 192 + (first + 192) / 32 * 1]);\n",
     "        if (first + 224 < count) destination[start + first + 224] = hs_left(tile[first + 224 + (first + 224) / 32 * 1]);\n",
     "    }\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// sort blocks of 4096 keys\n",
@@ -10569,6 +10600,7 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "        if (first + 192 < count) destination[start + first + 192] = hs_left(tile[first + 192 + (first + 192) / 128 * 1]);\n",
     "        if (first + 224 < count) destination[start + first + 224] = hs_left(tile[first + 224 + (first + 224) / 128 * 1]);\n",
     "    }\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// flip merge, 2 stages\n",
@@ -11356,6 +11388,7 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "            if (i7 * 32 + lane < end) destination[start + i7 * 32 + lane] = hs_left(r7);\n",
     "        }\n",
     "    }\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// clear the counts of the first digit\n",
@@ -11415,6 +11448,7 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "        if (sum != 0u) hs_add(words[2332 + d], sum);\n",
     "    }\n",
     "\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// turn the counts of the first digit into starts\n",
@@ -11480,6 +11514,7 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "            if (d == 511) words[4381] = before;\n",
     "        }\n",
     "    }\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// deal keys by the first digit\n",
@@ -11658,6 +11693,7 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "        if (hs_item() + 4096 < valid) { hs_key key = tile[hs_item() + 4096]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 4096] = hs_raw(key); }\n",
     "        if (hs_item() + 4608 < valid) { hs_key key = tile[hs_item() + 4608]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 4608] = hs_raw(key); }\n",
     "    }\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// count the second digit\n",
@@ -11701,6 +11737,7 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "        if (sum != 0u) hs_add(words[4383 + (1 << bits) + (value << (bits / 2)) + d], sum);\n",
     "    }\n",
     "\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// turn the counts of buckets into starts\n",
@@ -11740,6 +11777,7 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "        if (c > 2560u) words[2330] = 0u;\n",
     "    }\n",
     "    if (value == 0 && hs_item() == 0) words[4382 + (1 << bits)] = hs_as_word(hs_n());\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// deal keys by the second digit\n",
@@ -11922,6 +11960,7 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "        if (hs_item() + 4096 < valid) { hs_key key = tile[hs_item() + 4096]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 4096] = hs_raw(key); }\n",
     "        if (hs_item() + 4608 < valid) { hs_key key = tile[hs_item() + 4608]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 4608] = hs_raw(key); }\n",
     "    }\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// sort a bucket of up to 2560 keys on chip\n",
@@ -12148,6 +12187,7 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "        }\n",
     "    }\n",
     "\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// sort crowded buckets by all their bits\n",
@@ -12463,6 +12503,7 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "        if (row + 256 < valid) destination[begin + row + 256] = hs_out(k8);\n",
     "        if (row + 288 < valid) destination[begin + row + 288] = hs_out(k9);\n",
     "    }\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// clear flags, tickets and counts\n",
@@ -12652,6 +12693,7 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "    hs_barrier();\n",
     "    for (int i = hs_item(); i < 2048; i += 256)\n",
     "        if (counts[i] != 0u) hs_add(words[25 + i], counts[i]);\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// turn the counts of all passes into starts\n",
@@ -12720,6 +12762,7 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "        }\n",
     "        words[0 + 8] = hs_as_word(place == 0 ? 1 : place);\n",
     "    }\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// rank a tile, look back, store its keys at their places\n",
@@ -13384,6 +13427,7 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "            }\n",
     "        }\n",
     "    }\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// count the digits\n",
@@ -13445,6 +13489,7 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "    for (; next < end; next += 256) hs_local_add(counts[hs_digit(hs_load(from, next), shift, mask)], 1u);\n",
     "    hs_barrier();\n",
     "    for (int d = hs_item(), once = 1; once != 0; once = 0) table[256 + d * groups + group] = counts[d];\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// scan the counts of one digit a work-group\n",
@@ -13482,6 +13527,7 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "        before += c;\n",
     "    }\n",
     "    if (hs_item() == 255) table[hs_group()] = sums[hs_item()];\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// rank tiles and store their keys at their places\n",
@@ -14116,6 +14162,7 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "        hs_barrier();\n",
     "        for (int d = hs_item(), once = 1; once != 0; once = 0) bases[d] += totals[d];\n",
     "    }\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// copy the keys to the destination, unless they are there\n",
@@ -14153,7 +14200,7 @@ const hs_sort hs_nvidia_sm90_auto_u64 = {
     1099511627776u, /* the greatest count */
     {524288u, 68608u, 8u, 4096u, 2048u, 262145u}, /* scratch */
     {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* outcome */
-    hs_nvidia_sm90_auto_u64_opencl, 5830u, /* OpenCL C */
+    hs_nvidia_sm90_auto_u64_opencl, 5854u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
@@ -14208,6 +14255,12 @@ static const char *const hs_nvidia_sm90_check_u32_opencl[] = {
     "#define hs_item() ((int)get_local_id(0))\n",
     "#define hs_barrier() barrier(CLK_LOCAL_MEM_FENCE)\n",
     "#define hs_barrier_all() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)\n",
+    "// PoCL 3.1: where a work-group may return early, all lanes follow one lane's branches after the last barrier\n",
+    "#ifdef POCL_DEVICE_ADDRESS_BITS\n",
+    "#define hs_end() hs_barrier()\n",
+    "#else\n",
+    "#define hs_end()\n",
+    "#endif\n",
     "// atomic access: to local arrays, and to words in memory that other work-groups see\n",
     "#define hs_local_add(x, y) atomic_add(&(x), y)\n",
     "#define hs_local_or(x, y) atomic_or(&(x), y)\n",
@@ -14282,6 +14335,7 @@ static const char *const hs_nvidia_sm90_check_u32_opencl[] = {
     "    hs_barrier();\n",
     "    for (int w = hs_item(); w < 6; w += 256)\n",
     "        if (sums[w] != 0u) hs_add(report[0 + w], sums[w]);\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// hash the elements behind the array with their places\n",
@@ -14314,6 +14368,7 @@ static const char *const hs_nvidia_sm90_check_u32_opencl[] = {
     "    hs_barrier();\n",
     "    for (int w = hs_item(); w < 1; w += 256)\n",
     "        if (sums[w] != 0u) hs_add(report[6 + w], sums[w]);\n",
+    "    hs_end();\n",
     "}\n",
 };
 const hs_sort hs_nvidia_sm90_check_u32 = {
@@ -14331,7 +14386,7 @@ const hs_sort hs_nvidia_sm90_check_u32 = {
     2146435072u, /* the greatest count */
     {0u, 0u, 0u, 1u, 0u, 0u}, /* scratch */
     {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* outcome */
-    hs_nvidia_sm90_check_u32_opencl, 141u, /* OpenCL C */
+    hs_nvidia_sm90_check_u32_opencl, 149u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
@@ -14386,6 +14441,12 @@ static const char *const hs_nvidia_sm90_check_u64_opencl[] = {
     "#define hs_item() ((int)get_local_id(0))\n",
     "#define hs_barrier() barrier(CLK_LOCAL_MEM_FENCE)\n",
     "#define hs_barrier_all() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)\n",
+    "// PoCL 3.1: where a work-group may return early, all lanes follow one lane's branches after the last barrier\n",
+    "#ifdef POCL_DEVICE_ADDRESS_BITS\n",
+    "#define hs_end() hs_barrier()\n",
+    "#else\n",
+    "#define hs_end()\n",
+    "#endif\n",
     "// atomic access: to local arrays, and to words in memory that other work-groups see\n",
     "#define hs_local_add(x, y) atomic_add(&(x), y)\n",
     "#define hs_local_or(x, y) atomic_or(&(x), y)\n",
@@ -14461,6 +14522,7 @@ static const char *const hs_nvidia_sm90_check_u64_opencl[] = {
     "    hs_barrier();\n",
     "    for (int w = hs_item(); w < 6; w += 256)\n",
     "        if (sums[w] != 0u) hs_add(report[0 + w], sums[w]);\n",
+    "    hs_end();\n",
     "}\n",
     "\n",
     "// hash the elements behind the array with their places\n",
@@ -14494,6 +14556,7 @@ static const char *const hs_nvidia_sm90_check_u64_opencl[] = {
     "    hs_barrier();\n",
     "    for (int w = hs_item(); w < 1; w += 256)\n",
     "        if (sums[w] != 0u) hs_add(report[6 + w], sums[w]);\n",
+    "    hs_end();\n",
     "}\n",
 };
 const hs_sort hs_nvidia_sm90_check_u64 = {
@@ -14511,7 +14574,7 @@ const hs_sort hs_nvidia_sm90_check_u64 = {
     2146435072u, /* the greatest count */
     {0u, 0u, 0u, 1u, 0u, 0u}, /* scratch */
     {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* outcome */
-    hs_nvidia_sm90_check_u64_opencl, 143u, /* OpenCL C */
+    hs_nvidia_sm90_check_u64_opencl, 151u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */

@@ -43,6 +43,12 @@ typedef uint hs_key;
 #define hs_item() ((int)get_local_id(0))
 #define hs_barrier() barrier(CLK_LOCAL_MEM_FENCE)
 #define hs_barrier_all() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
+// PoCL 3.1: where a work-group may return early, all lanes follow one lane's branches after the last barrier
+#ifdef POCL_DEVICE_ADDRESS_BITS
+#define hs_end() hs_barrier()
+#else
+#define hs_end()
+#endif
 // atomic access: to local arrays, and to words in memory that other work-groups see
 #define hs_local_add(x, y) atomic_add(&(x), y)
 #define hs_local_or(x, y) atomic_or(&(x), y)
@@ -1126,6 +1132,7 @@ __kernel void block_sort_1(__global const hs_stored *source, __global hs_stored 
         if (first + 896 < count) destination[start + first + 896] = hs_left(tile[first + 896]);
         if (first + 960 < count) destination[start + first + 960] = hs_left(tile[first + 960]);
     }
+    hs_end();
 }
 
 // sort blocks of 4096 keys
@@ -2489,6 +2496,7 @@ __kernel void block_sort_4(__global const hs_stored *source, __global hs_stored 
         if (first + 896 < count) destination[start + first + 896] = hs_left(tile[first + 896]);
         if (first + 960 < count) destination[start + first + 960] = hs_left(tile[first + 960]);
     }
+    hs_end();
 }
 
 // sort blocks of 16384 keys
@@ -4287,6 +4295,7 @@ __kernel void block_sort_16(__global const hs_stored *source, __global hs_stored
         if (first + 896 < count) destination[start + first + 896] = hs_left(tile[first + 896]);
         if (first + 960 < count) destination[start + first + 960] = hs_left(tile[first + 960]);
     }
+    hs_end();
 }
 
 // flip merge, 1 stage
@@ -4714,6 +4723,7 @@ __kernel void clean(__global hs_stored *destination, int n, int argument)
             if (i15 * 64 + lane < end) destination[start + i15 * 64 + lane] = hs_left(r15);
         }
     }
+    hs_end();
 }
 
 // clear flags, tickets and counts
@@ -4840,6 +4850,7 @@ __kernel void histogram(__global const hs_stored *source, __global uint *words, 
     hs_barrier();
     for (int i = hs_item(); i < 1024; i += 256)
         if (counts[i] != 0u) hs_add(words[17 + i], counts[i]);
+    hs_end();
 }
 
 // turn the counts of all passes into starts
@@ -5681,6 +5692,7 @@ __kernel void count(__global const hs_stored *source, __global hs_stored *destin
     for (; next < end; next += 256) hs_local_add(counts[hs_digit(hs_load(from, next), shift, mask)], 1u);
     hs_barrier();
     for (int d = hs_item(), once = 1; once != 0; once = 0) words[1297 + d * groups + group] = counts[d];
+    hs_end();
 }
 
 // scan the counts of one digit a work-group
@@ -5718,6 +5730,7 @@ __kernel void rows(__global uint *words, int n, int argument)
         before += c;
     }
     if (hs_item() == 255) words[1041 + hs_group()] = sums[hs_item()];
+    hs_end();
 }
 
 // rank tiles and store their keys at their places
@@ -6398,4 +6411,5 @@ __kernel void scatter(__global const hs_stored *source, __global hs_stored *dest
         hs_barrier();
         for (int d = hs_item(), once = 1; once != 0; once = 0) bases[d] += totals[d];
     }
+    hs_end();
 }

@@ -44,6 +44,12 @@ typedef uint hs_key;
 #define hs_item() ((int)get_local_id(0))
 #define hs_barrier() barrier(CLK_LOCAL_MEM_FENCE)
 #define hs_barrier_all() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
+// PoCL 3.1: where a work-group may return early, all lanes follow one lane's branches after the last barrier
+#ifdef POCL_DEVICE_ADDRESS_BITS
+#define hs_end() hs_barrier()
+#else
+#define hs_end()
+#endif
 // atomic access: to local arrays, and to words in memory that other work-groups see
 #define hs_local_add(x, y) atomic_add(&(x), y)
 #define hs_local_or(x, y) atomic_or(&(x), y)
@@ -822,6 +828,7 @@ __kernel void block_sort_1(__global const hs_stored *source, __global hs_stored 
         if (first + 224 < count) destination[start + first + 224] = hs_left(tile[first + 224 + (first + 224) / 16 * 17]);
         if (first + 240 < count) destination[start + first + 240] = hs_left(tile[first + 240 + (first + 240) / 16 * 17]);
     }
+    hs_end();
 }
 
 // sort blocks of 1024 keys
@@ -1787,6 +1794,7 @@ __kernel void block_sort_4(__global const hs_stored *source, __global hs_stored 
         if (first + 224 < count) destination[start + first + 224] = hs_left(tile[first + 224 + (first + 224) / 64 * 17]);
         if (first + 240 < count) destination[start + first + 240] = hs_left(tile[first + 240 + (first + 240) / 64 * 17]);
     }
+    hs_end();
 }
 
 // sort blocks of 4096 keys
@@ -3143,6 +3151,7 @@ __kernel void block_sort_16(__global const hs_stored *source, __global hs_stored
         if (first + 224 < count) destination[start + first + 224] = hs_left(tile[first + 224 + (first + 224) / 256 * 17]);
         if (first + 240 < count) destination[start + first + 240] = hs_left(tile[first + 240 + (first + 240) / 256 * 17]);
     }
+    hs_end();
 }
 
 // merge neighbouring runs from one buffer to another

@@ -44,6 +44,12 @@ typedef ulong hs_key;
 #define hs_item() ((int)get_local_id(0))
 #define hs_barrier() barrier(CLK_LOCAL_MEM_FENCE)
 #define hs_barrier_all() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
+// PoCL 3.1: where a work-group may return early, all lanes follow one lane's branches after the last barrier
+#ifdef POCL_DEVICE_ADDRESS_BITS
+#define hs_end() hs_barrier()
+#else
+#define hs_end()
+#endif
 // atomic access: to local arrays, and to words in memory that other work-groups see
 #define hs_local_add(x, y) atomic_add(&(x), y)
 #define hs_local_or(x, y) atomic_or(&(x), y)
@@ -785,6 +791,7 @@ __kernel void block_sort_2(__global const hs_stored *source, __global hs_stored 
         if (first + 112 < count) destination[start + first + 112] = hs_left(tile[first + 112 + (first + 112) / 32 * 17]);
         if (first + 120 < count) destination[start + first + 120] = hs_left(tile[first + 120 + (first + 120) / 32 * 17]);
     }
+    hs_end();
 }
 
 // sort blocks of 1024 keys
@@ -1839,6 +1846,7 @@ __kernel void block_sort_8(__global const hs_stored *source, __global hs_stored 
         if (first + 112 < count) destination[start + first + 112] = hs_left(tile[first + 112 + (first + 112) / 128 * 17]);
         if (first + 120 < count) destination[start + first + 120] = hs_left(tile[first + 120 + (first + 120) / 128 * 17]);
     }
+    hs_end();
 }
 
 // sort blocks of 4096 keys
@@ -3184,6 +3192,7 @@ __kernel void block_sort_32(__global const hs_stored *source, __global hs_stored
         if (first + 112 < count) destination[start + first + 112] = hs_left(tile[first + 112 + (first + 112) / 512 * 17]);
         if (first + 120 < count) destination[start + first + 120] = hs_left(tile[first + 120 + (first + 120) / 512 * 17]);
     }
+    hs_end();
 }
 
 // merge neighbouring runs from one buffer to another

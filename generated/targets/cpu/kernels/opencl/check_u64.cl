@@ -32,6 +32,12 @@ typedef ulong hs_key;
 #define hs_item() ((int)get_local_id(0))
 #define hs_barrier() barrier(CLK_LOCAL_MEM_FENCE)
 #define hs_barrier_all() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
+// PoCL 3.1: where a work-group may return early, all lanes follow one lane's branches after the last barrier
+#ifdef POCL_DEVICE_ADDRESS_BITS
+#define hs_end() hs_barrier()
+#else
+#define hs_end()
+#endif
 // atomic access: to local arrays, and to words in memory that other work-groups see
 #define hs_local_add(x, y) atomic_add(&(x), y)
 #define hs_local_or(x, y) atomic_or(&(x), y)
@@ -107,6 +113,7 @@ __kernel void digest(__global const hs_stored *source, __global uint *report, in
     hs_barrier();
     for (int w = hs_item(); w < 6; w += 256)
         if (sums[w] != 0u) hs_add(report[0 + w], sums[w]);
+    hs_end();
 }
 
 // hash the elements behind the array with their places
@@ -140,4 +147,5 @@ __kernel void beyond(__global const hs_stored *source, __global uint *report, in
     hs_barrier();
     for (int w = hs_item(); w < 1; w += 256)
         if (sums[w] != 0u) hs_add(report[6 + w], sums[w]);
+    hs_end();
 }

@@ -43,6 +43,12 @@ typedef uint hs_key;
 #define hs_item() ((int)get_local_id(0))
 #define hs_barrier() barrier(CLK_LOCAL_MEM_FENCE)
 #define hs_barrier_all() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
+// PoCL 3.1: where a work-group may return early, all lanes follow one lane's branches after the last barrier
+#ifdef POCL_DEVICE_ADDRESS_BITS
+#define hs_end() hs_barrier()
+#else
+#define hs_end()
+#endif
 // atomic access: to local arrays, and to words in memory that other work-groups see
 #define hs_local_add(x, y) atomic_add(&(x), y)
 #define hs_local_or(x, y) atomic_or(&(x), y)
@@ -453,6 +459,7 @@ __kernel void block_sort_16(__global const hs_stored *source, __global hs_stored
         if (hs_subgroup() + 96 < count) destination[start + hs_subgroup() + 96] = hs_left(tile[hs_subgroup() + 96]);
         if (hs_subgroup() + 112 < count) destination[start + hs_subgroup() + 112] = hs_left(tile[hs_subgroup() + 112]);
     }
+    hs_end();
 }
 
 // sort blocks of 512 keys
@@ -1059,6 +1066,7 @@ __kernel void block_sort_64(__global const hs_stored *source, __global hs_stored
         if (hs_subgroup() + 384 < count) destination[start + hs_subgroup() + 384] = hs_left(tile[hs_subgroup() + 384]);
         if (hs_subgroup() + 448 < count) destination[start + hs_subgroup() + 448] = hs_left(tile[hs_subgroup() + 448]);
     }
+    hs_end();
 }
 
 // sort blocks of 2048 keys
@@ -1949,6 +1957,7 @@ __kernel void block_sort_256(__global const hs_stored *source, __global hs_store
         if (hs_subgroup() + 1536 < count) destination[start + hs_subgroup() + 1536] = hs_left(tile[hs_subgroup() + 1536]);
         if (hs_subgroup() + 1792 < count) destination[start + hs_subgroup() + 1792] = hs_left(tile[hs_subgroup() + 1792]);
     }
+    hs_end();
 }
 
 // flip merge, 1 stage
@@ -2453,6 +2462,7 @@ __kernel void clean(__global hs_stored *destination, int n, int argument)
     for (int i = hs_subgroup(); i < 2048; i += 256) {
         if (i < end) destination[start + i] = hs_left(tile[i]);
     }
+    hs_end();
 }
 
 // count the digits
@@ -2498,6 +2508,7 @@ __kernel void count(__global const hs_stored *source, __global hs_stored *destin
     for (; next < end; next += 256) hs_local_add(counts[hs_digit(hs_load(from, next), shift, mask)], 1u);
     hs_barrier();
     for (int d = hs_item(), once = 1; once != 0; once = 0) words[273 + d * groups + group] = counts[d];
+    hs_end();
 }
 
 // scan the counts of one digit a work-group
@@ -2535,6 +2546,7 @@ __kernel void rows(__global uint *words, int n, int argument)
         before += c;
     }
     if (hs_item() == 255) words[17 + hs_group()] = sums[hs_item()];
+    hs_end();
 }
 
 // rank tiles and store their keys at their places
@@ -2927,6 +2939,7 @@ __kernel void scatter(__global const hs_stored *source, __global hs_stored *dest
         hs_barrier();
         for (int d = hs_item(), once = 1; once != 0; once = 0) bases[d] += totals[d];
     }
+    hs_end();
 }
 
 // copy the keys to the destination, unless they are there

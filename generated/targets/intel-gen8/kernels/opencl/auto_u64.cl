@@ -43,6 +43,12 @@ typedef ulong hs_key;
 #define hs_item() ((int)get_local_id(0))
 #define hs_barrier() barrier(CLK_LOCAL_MEM_FENCE)
 #define hs_barrier_all() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
+// PoCL 3.1: where a work-group may return early, all lanes follow one lane's branches after the last barrier
+#ifdef POCL_DEVICE_ADDRESS_BITS
+#define hs_end() hs_barrier()
+#else
+#define hs_end()
+#endif
 // atomic access: to local arrays, and to words in memory that other work-groups see
 #define hs_local_add(x, y) atomic_add(&(x), y)
 #define hs_local_or(x, y) atomic_or(&(x), y)
@@ -650,6 +656,7 @@ __kernel void block_sort_1(__global const hs_stored *source, __global hs_stored 
         if (first + 112 < count) destination[start + first + 112] = hs_left(tile[first + 112 + (first + 112) / 16 * 1]);
         if (first + 120 < count) destination[start + first + 120] = hs_left(tile[first + 120 + (first + 120) / 16 * 1]);
     }
+    hs_end();
 }
 
 // sort blocks of 512 keys
@@ -1440,6 +1447,7 @@ __kernel void block_sort_4(__global const hs_stored *source, __global hs_stored 
         if (first + 112 < count) destination[start + first + 112] = hs_left(tile[first + 112 + (first + 112) / 64 * 1]);
         if (first + 120 < count) destination[start + first + 120] = hs_left(tile[first + 120 + (first + 120) / 64 * 1]);
     }
+    hs_end();
 }
 
 // sort blocks of 2048 keys
@@ -2599,6 +2607,7 @@ __kernel void block_sort_16(__global const hs_stored *source, __global hs_stored
         if (first + 112 < count) destination[start + first + 112] = hs_left(tile[first + 112 + (first + 112) / 256 * 1]);
         if (first + 120 < count) destination[start + first + 120] = hs_left(tile[first + 120 + (first + 120) / 256 * 1]);
     }
+    hs_end();
 }
 
 // flip merge, 1 stage
@@ -3264,6 +3273,7 @@ __kernel void clean(__global hs_stored *destination, int n, int argument)
             if (i15 * 8 + lane < end) destination[start + i15 * 8 + lane] = hs_left(r15);
         }
     }
+    hs_end();
 }
 
 // count the digits
@@ -3305,6 +3315,7 @@ __kernel void count(__global const hs_stored *source, __global hs_stored *destin
     for (; next < end; next += 128) hs_local_add(counts[hs_digit(hs_load(from, next), shift, mask)], 1u);
     hs_barrier();
     for (int d = hs_item(); d < 256; d += 128) words[289 + d * groups + group] = counts[d];
+    hs_end();
 }
 
 // scan the counts of one digit a work-group
@@ -3342,6 +3353,7 @@ __kernel void rows(__global uint *words, int n, int argument)
         before += c;
     }
     if (hs_item() == 127) words[33 + hs_group()] = sums[hs_item()];
+    hs_end();
 }
 
 // rank tiles and store their keys at their places
@@ -3671,6 +3683,7 @@ __kernel void scatter(__global const hs_stored *source, __global hs_stored *dest
         hs_barrier();
         for (int d = hs_item(); d < 256; d += 128) bases[d] += totals[d];
     }
+    hs_end();
 }
 
 // copy the keys to the destination, unless they are there

@@ -44,6 +44,12 @@ typedef uint hs_key;
 #define hs_item() ((int)get_local_id(0))
 #define hs_barrier() barrier(CLK_LOCAL_MEM_FENCE)
 #define hs_barrier_all() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
+// PoCL 3.1: where a work-group may return early, all lanes follow one lane's branches after the last barrier
+#ifdef POCL_DEVICE_ADDRESS_BITS
+#define hs_end() hs_barrier()
+#else
+#define hs_end()
+#endif
 // atomic access: to local arrays, and to words in memory that other work-groups see
 #define hs_local_add(x, y) atomic_add(&(x), y)
 #define hs_local_or(x, y) atomic_or(&(x), y)
@@ -1085,6 +1091,7 @@ __kernel void block_sort_2(__global const hs_stored *source, __global hs_stored 
         if (first + 448 < count) destination[start + first + 448] = hs_left(tile[first + 448 + (first + 448) / 32 * 4]);
         if (first + 480 < count) destination[start + first + 480] = hs_left(tile[first + 480 + (first + 480) / 32 * 4]);
     }
+    hs_end();
 }
 
 // sort blocks of 4096 keys
@@ -2595,6 +2602,7 @@ __kernel void block_sort_8(__global const hs_stored *source, __global hs_stored 
         if (first + 448 < count) destination[start + first + 448] = hs_left(tile[first + 448 + (first + 448) / 128 * 4]);
         if (first + 480 < count) destination[start + first + 480] = hs_left(tile[first + 480 + (first + 480) / 128 * 4]);
     }
+    hs_end();
 }
 
 // flip merge, 1 stage
@@ -3553,6 +3561,7 @@ __kernel void clean(__global hs_stored *destination, int n, int argument)
             if (i7 * 32 + lane < end) destination[start + i7 * 32 + lane] = hs_left(r7);
         }
     }
+    hs_end();
 }
 
 // clear the counts of the first digit
@@ -3628,6 +3637,7 @@ __kernel void msd_histogram(__global const hs_stored *source, __global uint *wor
         if (sum != 0u) hs_add(words[1296 + d], sum);
     }
 
+    hs_end();
 }
 
 // turn the counts of the first digit into starts
@@ -3693,6 +3703,7 @@ __kernel void msd_starts(__global uint *words, int n, int argument)
             if (d == 511) words[3345] = before;
         }
     }
+    hs_end();
 }
 
 // deal keys by the first digit
@@ -3934,6 +3945,7 @@ __kernel void msd_first(__global const hs_stored *source, __global hs_stored *de
         if (hs_item() + 7168 < valid) { hs_key key = tile[hs_item() + 7168]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 7168] = hs_raw(key); }
         if (hs_item() + 7680 < valid) { hs_key key = tile[hs_item() + 7680]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 7680] = hs_raw(key); }
     }
+    hs_end();
 }
 
 // count the second digit
@@ -3985,6 +3997,7 @@ __kernel void msd_count(__global const hs_stored *dealt, __global uint *words, i
         if (sum != 0u) hs_add(words[3347 + (1 << bits) + (value << (bits / 2)) + d], sum);
     }
 
+    hs_end();
 }
 
 // turn the counts of buckets into starts
@@ -4024,6 +4037,7 @@ __kernel void msd_places(__global uint *words, int n, int argument)
         if (c > 5120u) words[1294] = 0u;
     }
     if (value == 0 && hs_item() == 0) words[3346 + (1 << bits)] = hs_as_word(hs_n());
+    hs_end();
 }
 
 // deal keys by the second digit
@@ -4269,6 +4283,7 @@ __kernel void msd_second(__global const hs_stored *dealt, __global hs_stored *de
         if (hs_item() + 7168 < valid) { hs_key key = tile[hs_item() + 7168]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 7168] = hs_raw(key); }
         if (hs_item() + 7680 < valid) { hs_key key = tile[hs_item() + 7680]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 7680] = hs_raw(key); }
     }
+    hs_end();
 }
 
 // sort a bucket of up to 5120 keys on chip
@@ -4612,6 +4627,7 @@ __kernel void bucket(__global hs_stored *destination, __global uint *words, int 
         }
     }
 
+    hs_end();
 }
 
 // sort crowded buckets by all their bits
@@ -5157,6 +5173,7 @@ __kernel void bucket_rest(__global hs_stored *destination, __global uint *words,
         if (row + 576 < valid) destination[begin + row + 576] = hs_out(k18);
         if (row + 608 < valid) destination[begin + row + 608] = hs_out(k19);
     }
+    hs_end();
 }
 
 // clear flags, tickets and counts
@@ -5368,6 +5385,7 @@ __kernel void histogram(__global const hs_stored *source, __global uint *words, 
     hs_barrier();
     for (int i = hs_item(); i < 1024; i += 256)
         if (counts[i] != 0u) hs_add(words[13 + i], counts[i]);
+    hs_end();
 }
 
 // turn the counts of all passes into starts
@@ -5436,6 +5454,7 @@ __kernel void starts(__global uint *words, int n, int argument)
         }
         words[0 + 4] = hs_as_word(place == 0 ? 1 : place);
     }
+    hs_end();
 }
 
 // rank a tile, look back, store its keys at their places
@@ -6694,6 +6713,7 @@ __kernel void onesweep(__global const hs_stored *source, __global hs_stored *des
             }
         }
     }
+    hs_end();
 }
 
 // count the digits
@@ -6791,6 +6811,7 @@ __kernel void count_wide(__global const hs_stored *source, __global hs_stored *d
     for (; next < end; next += 256) hs_local_add(counts[hs_digit(hs_load(from, next), shift, mask)], 1u);
     hs_barrier();
     for (int d = hs_item(), once = 1; once != 0; once = 0) table[256 + d * groups + group] = counts[d];
+    hs_end();
 }
 
 // scan the counts of one digit a work-group
@@ -6828,6 +6849,7 @@ __kernel void rows_wide(__global uint *words, __global ulong *table, long n, int
         before += c;
     }
     if (hs_item() == 255) table[hs_group()] = sums[hs_item()];
+    hs_end();
 }
 
 // rank tiles and store their keys at their places
@@ -8056,6 +8078,7 @@ __kernel void scatter_wide(__global const hs_stored *source, __global hs_stored 
         hs_barrier();
         for (int d = hs_item(), once = 1; once != 0; once = 0) bases[d] += totals[d];
     }
+    hs_end();
 }
 
 // copy the keys to the destination, unless they are there

@@ -44,6 +44,12 @@ typedef ulong hs_key;
 #define hs_item() ((int)get_local_id(0))
 #define hs_barrier() barrier(CLK_LOCAL_MEM_FENCE)
 #define hs_barrier_all() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
+// PoCL 3.1: where a work-group may return early, all lanes follow one lane's branches after the last barrier
+#ifdef POCL_DEVICE_ADDRESS_BITS
+#define hs_end() hs_barrier()
+#else
+#define hs_end()
+#endif
 // atomic access: to local arrays, and to words in memory that other work-groups see
 #define hs_local_add(x, y) atomic_add(&(x), y)
 #define hs_local_or(x, y) atomic_or(&(x), y)
@@ -533,6 +539,7 @@ __kernel void block_sort_1(__global const hs_stored *source, __global hs_stored 
         if (first + 192 < count) destination[start + first + 192] = hs_left(tile[first + 192 + (first + 192) / 8 * 1]);
         if (first + 224 < count) destination[start + first + 224] = hs_left(tile[first + 224 + (first + 224) / 8 * 1]);
     }
+    hs_end();
 }
 
 // sort blocks of 1024 keys
@@ -1255,6 +1262,7 @@ __kernel void block_sort_4(__global const hs_stored *source, __global hs_stored 
         if (first + 192 < count) destination[start + first + 192] = hs_left(tile[first + 192 + (first + 192) / 32 * 1]);
         if (first + 224 < count) destination[start + first + 224] = hs_left(tile[first + 224 + (first + 224) / 32 * 1]);
     }
+    hs_end();
 }
 
 // sort blocks of 4096 keys
@@ -2260,6 +2268,7 @@ __kernel void block_sort_16(__global const hs_stored *source, __global hs_stored
         if (first + 192 < count) destination[start + first + 192] = hs_left(tile[first + 192 + (first + 192) / 128 * 1]);
         if (first + 224 < count) destination[start + first + 224] = hs_left(tile[first + 224 + (first + 224) / 128 * 1]);
     }
+    hs_end();
 }
 
 // flip merge, 2 stages
@@ -3047,6 +3056,7 @@ __kernel void clean(__global hs_stored *destination, int n, int argument)
             if (i7 * 32 + lane < end) destination[start + i7 * 32 + lane] = hs_left(r7);
         }
     }
+    hs_end();
 }
 
 // clear the counts of the first digit
@@ -3106,6 +3116,7 @@ __kernel void msd_histogram(__global const hs_stored *source, __global uint *wor
         if (sum != 0u) hs_add(words[2332 + d], sum);
     }
 
+    hs_end();
 }
 
 // turn the counts of the first digit into starts
@@ -3171,6 +3182,7 @@ __kernel void msd_starts(__global uint *words, int n, int argument)
             if (d == 511) words[4381] = before;
         }
     }
+    hs_end();
 }
 
 // deal keys by the first digit
@@ -3349,6 +3361,7 @@ __kernel void msd_first(__global const hs_stored *source, __global hs_stored *de
         if (hs_item() + 4096 < valid) { hs_key key = tile[hs_item() + 4096]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 4096] = hs_raw(key); }
         if (hs_item() + 4608 < valid) { hs_key key = tile[hs_item() + 4608]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 4608] = hs_raw(key); }
     }
+    hs_end();
 }
 
 // count the second digit
@@ -3392,6 +3405,7 @@ __kernel void msd_count(__global const hs_stored *dealt, __global uint *words, i
         if (sum != 0u) hs_add(words[4383 + (1 << bits) + (value << (bits / 2)) + d], sum);
     }
 
+    hs_end();
 }
 
 // turn the counts of buckets into starts
@@ -3431,6 +3445,7 @@ __kernel void msd_places(__global uint *words, int n, int argument)
         if (c > 2560u) words[2330] = 0u;
     }
     if (value == 0 && hs_item() == 0) words[4382 + (1 << bits)] = hs_as_word(hs_n());
+    hs_end();
 }
 
 // deal keys by the second digit
@@ -3613,6 +3628,7 @@ __kernel void msd_second(__global const hs_stored *dealt, __global hs_stored *de
         if (hs_item() + 4096 < valid) { hs_key key = tile[hs_item() + 4096]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 4096] = hs_raw(key); }
         if (hs_item() + 4608 < valid) { hs_key key = tile[hs_item() + 4608]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 4608] = hs_raw(key); }
     }
+    hs_end();
 }
 
 // sort a bucket of up to 2560 keys on chip
@@ -3839,6 +3855,7 @@ __kernel void bucket(__global hs_stored *destination, __global uint *words, int 
         }
     }
 
+    hs_end();
 }
 
 // sort crowded buckets by all their bits
@@ -4154,6 +4171,7 @@ __kernel void bucket_rest(__global hs_stored *destination, __global uint *words,
         if (row + 256 < valid) destination[begin + row + 256] = hs_out(k8);
         if (row + 288 < valid) destination[begin + row + 288] = hs_out(k9);
     }
+    hs_end();
 }
 
 // clear flags, tickets and counts
@@ -4343,6 +4361,7 @@ __kernel void histogram(__global const hs_stored *source, __global uint *words, 
     hs_barrier();
     for (int i = hs_item(); i < 2048; i += 256)
         if (counts[i] != 0u) hs_add(words[25 + i], counts[i]);
+    hs_end();
 }
 
 // turn the counts of all passes into starts
@@ -4411,6 +4430,7 @@ __kernel void starts(__global uint *words, int n, int argument)
         }
         words[0 + 8] = hs_as_word(place == 0 ? 1 : place);
     }
+    hs_end();
 }
 
 // rank a tile, look back, store its keys at their places
@@ -5075,6 +5095,7 @@ __kernel void onesweep(__global const hs_stored *source, __global hs_stored *des
             }
         }
     }
+    hs_end();
 }
 
 // count the digits
@@ -5136,6 +5157,7 @@ __kernel void count_wide(__global const hs_stored *source, __global hs_stored *d
     for (; next < end; next += 256) hs_local_add(counts[hs_digit(hs_load(from, next), shift, mask)], 1u);
     hs_barrier();
     for (int d = hs_item(), once = 1; once != 0; once = 0) table[256 + d * groups + group] = counts[d];
+    hs_end();
 }
 
 // scan the counts of one digit a work-group
@@ -5173,6 +5195,7 @@ __kernel void rows_wide(__global uint *words, __global ulong *table, long n, int
         before += c;
     }
     if (hs_item() == 255) table[hs_group()] = sums[hs_item()];
+    hs_end();
 }
 
 // rank tiles and store their keys at their places
@@ -5807,6 +5830,7 @@ __kernel void scatter_wide(__global const hs_stored *source, __global hs_stored 
         hs_barrier();
         for (int d = hs_item(), once = 1; once != 0; once = 0) bases[d] += totals[d];
     }
+    hs_end();
 }
 
 // copy the keys to the destination, unless they are there
