@@ -15,7 +15,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 
-from hsgen.backends.hosts import hosts
+from hsgen.backends.hosts import labelled
 from hsgen.backends.opencl import build, context_for, keep_log, standard
 from hsgen.errors import Wrong
 from hsgen.render import Source
@@ -83,7 +83,7 @@ def _how(code: int) -> str:
 def main() -> int:
     """Build what stdin asks for; REPORTED where the compiler reported an error."""
     request = json.loads(sys.stdin.read())
-    host = next(h for h in hosts() if h.label == request["device"])
+    host = labelled(request["device"])
     context = context_for(host)
     try:
         option = request["option"] or standard(context, lanes=request["lanes"])
