@@ -12,6 +12,7 @@ import pytest
 from nightly import NIGHTLY
 
 from hsgen import toolchain
+from hsgen.backends import selection
 from hsgen.backends.hosts import Host, hosts
 
 LONG = (
@@ -74,7 +75,7 @@ def embedded() -> Host:
     """The OpenCL CPU device that hsgen embeds."""
     if problem := toolchain.embedded_problem():
         missing(f"the embedded OpenCL runtime: {problem} (pip install 'hsgen[cpu-device]')")
-    found = [h for h in hosts() if "Intel" in h.platform and h.type == "cpu"]
+    found = [h for h in hosts() if selection.embedded(h)]
     if not found:
         missing("the embedded OpenCL runtime is installed but shows no device")
     return found[0]
@@ -83,7 +84,7 @@ def embedded() -> Host:
 @pytest.fixture(scope="session")
 def pocl() -> Host:
     """A second OpenCL device, without subgroups."""
-    found = [h for h in hosts() if "Portable" in h.platform]
+    found = [h for h in hosts() if h.platform == "Portable Computing Language"]
     if not found:
         missing("PoCL is not installed (apt-get install pocl-opencl-icd)")
     return found[0]
