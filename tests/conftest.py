@@ -36,8 +36,12 @@ OCLGRIND = "/usr/lib/oclgrind/liboclgrind-rt-icd.so"
 
 
 def pytest_configure() -> None:
-    """Processes that tests start multiply no matrices: numpy need not start threads for that, which takes long."""
+    """Processes that tests start multiply no matrices: numpy need not start threads for that, which takes long.
+
+    Sorters of tests are compiled without a trial, which takes as long as to start Python for each of them.
+    """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    os.environ.setdefault("HSGEN_TRIAL", "0")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
