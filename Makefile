@@ -18,8 +18,8 @@ setup: $(READY) ## make .venv with hsgen and all that its tests need (done once)
 
 demo: $(READY) ## generate, validate and measure the sorts of intel-gen8 on this machine's CPU
 	$(HSGEN) generate -t intel-gen8 -o $(DEMO)
-	$(HSGEN) validate -t intel-gen8
-	$(HSGEN) bench -t intel-gen8 --sizes 2^12,2^16,2^20 --against numpy
+	$(HSGEN) validate -t intel-gen8 --device 'Intel(R) OpenCL'
+	$(HSGEN) bench -t intel-gen8 --device 'Intel(R) OpenCL' --sizes 2^12,2^16,2^20 --against numpy
 
 test: $(READY) ## run the tests, up to four modules at a time (make test ARGS="-k plan" for some)
 	$(PY) -m pytest -n auto --maxprocesses 4 --dist loadscope --no-loadscope-reorder $(ARGS)

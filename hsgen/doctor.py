@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from hsgen import nvrtc, spirv, toolchain, worker
 from hsgen import target as targets
 from hsgen.backends import hosts as devices
-from hsgen.backends import native, shim
+from hsgen.backends import native, selection, shim
 from hsgen.errors import HsgenError, Unavailable
 from hsgen.isa.kinds import COMPILERS
 from hsgen.spec import TITLES
@@ -50,20 +51,27 @@ def findings() -> list[Finding]:
         widths = [w for w in (4, 8, 16, 32, 64, 128) if devices.offers(host, w)]
         lanes = f"subgroups of {', '.join(map(str, widths))}" if widths else "no subgroups to choose"
         best = devices.target_for(host, known).name
-        out.append(Finding(what="OpenCL device", found=f"{host.label}: {lanes}; target {best}", costs=""))
+        found = f"{_told(host, hosts)}: {lanes}; target {best}"
+        out.append(Finding(what="OpenCL device", found=found, costs=""))
     if not hosts:
         out.append(Finding(what="OpenCL device", found=None, costs=f"validate, bench; {_INSTALL}"))
     return [*out, *_native(), _metal(), *_tools()]
+
+
+def _told(host: devices.Host, found: Sequence[devices.Host]) -> str:
+    """A device as --device takes it, and its driver."""
+    return f"{selection.specification(host, found)} ({host.driver})"
 
 
 def _metal() -> Finding:
     """What runs Metal's kernels."""
     what, costs = "Metal", f"validate --api metal; {shim.UNDRIVEN}"
     try:
-        host = shim.takers()[0]
+        host = selection.candidates(shim.takers())[0]
     except Unavailable as e:
         return Finding(what=what, found=None, costs=f"{costs}: {e}")
-    return Finding(what=what, found=f"no device is driven; kernels run as {shim.LANGUAGE} on {host.label}", costs="")
+    found = f"no device is driven; kernels run as {shim.LANGUAGE} on {host.label}"
+    return Finding(what=what, found=found, costs="")
 
 
 def _native() -> list[Finding]:
@@ -81,7 +89,7 @@ def _native() -> list[Finding]:
             if problem := devices.unsound(host):
                 out.append(Finding(what=title, found=None, costs=f"{costs}: {problem}"))
                 continue
-            found = f"{host.label}: subgroups of {', '.join(map(str, host.widths or ()))}; target "
+            found = f"{_told(host, shown)}: subgroups of {', '.join(map(str, host.widths or ()))}; target "
             known = [targets.find(n) for n in targets.names()]
             out.append(Finding(what=title, found=found + devices.target_for(host, known).name, costs=""))
         if not shown:

@@ -16,7 +16,7 @@ import numpy as np
 
 from hsgen import target as targets
 from hsgen.backends import hosts
-from hsgen.backends.runner import Given, Runner
+from hsgen.backends.runner import Given, Runner, alone
 from hsgen.errors import Unavailable, Usage
 from hsgen.following import report_words
 from hsgen.keys import ORDERS, TYPES, VALUES, Form
@@ -48,7 +48,7 @@ class Sorter(Runner):
     Raises:
         hsgen.errors.Usage: there is no such target, key type, value or order, or no sort that combines them.
         hsgen.errors.Unavailable: the device lacks what the target needs.
-        hsgen.errors.Wrong: the kernels do not build.
+        hsgen.errors.Wrong: the kernels do not build, or the compiler crashes.
     """
 
     def __init__(
@@ -81,6 +81,7 @@ class Sorter(Runner):
         super().__init__(context, host, found, sort, None if self.value == "packed" else TYPES[self.key].numpy)
         self._how = Options(kind=kind, descending=order == "descending")
 
+    @alone
     def __call__(
         self,
         queue: Any,

@@ -17,7 +17,7 @@ import numpy as np
 
 from hsgen import toolchain
 from hsgen.algorithms.check.bodies import WORDS
-from hsgen.backends.runner import Runner
+from hsgen.backends.runner import Runner, alone
 from hsgen.digests import Digest, read
 from hsgen.errors import Usage
 from hsgen.keys import ORDERS, TYPES, Form
@@ -38,7 +38,7 @@ class Checker(Runner):
     Raises:
         hsgen.errors.Usage: there is no such target, key type, value or order.
         hsgen.errors.Unavailable: the device lacks what the target needs.
-        hsgen.errors.Wrong: the kernels do not build.
+        hsgen.errors.Wrong: the kernels do not build, or the compiler crashes.
     """
 
     _noun, _verb, _done, _items = "check", "check", "checked", "keys"
@@ -65,6 +65,7 @@ class Checker(Runner):
         self._report: Any = None
         self._looked = 0  # elements that the call at hand looks at
 
+    @alone
     def __call__(
         self,
         queue: Any,

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from hsgen.backends.runner import Given, Runner
+from hsgen.backends.runner import Given, Runner, alone
 from hsgen.errors import Usage
 from hsgen.keys import ORDERS, TYPES, Form
 from hsgen.opencl import host_of, key_name, serving, value_name
@@ -33,7 +33,7 @@ class Merger(Runner):
     Raises:
         hsgen.errors.Usage: there is no such target, key type, value or order, or no merge that combines them.
         hsgen.errors.Unavailable: the device lacks what the target needs.
-        hsgen.errors.Wrong: the kernels do not build.
+        hsgen.errors.Wrong: the kernels do not build, or the compiler crashes.
     """
 
     _noun, _verb, _done = "merge", "merge", "merged"
@@ -56,6 +56,7 @@ class Merger(Runner):
         self._how = Options(kind=kind, descending=order == "descending")
         self._parts = 0  # keys of the first array of the call at hand
 
+    @alone
     def __call__(
         self,
         queue: Any,

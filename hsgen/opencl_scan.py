@@ -12,7 +12,7 @@ from typing import Any
 
 from hsgen import target as targets
 from hsgen.backends.arrays import Memory
-from hsgen.backends.runner import Runner
+from hsgen.backends.runner import Runner, alone
 from hsgen.choices import algorithm
 from hsgen.errors import Usage
 from hsgen.keys import KEYS
@@ -38,7 +38,7 @@ class Scanner(Runner):
     Raises:
         hsgen.errors.Usage: there is no such target, element type or prefix sum.
         hsgen.errors.Unavailable: the device lacks what the target needs.
-        hsgen.errors.Wrong: the kernels do not build.
+        hsgen.errors.Wrong: the kernels do not build, or the compiler crashes.
     """
 
     _noun, _verb, _done = "sum", "sum up", "summed up"
@@ -56,6 +56,7 @@ class Scanner(Runner):
         self._items = f"rows of {columns}"
         super().__init__(context, host, found, _pick(found, name, columns, exclusive))
 
+    @alone
     def __call__(
         self, queue: Any, keys: Any, out: Any = None, *, n: int | None = None, wait_for: Sequence[Any] | None = None
     ) -> Any:

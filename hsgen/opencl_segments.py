@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from hsgen.backends.runner import Given, Runner
+from hsgen.backends.runner import Given, Runner, alone
 from hsgen.errors import Usage
 from hsgen.keys import ORDERS, TYPES, Form
 from hsgen.opencl import host_of, key_name, serving, value_name
@@ -36,7 +36,7 @@ class SegmentedSorter(Runner):
     Raises:
         hsgen.errors.Usage: there is no such target, key type, value or order, or no segmented sort that combines them.
         hsgen.errors.Unavailable: the device lacks what the target needs.
-        hsgen.errors.Wrong: the kernels do not build.
+        hsgen.errors.Wrong: the kernels do not build, or the compiler crashes.
     """
 
     _names = _NAMES
@@ -55,6 +55,7 @@ class SegmentedSorter(Runner):
         self._how = Options(kind=kind, descending=order == "descending")
         self._last: Any = None  # the queue of the last call
 
+    @alone
     def __call__(
         self,
         queue: Any,
@@ -93,6 +94,7 @@ class SegmentedSorter(Runner):
         self._last = queue
         return event
 
+    @alone
     def check(self) -> None:
         """Wait for the last call, and say whether it found offsets that cannot be.
 

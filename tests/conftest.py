@@ -12,6 +12,7 @@ import pytest
 from nightly import NIGHTLY
 
 from hsgen import toolchain
+from hsgen.backends import selection
 from hsgen.backends.hosts import Host, hosts
 
 LONG = (
@@ -35,8 +36,12 @@ OCLGRIND = "/usr/lib/oclgrind/liboclgrind-rt-icd.so"
 
 
 def pytest_configure() -> None:
-    """Processes that tests start multiply no matrices: numpy need not start threads for that, which takes long."""
+    """Processes that tests start multiply no matrices: numpy need not start threads for that, which takes long.
+
+    Sorters of tests are compiled without a trial, which takes as long as to start Python for each of them.
+    """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    os.environ.setdefault("HSGEN_TRIAL", "0")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -74,7 +79,7 @@ def embedded() -> Host:
     """The OpenCL CPU device that hsgen embeds."""
     if problem := toolchain.embedded_problem():
         missing(f"the embedded OpenCL runtime: {problem} (pip install 'hsgen[cpu-device]')")
-    found = [h for h in hosts() if "Intel" in h.platform and h.type == "cpu"]
+    found = [h for h in hosts() if selection.embedded(h)]
     if not found:
         missing("the embedded OpenCL runtime is installed but shows no device")
     return found[0]
@@ -83,7 +88,7 @@ def embedded() -> Host:
 @pytest.fixture(scope="session")
 def pocl() -> Host:
     """A second OpenCL device, without subgroups."""
-    found = [h for h in hosts() if "Portable" in h.platform]
+    found = [h for h in hosts() if h.platform == "Portable Computing Language"]
     if not found:
         missing("PoCL is not installed (apt-get install pocl-opencl-icd)")
     return found[0]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from hsgen.backends.engine import Places
-from hsgen.backends.hosts import Host
+from hsgen.backends.hosts import Host, numbered
 from hsgen.errors import Unavailable, Wrong
 from hsgen.plan import PLAIN, Options
 from hsgen.spec import ROLES, Plan, Sort
@@ -91,7 +91,7 @@ class Harness:
             known = {f.name for f in fields(Host)}
             more = {name: facts.pop(name) for name in list(facts) if name not in known}
             out.append(Host(api=api, version="", handle=index, widths=widths, more=more, **facts))
-        return out
+        return numbered(out)
 
 
 class Native:

@@ -1,18 +1,19 @@
-"""Devices: which OpenCL shows, what each offers, and which one a sort can run on.  See also `native.hosts`."""
+"""Devices: which OpenCL shows, what each offers, and which targets are for one.  `selection` picks one of them."""
 
 from __future__ import annotations
 
 import re
 import warnings
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
 from hsgen import toolchain
 from hsgen.errors import Unavailable, Usage
 from hsgen.matching import Match, rank
-from hsgen.spec import TITLES, Sort
+from hsgen.spec import Sort
 from hsgen.target import Target
 
 _TYPES = {"cpu": 2, "gpu": 4}
@@ -22,8 +23,9 @@ _TYPES = {"cpu": 2, "gpu": 4}
 class Host:
     """A device at hand.  `handle` is pyopencl's own object, or the device's number where hsgen's C runtime drives it.
 
-    `widths` are the subgroups that a kernel can ask for; None where that is found out by compiling.  `more` is what the
-    C runtime's harness tells besides (`query.asked`).
+    `widths` are the subgroups that a kernel can ask for; None where that is found out by compiling.  `number` counts
+    equal devices in the order in which the API lists them.  `more` is what else the C runtime's harness says
+    (`query.asked`).
     """
 
     api: str = "opencl"
@@ -41,12 +43,14 @@ class Host:
     compute: int = 0
     int64: bool = True
     widths: tuple[int, ...] | None = None
+    number: int = 1
     more: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     @property
     def label(self) -> str:
-        """What people call it."""
-        return f"{self.name} ({self.platform}, {self.driver})"
+        """What people call it; no two devices of an API have the same."""
+        which = f" #{self.number}" if self.number > 1 else ""
+        return f"{self.name} ({self.platform}, {self.driver}){which}"
 
 
 def hosts() -> list[Host]:
@@ -66,7 +70,30 @@ def hosts() -> list[Host]:
             out += [_host(cl, platform, d) for d in platform.get_devices()]
         except cl.LogicError:
             continue
+    return numbered(out)
+
+
+def numbered(found: Sequence[Host]) -> list[Host]:
+    """Return devices with their numbers among those of equal name, platform and driver."""
+    count: Counter[str] = Counter()
+    out = []
+    for host in found:
+        plain = replace(host, number=1)
+        count[plain.label] += 1
+        out.append(replace(plain, number=count[plain.label]))
     return out
+
+
+def labelled(label: str) -> Host:
+    """Return the OpenCL device of a label, in whatever process that was written.
+
+    Raises:
+        Unavailable: OpenCL shows no such device here.
+    """
+    found = next((h for h in hosts() if h.label == label), None)
+    if found is None:
+        raise Unavailable(f"{label}: OpenCL shows no such device here; `hsgen doctor` lists those that it shows")
+    return found
 
 
 def _host(cl: Any, platform: Any, d: Any) -> Host:
@@ -175,34 +202,14 @@ def lacks(sort: Sort, host: Host) -> str | None:
     return None
 
 
-def pick(
-    substring: str | None,
-    sorts: Sequence[Sort] = (),
-    found: Sequence[Host] | None = None,
-    target: Target | None = None,
-) -> Host:
-    """Return the first device whose label holds `substring` (any device if None) and that can run `sorts`.
-
-    `found` are the devices to choose from; those of OpenCL if None.  Those that `target` matches go first.
-
-    Raises:
-        Unavailable: there is none; the line says why for the devices that were looked at.
-    """
-    if found is None and not (found := hosts()):
-        raise Unavailable(f"no OpenCL device; {toolchain.how_to_get_one()}")
-    if not found:
-        raise Unavailable("no device of this API; `hsgen doctor` says what was found")
-    named = [h for h in found if not substring or substring.lower() in h.label.lower()]
-    if not named:
-        shown = "; ".join(h.label for h in found)
-        raise Unavailable(f"no {TITLES[found[0].api]} device like '{substring}'; there is {shown}")
-    reasons = []
-    for host in sorted(named, key=lambda h: target is None or not matches(target, h)):
-        lacking = [x for x in (lacks(s, host) for s in sorts) if x]
-        if not lacking:
-            return host
-        reasons.append(f"{host.label} {lacking[0]}")
-    raise Unavailable("; ".join(reasons))
+def evidence_level(target: Target, host: Host) -> str | None:
+    """Return the level of evidence that a run of `target` on `host` reaches: "device" for a device of the target, "cpu"
+    for a CPU runtime; None for a GPU of another target, which is evidence of neither."""
+    if matches(target, host):
+        return "device"
+    if host.type == "cpu":
+        return "cpu"
+    return "device" if target.match == Match() else None
 
 
 def target_for(host: Host, targets: Sequence[Target]) -> Target:

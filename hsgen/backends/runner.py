@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
+from threading import RLock
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
-from hsgen.backends import hosts
+from hsgen.backends import hosts, trial
 from hsgen.backends.arrays import Memory, memory, overlapping
 from hsgen.backends.opencl import Compiled
 from hsgen.errors import Unavailable
 from hsgen.following import report_length
 from hsgen.plan import Options, scratch_bytes
+from hsgen.render import render
 from hsgen.spec import Sort
 from hsgen.target import Target
 
@@ -25,8 +28,27 @@ Given = dict[str, Any]
 """Arrays and buffers of a call by their roles, None where there is none."""
 
 
+P = ParamSpec("P")
+R = TypeVar("R")
+Self = TypeVar("Self", bound="Runner")
+
+
+def alone(method: Callable[Concatenate[Self, P], R]) -> Callable[Concatenate[Self, P], R]:
+    """Let one thread at a time run a method of a runner, whose kernels keep the arguments of the call at hand."""
+
+    @wraps(method)
+    def call(self: Self, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        with self._lock:
+            return method(self, *args, **kwargs)
+
+    return call
+
+
 class Runner:
-    """A sort, or prefix sum, compiled for a context of one device, with the scratch memory that its calls share."""
+    """A sort, or prefix sum, compiled for a context of one device, with the scratch memory that its calls share.
+
+    Calls of several threads are enqueued one after the other.
+    """
 
     _noun, _verb, _done, _items = "sort", "sort", "sorted", "keys"  # as messages have it
     _names: Mapping[str, str] = _NAMES
@@ -41,7 +63,10 @@ class Runner:
         self.dtype = np.dtype(dtype or f"u{sort.key.bytes}")
         self.max_n = sort.plan.max_n
         self._sort = sort
-        self._compiled = Compiled(context, sort)
+        source = render(sort, "opencl")
+        trial.once(host, sort, source)
+        self._compiled = Compiled(context, sort, source)
+        self._lock = RLock()
 
     def scratch_bytes(self, n: int) -> int:
         """Return the bytes of scratch memory that a call for `n` items needs."""

@@ -1,28 +1,65 @@
 """Compiling in a process of its own, so that a compiler that crashes or hangs ends in a line, not in a lost tool.
 
 A build that succeeds lands in pyopencl's cache of binaries, from which the caller's own build then takes it.
-Run as a module it is that process: a request as JSON on stdin, exit code 0 when it built, REPORTED when the
-compiler reported errors.
+Run as a module it is that process: a request as JSON on stdin, the line BEGUN on stdout before it compiles, exit code
+0 when it built, REPORTED when the compiler reported errors.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
+import warnings
 from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
 
-from hsgen.backends.hosts import hosts
+from hsgen import toolchain
+from hsgen.backends.hosts import Host, labelled
 from hsgen.backends.opencl import build, context_for, keep_log, standard
-from hsgen.errors import Wrong
+from hsgen.errors import Unavailable, Usage, Wrong
 from hsgen.render import Source
 from hsgen.spec import Sort
 
 SECONDS = 300
+PATIENT = 1800  # where nobody asked for a trial
 REPORTED = 10  # exit code: the compiler said what is wrong, and will say it again
+BEGUN = "begun"  # what ends the process after this line is the compiler
+SWITCH = "HSGEN_TRIAL"
+"""The environment variable that, when it is 0, lets `once` do nothing."""
+
+
+def once(host: Host, sort: Sort, source: Source) -> None:
+    """Compile `source` for a device in another process, unless that was done before: by a mark in the user's cache.
+
+    Warns where no such process can be started, and returns.
+
+    Raises:
+        Wrong: as `check`.
+        Usage: the variable HSGEN_TRIAL is neither 0 nor 1.
+    """
+    switch = os.environ.get(SWITCH) or "1"
+    if switch not in ("0", "1"):
+        raise Usage(f"{SWITCH}={switch}: unknown; give 0 to compile without a trial, or 1")
+    if switch == "0":
+        return
+    about = [host.name, host.platform, host.driver, host.version, source.option, sort.lanes > 1, source.text]
+    mark = toolchain.writable_cache("tried") / hashlib.sha256(json.dumps(about).encode()).hexdigest()
+    if mark.exists():
+        return
+    try:
+        check(host.label, sort, source, PATIENT, which=False)
+    except Unavailable as e:
+        hint = f"a crash of the compiler would end this one; {SWITCH}=0 accepts that"
+        warnings.warn(f"hsgen: {e}: {hint}", RuntimeWarning, stacklevel=4)
+        return
+    with suppress(OSError):  # then it is tried again
+        mark.touch()
 
 
 def check(device: str, sort: Sort, source: Source, seconds: float = SECONDS, *, which: bool = True) -> None:
@@ -32,6 +69,7 @@ def check(device: str, sort: Sort, source: Source, seconds: float = SECONDS, *, 
         Wrong: the compiler crashed or took longer than `seconds`; the line names the log file, and the kernel where
             one alone does it (`which`; to find it takes as long again for each kernel).
             (Errors that the compiler reports are left to the build that follows.)
+        Unavailable: no process can be started that compiles.
     """
     names = [k.name for k in sort.kernels]
     problem = _attempt(device, sort, source, names, seconds)
@@ -56,6 +94,8 @@ def _attempt(device: str, sort: Sort, source: Source, kernels: Sequence[str], se
     text = source.text if len(kernels) == len(sort.kernels) else source.only(*kernels)
     request = {"device": device, "text": text, "kernels": list(kernels), "lanes": sort.lanes > 1}
     request["option"] = source.option
+    if getattr(sys, "frozen", False) or not Path(sys.executable or "").name.startswith(("python", "pypy")):
+        raise Unavailable("kernels are compiled in this process, which is no Python interpreter that starts another")
     folder = tempfile.mkdtemp(prefix="hsgen-")  # what the other process leaves behind goes with it
     try:
         done = subprocess.run(
@@ -73,6 +113,9 @@ def _attempt(device: str, sort: Sort, source: Source, kernels: Sequence[str], se
         shutil.rmtree(folder, ignore_errors=True)
     if done.returncode in (0, REPORTED):
         return None
+    if BEGUN not in done.stdout.split():
+        said = (done.stderr.split("\n")[-2:-1] or [""])[0]
+        raise Unavailable(f"no process can be started that compiles: {_how(done.returncode)}, {said or 'no word'}")
     return f"ended with {_how(done.returncode)}\n{done.stderr}"
 
 
@@ -83,10 +126,11 @@ def _how(code: int) -> str:
 def main() -> int:
     """Build what stdin asks for; REPORTED where the compiler reported an error."""
     request = json.loads(sys.stdin.read())
-    host = next(h for h in hosts() if h.label == request["device"])
+    host = labelled(request["device"])
     context = context_for(host)
     try:
         option = request["option"] or standard(context, lanes=request["lanes"])
+        print(BEGUN, flush=True)
         build(context, request["text"], "stdin", request["kernels"], option)
     except Wrong:
         return REPORTED

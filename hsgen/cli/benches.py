@@ -15,7 +15,6 @@ from hsgen import plot
 from hsgen.cli import places, rivals
 from hsgen.cli.common import (
     Wanted,
-    device_option,
     json_option,
     progress,
     require_option,
@@ -25,6 +24,7 @@ from hsgen.cli.common import (
 )
 from hsgen.cli.rates import emit_rows
 from hsgen.cli.rivals import Rival
+from hsgen.cli.selecting import device_option
 from hsgen.cli.sizes import HELP, parse_bits, parse_sizes
 from hsgen.epilogue import parsed
 from hsgen.errors import Usage

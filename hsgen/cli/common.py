@@ -27,7 +27,6 @@ T = TypeVar("T")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 require_option = click.option("--require", is_flag=True, help="Exit with 1, not 3, where this machine cannot answer.")
 seed_option = click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of random keys.")
-device_option = click.option("--device", help="A part of the name of the device to use.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,12 +13,11 @@ from hsgen import evidence
 from hsgen import large as larges
 from hsgen import target as target_files
 from hsgen import validate as validation
-from hsgen.backends.hosts import matches
+from hsgen.backends.hosts import evidence_level
 from hsgen.cli import places
 from hsgen.cli.common import (
     Count,
     Wanted,
-    device_option,
     emit_json,
     emit_table,
     json_option,
@@ -28,9 +27,9 @@ from hsgen.cli.common import (
     seed_option,
     wanted_options,
 )
+from hsgen.cli.selecting import device_option
 from hsgen.epilogue import parsed
 from hsgen.errors import Usage, Wrong
-from hsgen.matching import Match
 from hsgen.spec import Sort
 
 
@@ -151,13 +150,12 @@ def _recording(place: places.Place) -> Path:
 def _level(place: places.Place) -> str:
     """The level of evidence that a run reaches."""
     found, host = target_files.find(place.target), place.host
-    if matches(found, host) and not place.language:
-        return "device"
-    if host.type == "cpu":
-        return "cpu"
-    if found.match != Match() or place.language:
+    level = evidence_level(found, host)
+    if place.language and level == "device":
+        level = "cpu" if host.type == "cpu" else None
+    if level is None:
         raise Usage(f"{host.label}: is no device of target {found.name}; record on one that is, or on a CPU runtime")
-    return "device"
+    return level
 
 
 def _row(place: places.Place, rows: list[dict[str, Any]]) -> dict[str, str]:

@@ -17,6 +17,7 @@ from hsgen import target as target_files
 from hsgen.backends import hosts, opencl, shim, trial
 from hsgen.backends import native as backend
 from hsgen.cli.common import Wanted
+from hsgen.cli.selecting import choose
 from hsgen.errors import Unavailable, Usage
 from hsgen.manifest import CHECK, MANIFEST
 from hsgen.render import render
@@ -175,17 +176,17 @@ class Place:
 def find(device: str | None, drive: Drive, peers: Sequence[str] = ()) -> Place:
     """The device to use and the sorts of the target on it."""
     drive.check()
-    api, native = drive.api, drive.native
-    name, found = drive.target, drive.found
+    api, native, found = drive.api, drive.native, drive.found
     shown = devices(drive, peers) if native else shim.takers() if api == "metal" else None
     if found is None:
-        host = hosts.pick(device, (), shown)
-        found = hosts.target_for(host, [target_files.find(n) for n in target_files.names()])
-        name = found.name
+        shown = [choose(device, shown)]
+        found = hosts.target_for(shown[0], [target_files.find(n) for n in target_files.names()])
+        device = None
     sorts = drive.sorts(found)
     libraries = {s.file: drive.library(found, s, peers) for s in sorts} if native else {}
-    chosen = hosts.pick(device, sorts, shown, found)
-    return Place(api=api, target=str(name), host=chosen, sorts=sorts, library=libraries, options=drive.words)
+    chosen = choose(device, shown, found, sorts)
+    name = drive.target or found.name
+    return Place(api=api, target=name, host=chosen, sorts=sorts, library=libraries, options=drive.words)
 
 
 def target_file(name: str, *, write: bool) -> Path:

@@ -9,7 +9,8 @@ import click
 from hsgen.backends import hosts
 from hsgen.backends import query as queries
 from hsgen.cli import places
-from hsgen.cli.common import Wanted, device_option, emit_json, json_option, require_option, required
+from hsgen.cli.common import Wanted, emit_json, json_option, require_option, required
+from hsgen.cli.selecting import choose, device_option
 from hsgen.errors import Unavailable, Usage
 from hsgen.suggest import WIDTHS, probing, reading, text
 from hsgen.suggest import query as asked
@@ -92,14 +93,14 @@ def _check(output: Path, force: bool) -> None:
 
 
 def _ask(api: str, device: str | None, bundle: Path | None) -> asked.Query:
-    """What the first device of an API says, or the first that is named so."""
+    """What a device of an API says of itself."""
     found = None
     if api != "opencl":
         drive = places.Drive(
             target=None, asked=api, runtime=None, options=(), folder=bundle, algorithm=None, wanted=Wanted()
         )
         found = places.devices(drive)
-    host = hosts.pick(device, (), found)
+    host = choose(device, found)
     if problem := hosts.unsound(host):
         raise Unavailable(f"{host.label}: {problem}")
     return asked.Query(api=api, said=queries.asked(host))

@@ -9,8 +9,8 @@ import re
 import sys
 import time
 import tomllib
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -19,19 +19,19 @@ import click
 
 from hsgen import evidence
 from hsgen import target as target_files
-from hsgen.backends import hosts
 from hsgen.cli import places
 from hsgen.cli.common import (
     Wanted,
-    device_option,
     emit_table,
     json_option,
     require_option,
     required,
 )
+from hsgen.cli.selecting import choose, device_option
 from hsgen.cli.sizes import parse_sizes
 from hsgen.errors import Usage
 from hsgen.keys import KEYS
+from hsgen.spec import Sort
 from hsgen.target import Target
 from hsgen.tune import edit, journal, spread, wish
 from hsgen.tune.field import Field, of_host
@@ -111,7 +111,7 @@ def tune(
     wish.starts(text, target, wanted)
     with required(require):
         edit.available()
-        field = _field(target, text, name, device, api, runtime, options, limit)
+        field = _field(target, text, name, device, api, runtime, options, limit, keys, write=write)
         with closing(spread.Cluster(field, dask)) if dask else nullcontext() as cluster:
             book = _journal(target, text, wanted, field, seed, path, parts)
             field = replace(field, seed=book.head["seed"])
@@ -135,16 +135,26 @@ def _field(
     runtime: str | None,
     options: tuple[str, ...],
     limit: float,
+    keys: tuple[str, ...],
+    *,
+    write: bool,
 ) -> Field:
-    """The device to tune on."""
+    """The device to tune on: the one on which `hsgen validate` with the same options runs."""
+    wanted = Wanted(keys=keys)
     drive = places.Drive(
-        target=name, asked=api, runtime=runtime, options=options, folder=None, algorithm=None, wanted=Wanted()
+        target=name, asked=api, runtime=runtime, options=options, folder=None, algorithm=None, wanted=wanted
     )
     drive.check()
-    # shapes may be all wrong: only the target's facts decide about the device
     shown = places.devices(replace(drive, target=None, asked=drive.api)) if drive.native else None
-    host = hosts.pick(device, (), shown, target)
-    return of_host(target, text, name, drive.api, host, native=drive.native, options=drive.words, limit=limit)
+    sorts: Sequence[Sort] = ()
+    with suppress(Usage):  # tables may be missing yet
+        sorts = drive.sorts(target)
+    host = choose(device, shown, target, sorts, able=False)  # shapes may be all wrong, which is what tuning is for
+    field = of_host(target, text, name, drive.api, host, native=drive.native, options=drive.words, limit=limit)
+    if write and not field.level:
+        hint = "tune on one that is, or on a CPU runtime, or leave out --write"
+        raise Usage(f"{host.label}: is no device of target {target.name}; {hint}")
+    return field
 
 
 def _journal(
@@ -202,7 +212,9 @@ def _showing(book: journal.Journal, budget: float) -> Iterator[Callable[[str | N
 
 
 def _evidence(field: Field, book: journal.Journal, result: Result, shapes: str) -> list[dict[str, str]]:
-    """What the tuning says for itself in the target's file, a row for each width of keys."""
+    """What the tuning says for itself in the target's file, a row for each width of keys; none of a foreign GPU."""
+    if not field.level:
+        return []
     row = {"level": field.level, "api": field.api, "device": field.name, "driver": field.driver}
     row |= {"date": book.head["date"], "shapes": shapes}
     return [{**row, "result": f"{edit.TUNED}{told}"} for told in result.told.values()]

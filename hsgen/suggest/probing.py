@@ -89,6 +89,9 @@ def _match(q: Query) -> str:
     lines.append(f"vendors = [{said['vendor']:#06x}]")
     if said["name"] and plain(said["name"]):
         lines.append(f"names = {literal([said['name']])}")
+    # another runtime on the same processor may name it within its own device's name
+    if (platform := said.get("platform")) and plain(platform):
+        lines.append(f"platforms = {literal([platform])}")
     if compute := said.get("compute", 0):
         lines.append(f"compute = [{compute}, {compute}]")
     return "\n".join(lines) + "\n"

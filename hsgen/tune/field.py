@@ -13,7 +13,7 @@ from typing import Any
 from hsgen import nvrtc, worker
 from hsgen import target as target_files
 from hsgen.backends import native, trial
-from hsgen.backends.hosts import Host, matches, offers
+from hsgen.backends.hosts import Host, evidence_level, offers
 from hsgen.device import Device
 from hsgen.errors import HsgenError, Unavailable, Wrong
 from hsgen.keys import PLAIN, Form
@@ -47,7 +47,7 @@ class Field:
     `native` says that the bundle's C runtime drives the device, which then is number `index` of the API.  `limit` is
     the seconds that a compilation, or a step of a contestant, may take.  `compute` is the capability of an NVIDIA
     GPU, 0 for others.  `name`, `driver` and `level` are for evidence: whether this is a device of the target, or a CPU
-    runtime that runs its kernels.
+    runtime that runs its kernels; `level` is empty on a GPU of another target.
     """
 
     text: str
@@ -248,7 +248,7 @@ def of_host(found: Target, text: str, where: str, api: str, host: Host, *, nativ
         native=native,
         name=f"{host.name} ({host.platform})",
         driver=host.driver,
-        level="cpu" if host.type == "cpu" and not matches(found, host) else "device",
+        level=evidence_level(found, host) or "",
         index=host.handle if native else 0,
         compute=host.compute,
         jobs=os.cpu_count() or 1,

@@ -124,7 +124,7 @@ def ready(request: Mapping[str, Any], send: Send) -> dict[str, Contestant]:
     form = Form(**request["form"])
     context = host = None
     if not request["native"]:
-        host = next(h for h in hosts.hosts() if h.label == request["device"])
+        host = hosts.labelled(request["device"])
         context = opencl.context_for(host)
     out: dict[str, Contestant] = {}
     least = math.inf

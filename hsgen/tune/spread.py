@@ -1,22 +1,27 @@
 """Who runs the races: this machine, one race after the other, or the workers of a Dask cluster, one race each.
 
-Workers of a cluster must have hsgen of the same version and the same kind of device, under the same name.
+Workers of a cluster must have hsgen of the same version and the same device, under the same label.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from dataclasses import replace
+from functools import cache, partial
 from typing import Any
 
 from hsgen import __version__, toolchain
+from hsgen import target as targets
 from hsgen.backends import hosts
+from hsgen.backends.native import library
 from hsgen.errors import Unavailable, Wrong
 from hsgen.keys import PLAIN, Form
 from hsgen.tune.field import Entry, Failed, Field, Tell
 from hsgen.tune.search import Finish, Race, Rung
+from hsgen.worker import hosts as devices
 
 SECONDS = 10  # until nobody is taken to answer
+PATIENCE = 600  # until a worker is taken to be lost, which may first build a C runtime to list its devices
 _HOW: Mapping[str, Any] = {"pure": False, "allow_other_workers": True}  # another if that worker dies meanwhile
 
 
@@ -49,19 +54,38 @@ class Here:
 
 def _race(field: Field, it: Race) -> Finish:
     """Run a race on a worker; what failed is in the finish."""
-    toolchain.prepare_opencl()
-    return field.race(it, lambda name, kind, why: None)
+    return _there(field).race(it, lambda name, kind, why: None)
 
 
 def _run(field: Field, entries: Mapping[str, Entry], key: str, rungs: Sequence[Rung], form: Form, cases: int) -> Finish:
-    toolchain.prepare_opencl()
-    return field.run(entries, key, rungs, lambda name, kind, why: None, form=form, cases=cases)
+    return _there(field).run(entries, key, rungs, lambda name, kind, why: None, form=form, cases=cases)
 
 
-def _about(field: Field) -> tuple[str, bool]:
-    """A worker's version of hsgen, and whether it has the device, as far as that can be asked at once."""
+def _about(field: Field) -> tuple[str, list[str]]:
+    """A worker's version of hsgen, and the labels of its devices."""
+    return __version__, [h.label for h in _hosts(field.api, field.native)]
+
+
+@cache
+def _hosts(api: str, native: bool) -> list[hosts.Host]:
+    """The devices that an API shows on a worker, asked as the command itself asks."""
     toolchain.prepare_opencl()
-    return __version__, field.native or any(h.label == field.device for h in hosts.hosts())
+    if not native:
+        return hosts.hosts()
+    generic = targets.find("generic")
+    return devices(api, library(api, [generic], "u32"))
+
+
+def _there(field: Field) -> Field:
+    """The field on a worker, where the C runtime may count the device otherwise.
+
+    Raises:
+        Unavailable: the worker does not have the device.
+    """
+    host = next((h for h in _hosts(field.api, field.native) if h.label == field.device), None)
+    if host is None:
+        raise Unavailable(f"has no {field.device}")
+    return replace(field, index=host.handle) if field.native else field
 
 
 class Cluster:
@@ -102,14 +126,16 @@ class Cluster:
     def _look(self, worker: str) -> None:
         """Refuse a worker on which every shape would fail."""
         try:
-            version, there = self._client.submit(_about, self._field, workers=[worker], pure=False).result(timeout=60)
+            future = self._client.submit(_about, self._field, workers=[worker], pure=False)
+            version, there = future.result(timeout=PATIENCE)
         except Exception as e:
             what = f"cannot run hsgen ({type(e).__name__}: {' '.join(str(e).split())[:200]})"
             raise Unavailable(f"worker {worker}: {what}; install hsgen {__version__} there") from None
         if version != __version__:
             raise Unavailable(f"worker {worker}: has hsgen {version}; install {__version__} there")
-        if not there:
-            raise Unavailable(f"worker {worker}: has no {self._field.device}; start workers where that device is")
+        if self._field.device not in there:
+            shown = f"it has {'; '.join(there)}" if there else "it has none"
+            raise Unavailable(f"worker {worker}: has no {self._field.device}, {shown}; start workers where that is")
 
     @property
     def at_once(self) -> int:

@@ -303,9 +303,10 @@ def small(tmp_path: Path) -> Path:
 
 
 def test_bench_measures_keys_with_values(embedded: Host, small: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    own = f"bench -t {small} --device Intel"
+    own = f"bench -t {small}"
+    device = ["--device", embedded.platform]
     command = f"{own} --key f32 --key u32 --value v8 --value none --order both --sizes 3000 --rounds 2"
-    assert main([*command.split(), "--json"]) == 0
+    assert main([*command.split(), *device, "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)["rows"]
     found = [(r["key"], r["value"], r["order"]) for r in rows if r["peer"] is None]
     assert found == [
@@ -318,7 +319,7 @@ def test_bench_measures_keys_with_values(embedded: Host, small: Path, capsys: py
     assert sum(r["peer"] == "copy" for r in rows) == len(found)
     assert all(r["roof_share"] > 0 and r["bits"] == [0, 32] and not r["counted"] for r in rows if r["peer"] is None)
     command = f"{own} --key f32 --value v8 --order descending --sizes 3000 --rounds 1"
-    assert main([*command.split()]) == 0
+    assert main([*command.split(), *device]) == 0
     assert re.search(r"^small  f32 down  v8  random\nn +what.*\n3000 +hsgen auto ", capsys.readouterr().out, re.M)
 
 
@@ -327,8 +328,8 @@ def test_bench_measures_keys_with_values(embedded: Host, small: Path, capsys: py
 )
 def test_bench_measures_features(embedded: Host, small: Path, options: str, capsys: pytest.CaptureFixture[str]) -> None:
     name = "cpu" if "packed" in options else small  # which has no keys of 64 bits
-    command = f"bench -t {name} --device Intel --key u32 --sizes 2^12 --rounds 1 --json --against= {options}"
-    assert main(command.split()) == 0
+    command = f"bench -t {name} --key u32 --sizes 2^12 --rounds 1 --json --against= {options}"
+    assert main([*command.split(), "--device", embedded.platform]) == 0
     own, copy = json.loads(capsys.readouterr().out)["rows"]
     assert own["peer"] is None and copy["peer"] == "copy"
     assert own["counted"] == ("count" in options) and own["key"] == "u32"

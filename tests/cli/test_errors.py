@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from hsgen import render, resources, target
-from hsgen.backends import hosts, trial
+from hsgen.backends import hosts, selection, trial
 from hsgen.backends.hosts import Host
 from hsgen.cli import main
 from hsgen.errors import Wrong
@@ -251,7 +251,7 @@ def test_a_compiler_that_hangs_or_crashes(
 
 
 def test_host_selection_by_name(embedded: Host) -> None:
-    assert hosts.pick(embedded.platform).label == embedded.label
+    assert selection.pick(embedded.platform, hosts.hosts()).label == embedded.label
 
 
 @pytest.mark.parametrize(

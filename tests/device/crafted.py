@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from hsgen import target, toolchain, vendor
-from hsgen.backends import native
+from hsgen.backends import native, selection
 from hsgen.backends.engine import Engine
 from hsgen.backends.harness import Harness, Native
 from hsgen.errors import Wrong
@@ -102,7 +102,7 @@ def main() -> None:
     toolchain.prepare_opencl()
     path, options, at = sys.argv[1:4]
     harness = Harness(Path(path))
-    (index,) = [h.handle for h in harness.hosts("opencl") if "Intel" in h.platform][:1]
+    index = next(h.handle for h in harness.hosts("opencl") if selection.embedded(h))
     engine = Native(harness, "opencl", crafted(int(at))[0], index, options)
     print(json.dumps(played(engine, 4, 4, 5, 3, 4)))
     engine.close()

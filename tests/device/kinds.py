@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hsgen import target, toolchain
+from hsgen.backends import selection
 from hsgen.backends.engine import KEYS, KEYS_OUT, OTHER, OTHER_VALUES, REPORT, VALUES, VALUES_OUT, Engine
 from hsgen.backends.harness import Harness, Native
 from hsgen.keys import Form
@@ -218,7 +219,7 @@ def main() -> None:
     if api == "opencl":
         toolchain.prepare_opencl()
     harness = Harness(Path(path))
-    index = next(h.handle for h in harness.hosts(api) if api != "opencl" or "Intel" in h.platform)
+    index = next(h.handle for h in harness.hosts(api) if api != "opencl" or selection.embedded(h))
     engine = Native(harness, api, sort_of(name, kind), index, options)
     count, problem = wrong(engine, kind)
     print(json.dumps((count, problem or engine.messages())))

@@ -54,40 +54,40 @@ hsgen() { "$python" -m hsgen "$@"; }
 
 check() {
   step doctor hsgen doctor
-  step cuda hsgen validate --api cuda -t "$target" --full --device NVIDIA
-  step cuda-radix hsgen validate --api cuda -t "$target" --algorithm radix --full --option poison=1 --device NVIDIA
+  step cuda hsgen validate --api cuda -t "$target" --full --device 'NVIDIA#1'
+  step cuda-radix hsgen validate --api cuda -t "$target" --algorithm radix --full --option poison=1 --device 'NVIDIA#1'
   for scan in scan-x1 scan-x1ex scan-x4 scan-x4ex; do
-    step "cuda-$scan" hsgen validate --api cuda -t "$target" --algorithm $scan --device NVIDIA
+    step "cuda-$scan" hsgen validate --api cuda -t "$target" --algorithm $scan --device 'NVIDIA#1'
   done
   for kind in segments mergepath check; do
-    step cuda-$kind hsgen validate --api cuda -t "$target" --algorithm $kind --device NVIDIA
-    step cuda-$kind-v4 hsgen validate --api cuda -t "$target" --algorithm $kind --value v4 --order both --device NVIDIA
+    step cuda-$kind hsgen validate --api cuda -t "$target" --algorithm $kind --device 'NVIDIA#1'
+    step cuda-$kind-v4 hsgen validate --api cuda -t "$target" --algorithm $kind --value v4 --order both --device 'NVIDIA#1'
   done
-  step cuda-changes hsgen validate --api cuda -t "$target" --feature changes --device NVIDIA
+  step cuda-changes hsgen validate --api cuda -t "$target" --feature changes --device 'NVIDIA#1'
   step cuda-large "$python" tests/device/large.py "$target" 2^30-1 2^30 2^32+12345
-  step cuda-graph hsgen validate --api cuda -t "$target" --option graph=1 --device NVIDIA
-  step cuda-generic hsgen validate --api cuda -t generic --device NVIDIA
+  step cuda-graph hsgen validate --api cuda -t "$target" --option graph=1 --device 'NVIDIA#1'
+  step cuda-generic hsgen validate --api cuda -t generic --device 'NVIDIA#1'
   sanitize
   if has_vulkan; then
-    step vulkan hsgen validate --api vulkan -t "$others" --full --bundle "$bundle" --device NVIDIA
-    step vulkan-addresses hsgen validate --api vulkan -t "$others" --option binding_limit=4096 --bundle "$bundle" --device NVIDIA
+    step vulkan hsgen validate --api vulkan -t "$others" --full --bundle "$bundle" --device 'NVIDIA#1'
+    step vulkan-addresses hsgen validate --api vulkan -t "$others" --option binding_limit=4096 --bundle "$bundle" --device 'NVIDIA#1'
     if ls /usr/share/vulkan/explicit_layer.d/*alidation*.json >/dev/null 2>&1; then
-      step vulkan-validation hsgen validate --api vulkan -t "$others" --option validation=1 --bundle "$bundle" --device NVIDIA
+      step vulkan-validation hsgen validate --api vulkan -t "$others" --option validation=1 --bundle "$bundle" --device 'NVIDIA#1'
     else
       leave vulkan-validation "the validation layers are not installed"
     fi
-    step vulkan-generic hsgen validate --api vulkan -t generic --bundle "$bundle" --device NVIDIA
+    step vulkan-generic hsgen validate --api vulkan -t generic --bundle "$bundle" --device 'NVIDIA#1'
   else
     leave vulkan "no loader libvulkan.so.1, or no header vulkan/vulkan_core.h"
   fi
   if "$python" -c 'import pyopencl' 2>/dev/null; then
-    step opencl hsgen validate -t generic --full --device NVIDIA
-    step opencl-radix hsgen validate -t generic --algorithm radix --device NVIDIA
+    step opencl hsgen validate -t generic --full --device 'NVIDIA#1'
+    step opencl-radix hsgen validate -t generic --algorithm radix --device 'NVIDIA#1'
   else
     leave opencl "pyopencl is not installed"
   fi
   if echo '#include <CL/cl.h>' | cc -E -x c - >/dev/null 2>&1; then
-    step opencl-c hsgen validate -t generic --runtime c --device NVIDIA
+    step opencl-c hsgen validate -t generic --runtime c --device 'NVIDIA#1'
   else
     leave opencl-c "no header CL/cl.h"
   fi
@@ -123,11 +123,11 @@ time.sleep(3600)' &
 bench() {
   local sizes=2^10..2^28
   awake
-  step bench-cuda hsgen bench --api cuda -t "$target" --sizes $sizes --against cub --json --device NVIDIA
-  step bench-radix hsgen bench --api cuda -t "$target" --algorithm radix --sizes $sizes --against cub --json --device NVIDIA
+  step bench-cuda hsgen bench --api cuda -t "$target" --sizes $sizes --against cub --json --device 'NVIDIA#1'
+  step bench-radix hsgen bench --api cuda -t "$target" --algorithm radix --sizes $sizes --against cub --json --device 'NVIDIA#1'
   bench_parted
   if has_vulkan; then
-    step bench-vulkan hsgen bench --api vulkan -t "$others" --sizes $sizes --against "" --bundle "$bundle" --json --device NVIDIA
+    step bench-vulkan hsgen bench --api vulkan -t "$others" --sizes $sizes --against "" --bundle "$bundle" --json --device 'NVIDIA#1'
   else
     leave bench-vulkan "no loader libvulkan.so.1, or no header vulkan/vulkan_core.h"
   fi
@@ -139,14 +139,14 @@ bench_parted() {
   for value in none v4; do
     for size in 22 26; do
       step "bench-segments-$value-$size" hsgen bench --api cuda -t "$target" --key u32 --value $value --algorithm segments \
-        --sizes 2^$size --segments 2^10,2^14,2^18,2^20 --against cub,cub-radix,hsgen:plain --json --device NVIDIA
+        --sizes 2^$size --segments 2^10,2^14,2^18,2^20 --against cub,cub-radix,hsgen:plain --json --device 'NVIDIA#1'
     done
     step "bench-rows-$value" hsgen bench --api cuda -t "$target" --key u32 --value $value --algorithm segments --rows \
-      --sizes 2^22,2^26 --segments 2^10,2^14,2^18,2^20 --against cub,cub-radix --json --device NVIDIA
+      --sizes 2^22,2^26 --segments 2^10,2^14,2^18,2^20 --against cub,cub-radix --json --device 'NVIDIA#1'
     step "bench-merge-$value" hsgen bench --api cuda -t "$target" --key u32 --value $value --algorithm mergepath \
-      --sizes 2^21..2^28 --against cub --json --device NVIDIA
+      --sizes 2^21..2^28 --against cub --json --device 'NVIDIA#1'
     step "bench-changes-$value" hsgen bench --api cuda -t "$target" --key u32 --value $value --feature changes \
-      --sizes 2^16..2^28 --against hsgen:plain --json --device NVIDIA
+      --sizes 2^16..2^28 --against hsgen:plain --json --device 'NVIDIA#1'
   done
 }
 
@@ -159,7 +159,7 @@ parted() {
 forms() {
   local all="--order both --feature range --feature count"
   rm -f "$out"/form-*.done
-  form() { step "form-$1" hsgen validate --api "${@:2}" --device NVIDIA && touch "$out/form-$1.done"; }
+  form() { step "form-$1" hsgen validate --api "${@:2}" --device 'NVIDIA#1' && touch "$out/form-$1.done"; }
   local jobs=()
   for value in none v4 v8 v16 index index64; do
     for key in u8 u16 u32 u64; do jobs+=("cuda-$key-$value cuda -t $target --key $key --value $value $all"); done
@@ -192,7 +192,7 @@ pairs() {
       against=cub
       [ $value = index ] && against=
       step "bench-$key-$value" hsgen bench --api cuda -t "$target" --key $key --value $value --sizes 2^12..2^27 \
-        --against "$against" --json --device NVIDIA
+        --against "$against" --json --device 'NVIDIA#1'
     done
   done
 }

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from hsgen import target, toolchain
+from hsgen.backends import selection
 from hsgen.backends.harness import Harness, Native
 from hsgen.errors import Wrong
 from hsgen.plan import Options
@@ -21,7 +22,7 @@ def main() -> None:
     toolchain.prepare_opencl()
     api, path, device = sys.argv[1:4]
     harness = Harness(Path(path))
-    index = next(h.handle for h in harness.hosts(api) if device in f"{h.platform} {h.name}")
+    index = selection.named(device, harness.hosts(api)).handle
     said = []
     for label in LABELS:
         engine = Native(harness, api, target.find("generic").sort(label, "u32"), index, "")

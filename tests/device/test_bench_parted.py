@@ -32,7 +32,7 @@ def engine(host: Host, algorithm: str, form: Form = PLAIN) -> Direct:
 
 
 def rows_of(command: str, capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
-    code = main(["bench", *command.split(), "--device", "Intel", "--json"])
+    code = main(["bench", *command.split(), "--device", "Intel(R) OpenCL", "--json"])
     out, err = capsys.readouterr()
     if code == 3:
         missing(err)
@@ -163,7 +163,7 @@ def test_what_an_epilogue_costs_is_measured(small: Path, tmp_path: Path, capsys:
     assert own["epilogue"] and own["algorithm"] == plain["algorithm"] == "auto" and copy["peer"] == "copy"
     assert own["bytes"] > plain["bytes"]
     file.write_text("{% set changes_keys = true %}{% macro epilogue(key) %}{{ key }} = 1u;{% endmacro %}")
-    assert main(["bench", *command.split(), "--device", "Intel"]) == 2
+    assert main(["bench", *command.split(), "--device", "Intel(R) OpenCL"]) == 2
     line = "hsgen: --epilogue: changes keys, so that nobody knows how they must come out; measure one that does not"
     assert capsys.readouterr().err.splitlines()[-1] == line
 
@@ -184,7 +184,8 @@ def test_the_table_says_what_was_done(small: Path, capsys: pytest.CaptureFixture
         "--feature changes": "small  u32  no values  random  changes told",
     }
     for more, title in titles.items():
-        assert main(f"bench -t {small} --device Intel --key u32 --sizes 1000 --rounds 1 --against= {more}".split()) == 0
+        command = f"bench -t {small} --key u32 --sizes 1000 --rounds 1 --against= {more}"
+        assert main([*command.split(), "--device", "Intel(R) OpenCL"]) == 0
         assert title in capsys.readouterr().out.splitlines()
 
 

@@ -146,7 +146,7 @@ def test_validation_goes_around_the_report(
         name = str(tmp_path / "small.toml")
     (tmp_path / "good.j2").write_text(CELLS.replace('"cell"', '"cell & 4095u"'), encoding="utf-8")
     (tmp_path / "bad.j2").write_text(CELLS.replace('"cell"', '"(cell & 63u) + 4090u"'), encoding="utf-8")
-    command = ["validate", "-t", name, "--api", api, "--key", "u32", "--device", "Intel"]
+    command = ["validate", "-t", name, "--api", api, "--key", "u32", "--device", "Intel(R) OpenCL"]
     assert main([*command, "--epilogue", str(tmp_path / "good.j2")]) == 0
     capsys.readouterr()
     assert main([*command, "--epilogue", str(tmp_path / "bad.j2")]) == 1

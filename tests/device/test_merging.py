@@ -193,7 +193,18 @@ def test_metal_kernels_as_another_language(embedded: Host, case: str) -> None:
 
 @pytest.mark.nightly  # by day it does so through Vulkan
 def test_the_command_line_validates_merges(embedded: Host, capsys: pytest.CaptureFixture[str]) -> None:
-    chosen = ["--device", "Intel", "--key", "f32", "--order", "both", "--value", "v8", "--algorithm", "mergepath"]
+    chosen = [
+        "--device",
+        "Intel(R) OpenCL",
+        "--key",
+        "f32",
+        "--order",
+        "both",
+        "--value",
+        "v8",
+        "--algorithm",
+        "mergepath",
+    ]
     assert main(["validate", "-t", "intel-gen8", *chosen, "--json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)
     assert row["algorithm"] == "mergepath" and row["failures"] == 0 and row["cases"] >= 4000
@@ -201,7 +212,7 @@ def test_the_command_line_validates_merges(embedded: Host, capsys: pytest.Captur
 
 @pytest.mark.nightly  # by day in test_kinds.py, at fewer counts
 def test_the_c_runtime_merges(embedded: Host, capsys: pytest.CaptureFixture[str]) -> None:
-    more = ["--runtime", "c", "--device", "Intel", "--key", "u64", "--value", "v4", "--json"]
+    more = ["--runtime", "c", "--device", "Intel(R) OpenCL", "--key", "u64", "--value", "v4", "--json"]
     code = main(["validate", "-t", "generic", "--algorithm", "mergepath", *more])
     out, err = capsys.readouterr()
     if code == 3:

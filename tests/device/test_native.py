@@ -119,7 +119,9 @@ def test_a_library_that_is_none(tmp_path: Path) -> None:
 def test_the_c_runtime_sorts_what_pyopencl_sorts(
     embedded: Host, name: str, key: str, option: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code = main(["validate", "-t", name, "--key", key, "--runtime", "c", "--device", "Intel", "--json", *option])
+    code = main(
+        ["validate", "-t", name, "--key", key, "--runtime", "c", "--device", "Intel(R) OpenCL", "--json", *option]
+    )
     out, err = capsys.readouterr()
     if code == 3:
         missing(err)
@@ -134,7 +136,9 @@ def test_the_c_runtime_sorts_what_pyopencl_sorts(
 @pytest.mark.device
 def test_the_c_runtime_is_timed(embedded: Host, capsys: pytest.CaptureFixture[str]) -> None:
     sizes = ["--sizes", "1000,2^14", "--rounds", "2"]
-    code = main(["bench", "-t", TINY, "--key", "u32", "--runtime", "c", "--device", "Intel", "--json", *sizes])
+    code = main(
+        ["bench", "-t", TINY, "--key", "u32", "--runtime", "c", "--device", "Intel(R) OpenCL", "--json", *sizes]
+    )
     out, err = capsys.readouterr()
     if code == 3:
         missing(err)

@@ -36,7 +36,7 @@ def refused(api: str, device: str) -> list[str]:
 
 @pytest.mark.usefixtures("embedded")
 def test_opencl() -> None:
-    named(refused("opencl", "Intel"), "opencl")
+    named(refused("opencl", "Intel(R) OpenCL"), "opencl")
 
 
 def test_vulkan(lavapipe: Lavapipe) -> None:

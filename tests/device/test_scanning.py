@@ -127,7 +127,10 @@ def test_a_wrong_sum_is_caught(embedded: Host) -> None:
 
 @pytest.mark.parametrize("label", [nightly("scan-x1"), "scan-x4ex"])
 def test_the_command_line_validates_scans(embedded: Host, label: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["validate", "-t", "cpu", "--device", "Intel", "--key", "u32", "--algorithm", label, "--json"]) == 0
+    assert (
+        main(["validate", "-t", "cpu", "--device", "Intel(R) OpenCL", "--key", "u32", "--algorithm", label, "--json"])
+        == 0
+    )
     (row,) = json.loads(capsys.readouterr().out)
     assert row["algorithm"] == label and row["failures"] == 0 and row["cases"] >= 4000
 
@@ -149,7 +152,7 @@ def test_what_cannot_be_asked_for_exits_with_2(
 
 @pytest.mark.parametrize(("name", "label"), [("cpu", "scan-x4"), nightly("generic", "scan-x1ex")])
 def test_the_c_runtime_sums(embedded: Host, name: str, label: str, capsys: pytest.CaptureFixture[str]) -> None:
-    more = ["--runtime", "c", "--device", "Intel", "--key", "u64", "--json"]
+    more = ["--runtime", "c", "--device", "Intel(R) OpenCL", "--key", "u64", "--json"]
     code = main(["validate", "-t", name, "--algorithm", label, *more])
     out, err = capsys.readouterr()
     if code == 3:

@@ -119,7 +119,7 @@ def test_the_command_line_validates_segments(
 ) -> None:
     path = tmp_path / "small.toml"
     path.write_text(SMALL)
-    options = ["--device", "Intel", "--key", "u32", "--algorithm", "segments", "--json"]
+    options = ["--device", "Intel(R) OpenCL", "--key", "u32", "--algorithm", "segments", "--json"]
     assert main(["validate", "-t", str(path), *options]) == 0
     (row,) = json.loads(capsys.readouterr().out)
     assert row["algorithm"] == "segments" and row["failures"] == 0 and row["cases"] >= 1000

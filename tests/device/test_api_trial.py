@@ -1,0 +1,146 @@
+"""A compiler that crashes or hangs is an exception of the Python API, not the end of the program."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sorters import SMALL
+
+from hsgen import toolchain
+from hsgen.backends import hosts, trial
+from hsgen.backends.hosts import Host
+from hsgen.backends.opencl import context_for
+from hsgen.errors import Usage, Wrong
+from hsgen.opencl import Sorter
+from hsgen.opencl_check import Checker
+from hsgen.opencl_merge import Merger
+from hsgen.opencl_scan import Scanner
+from hsgen.opencl_segments import SegmentedSorter
+
+pytestmark = pytest.mark.device
+cl = toolchain.pyopencl()
+array = pytest.importorskip("pyopencl.array")
+COMPILER = f"import os, sys, time; sys.stdin.read(); print({trial.BEGUN!r}, flush=True); "
+CRASH = COMPILER + "os.kill(os.getpid(), 11)"
+
+
+@pytest.fixture(scope="module")
+def context(embedded: Host) -> Iterator[Any]:
+    made = context_for(embedded)
+    yield made
+    del made
+
+
+@pytest.fixture(autouse=True)
+def marks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of marks: nothing was tried before.  Trials are on, which other tests do without."""
+    folder = tmp_path / "tried"
+    folder.mkdir()
+    monkeypatch.setattr(trial.toolchain, "writable_cache", lambda name: tmp_path / name)
+    monkeypatch.setenv("HSGEN_TRIAL", "1")
+    return folder
+
+
+@pytest.fixture
+def child(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], list[Any]]:
+    """Puts another program in the place of the process that compiles; returns the list of its calls."""
+    calls: list[Any] = []
+    run = subprocess.run
+
+    def replace(program: str) -> list[Any]:
+        def other(command: list[str], **more: Any) -> subprocess.CompletedProcess[str]:
+            calls.append(command)
+            return run([sys.executable, "-c", program], **more)
+
+        monkeypatch.setattr(trial.subprocess, "run", other)
+        return calls
+
+    return replace
+
+
+@pytest.mark.parametrize("kind", [Sorter, Checker, Merger, Scanner, SegmentedSorter], ids=lambda x: x.__name__)
+def test_a_crash_is_an_exception(kind: Any, context: Any, embedded: Host, child: Callable[[str], list[Any]]) -> None:
+    """Each time, since nothing says that it went well."""
+    calls = child(CRASH)
+    for number in (1, 2):
+        with pytest.raises(Wrong) as crashed:
+            kind(context, "u32", target="generic")
+        assert len(calls) == number
+    (line,) = crashed.value.lines
+    assert line.startswith("targets/generic/kernels/opencl/")
+    assert f": the compiler of {embedded.label} ended with signal 11; " in line
+    log = Path(line.rpartition("; the log is ")[2]).read_text(encoding="utf-8")
+    assert "__kernel void" in log
+
+
+@pytest.mark.parametrize("end", ["sys.exit(1)", "os.abort()", "os._exit(134)"])
+def test_however_it_ends(end: str, context: Any, child: Callable[[str], list[Any]]) -> None:
+    """LLVM calls exit(1) when it gives up."""
+    child(COMPILER + end)
+    with pytest.raises(Wrong, match=r"ended with (signal 6|code 1|code 134); "):
+        Sorter(context, "u32", "generic")
+
+
+def test_a_hang_is_an_exception(context: Any, child: Callable[[str], list[Any]], monkeypatch: Any) -> None:
+    child(COMPILER + "time.sleep(60)")
+    monkeypatch.setattr(trial, "PATIENT", 0.5)
+    with pytest.raises(Wrong, match=r"did not end within 0.5 seconds; "):
+        Sorter(context, "u32", "generic")
+
+
+def test_a_text_is_tried_once(
+    context: Any, marks: Path, tmp_path: Path, child: Callable[[str], list[Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the true process; then another text is, and the same one with another driver."""
+    (tmp_path / "small.toml").write_text(SMALL, encoding="utf-8")
+    small = str(tmp_path / "small.toml")
+    sorter = Sorter(context, "u32", small)
+    queue, host = cl.CommandQueue(context), np.arange(5000, 0, -1, np.uint32)
+    keys = array.to_device(queue, host)
+    sorter(queue, keys)
+    assert (keys.get() == host[::-1]).all()
+    assert len(list(marks.iterdir())) == 1
+    calls = child(CRASH)
+    assert Sorter(context, "u32", small).target == "small" and calls == []
+    with pytest.raises(Wrong):
+        Sorter(context, "i32", small)
+    shown = hosts.hosts()
+    monkeypatch.setattr(hosts, "hosts", lambda: [replace(h, driver="2") for h in shown])
+    with pytest.raises(Wrong):
+        Sorter(context, "u32", small)
+    assert len(calls) == 2 and len(list(marks.iterdir())) == 1
+
+
+def test_trials_can_be_left_out(
+    context: Any, marks: Path, child: Callable[[str], list[Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = child(CRASH)
+    monkeypatch.setenv("HSGEN_TRIAL", "0")
+    assert Scanner(context, "u32", target="generic").target == "generic"
+    monkeypatch.setenv("HSGEN_TRIAL", "no")
+    with pytest.raises(Usage, match="HSGEN_TRIAL=no: unknown; give 0 to compile without a trial, or 1"):
+        Scanner(context, "u32", target="generic")
+    assert calls == [] and list(marks.iterdir()) == []
+
+
+def test_a_program_that_cannot_start_another(
+    context: Any, marks: Path, child: Callable[[str], list[Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such as one that found hsgen by sys.path, or that has Python built in; it is warned and goes on."""
+    calls = child("import sys; sys.exit('No module named hsgen')")
+    said = "no process can be started that compiles: code 1, No module named hsgen: a crash of the compiler would"
+    with pytest.warns(RuntimeWarning, match=said):
+        Scanner(context, "u32", target="generic")
+    monkeypatch.setattr(sys, "executable", "/usr/bin/blender")
+    with pytest.warns(
+        RuntimeWarning, match="this process, which is no Python interpreter that starts another: a crash"
+    ):
+        Scanner(context, "u32", target="generic")
+    assert len(calls) == 1 and list(marks.iterdir()) == []
