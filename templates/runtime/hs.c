@@ -23,6 +23,7 @@ const char *hs_status_text(hs_status status)
     case HS_ERROR_RANGE: return "the range of bits is out of order or reaches beyond the key";
     case HS_ERROR_PARTS: return "the parts do not fit the count or the key, or the sort takes none";
     case HS_ERROR_SEGMENTS: return "an offset of a segment decreases or runs past n; nothing was written";
+    case HS_ERROR_BUSY: return "another thread is in a call of the same sorter";
     }
     return "unknown status";
 }

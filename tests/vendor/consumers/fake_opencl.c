@@ -43,7 +43,10 @@ static object *alive(void *handle, enum kind kind)
 static int fails(const char *function)
 {
     if (++fake.calls < fake.fail_at || fake.calls > fake.last || fake.fail_at == 0) return 0;
-    if (!fake.failed) fake.failed = function;
+    if (!fake.failed) {
+        fake.failed = function;
+        fake.asked = fake.what;
+    }
     return 1;
 }
 #define FAILS fails(__func__)
@@ -111,6 +114,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetDeviceInfo(cl_device_id d, cl_device_info w
     const cl_ulong local = 65536;
     cl_platform_id own = (cl_platform_id)&platform;
     alive(d, DEVICE);
+    fake.what = what;
     if (FAILS) return fake.code;
     switch (what) {
     case CL_DEVICE_TYPE: return ANSWER(type);

@@ -10,6 +10,7 @@ struct fake {
     unsigned fail_at, last;  /* the first and the last that fail; 0: none does */
     cl_int code;             /* with which they fail */
     const char *failed;      /* the function that has failed first */
+    cl_uint what, asked;     /* the property that the last query was for; that of the query that has failed first */
     int alive;               /* objects that have been made and not released */
     unsigned enqueued;       /* kernels */
     unsigned waited;         /* events that commands waited for */
