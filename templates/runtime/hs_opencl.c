@@ -402,6 +402,7 @@ static hs_status hs_opencl_perform(hs_opencl *sorter, cl_command_queue queue, co
     call.plan.n = args->n;
     call.plan.parts = args->parts;
     call.plan.options = &args->options;
+    call.spans[HS_COUNT].where = args->count != NULL; /* all that is looked at where the call is idle */
     if (!hs_idle(sort, args->n)) status = hs_parts(args, call.parts, call.spans, error);
     if (status == HS_OK) status = hs_survey(sort, &call.plan, call.spans);
     for (i = 0; i < sort->step_count && status == HS_OK; i++)
