@@ -16,7 +16,7 @@
 
 /* FUZZ_SCRATCH: the bytes to which scratch is aligned.  FUZZ_SAME_HANDLE: a buffer is in place of another only where it
  * is the same object, not where it begins at the same place.  FUZZ_LEAST_ROOM: of two that are in place the lesser room
- * counts.  FUZZ_WHOLE: a room of UINT64_MAX is not taken.  FUZZ_WIDE: whether kernels for 64-bit counts exist.
+ * counts.  FUZZ_WHOLE: a room that runs past the end of all addresses counts as none.  FUZZ_WIDE: whether kernels for 64-bit counts exist.
  * FUZZ_GRIDS: whether grids of counts on the device are launched by.  FUZZ_LIMITED: the device may refuse more. */
 enum { FUZZ_MEMORIES = 12, FUZZ_LAUNCHES = 512, FUZZ_CALLS = 30000 };
 
@@ -179,11 +179,12 @@ static int fuzz_buffers(const fuzz_case *c, const fuzz_play *p)
     return given[HS_VALUES_OUT] == given[HS_DESTINATION];
 }
 
-/* The bytes that a part says that it holds; none where it runs past the end of all addresses. */
+/* The bytes that a part can hold by what is said of it, up to the end of all addresses. */
 static uint64_t fuzz_holds(const fuzz_part *part)
 {
-    if (part->unknown) return UINT64_MAX - part->offset;
-    return part->offset > UINT64_MAX - part->room || (FUZZ_WHOLE && part->room == UINT64_MAX) ? 0 : part->room;
+    const uint64_t left = UINT64_MAX - part->offset;
+    if (part->unknown || part->room > left || (FUZZ_WHOLE && part->room == UINT64_MAX)) return FUZZ_WHOLE ? 0 : left;
+    return part->room;
 }
 
 /* Whether all that is given is large enough, aligned and apart. */
@@ -302,10 +303,11 @@ static void fuzz_compare(const fuzz_case *c, const fuzz_play *p, const hs_step *
             fuzz_expect(l->bound[k].memory == part->memory && l->bound[k].begin == part->offset + at, c,
                         "a buffer is bound elsewhere");
         }
-        for (i = 0; i < HS_ROLES; i++)
-            within |= c->at[i].memory == l->bound[k].memory && l->bound[k].begin + slack >= c->at[i].offset &&
-                      (c->at[i].unknown || (l->bound[k].begin < c->at[i].offset + c->at[i].room &&
-                                            l->bound[k].end <= c->at[i].offset + c->at[i].room));
+        for (i = 0; i < HS_ROLES; i++) {
+            const uint64_t holds = fuzz_holds(&c->at[i]), from = c->at[i].offset, begin = l->bound[k].begin;
+            within |= c->at[i].memory == l->bound[k].memory && begin + slack >= from &&
+                      (begin < from || begin - from < holds) && (!l->bound[k].end || l->bound[k].end - from <= holds);
+        }
         fuzz_expect(within, c, "what is bound lies in no buffer of the call");
     }
 }
