@@ -18,7 +18,7 @@
  * is the same object, not where it begins at the same place.  FUZZ_LEAST_ROOM: of two that are in place the lesser room
  * counts.  FUZZ_WHOLE: a room that runs past the end of all addresses counts as none.  FUZZ_WIDE: whether kernels for 64-bit counts exist.
  * FUZZ_GRIDS: whether grids of counts on the device are launched by.  FUZZ_LIMITED: the device may refuse more. */
-enum { FUZZ_MEMORIES = 12, FUZZ_LAUNCHES = 512, FUZZ_CALLS = 30000 };
+enum { FUZZ_MEMORIES = 12, FUZZ_LAUNCHES = 512, FUZZ_CALLS = 24000 };
 
 /* A part of a memory; memory 0: none.  `unknown`: its room is not told. */
 typedef struct fuzz_part {
@@ -521,7 +521,7 @@ static int fuzz_main(int argc, char **argv, size_t count)
     printf("seed %llu\n", (unsigned long long)fuzz_seed);
     fflush(stdout);
     fuzz_nulls();
-    while (seconds ? difftime(time(NULL), begin) < seconds : fuzz_calls < FUZZ_CALLS) {
+    while (seconds > 0 ? difftime(time(NULL), begin) < seconds : fuzz_calls < FUZZ_CALLS) {
         const hs_sort *s = &fuzz_sorts[fuzz_below(count)];
         int i;
         if (!fuzz_create(s)) {
