@@ -32,7 +32,10 @@ typedef struct hs_metal_target {
     const hs_metal_kernels *const *sorts; /* in the order of the target's */
 } hs_metal_target;
 
-/* A sort or scan built for one device.  Encoding only reads it, so threads may share it. */
+/* A sort or scan built for one device.
+ *
+ * THREADS: encoding only reads it, so threads may share it; a command buffer is for one thread at a time.  All other
+ * functions may be called by any thread, but for hs_metal_release while another uses the sorter. */
 typedef struct hs_metal hs_metal;
 
 /* What went wrong beyond the status: the code of Metal's NSError, and the first lines of what it says.  Optional. */

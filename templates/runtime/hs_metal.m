@@ -311,8 +311,9 @@ hs_status hs_metal_match_kind(const hs_metal_target *const *targets, size_t coun
     @autoreleasepool {
         facts.type = HS_GPU;
         facts.name = [[device name] UTF8String];
+        if (!facts.name) return HS_ERROR_API;
         facts.platform = "Metal";
-        if (facts.name && strncmp(facts.name, "Apple", 5) == 0) facts.vendor = 0x106b; /* Metal tells no numbers */
+        if (strncmp(facts.name, "Apple", 5) == 0) facts.vendor = 0x106b; /* Metal tells no numbers */
         for (t = 0; t < count; t++) {
             const hs_target *target = targets[t]->target;
             const uint32_t suits = hs_suits(target, &facts);

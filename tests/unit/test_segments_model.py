@@ -110,10 +110,15 @@ def test_bad_offsets_are_refused_and_nothing_is_stored() -> None:
             [5, 4],
             [0, 2000, 0, 2000, 0, 2000, 0] * 40,
             [2**32 - 1, 2**32 - 1],
+            [2001],
+            [2**32 - 1],
         ):
             how = Options(parts=len(offsets) - 1)
             found = model.run(p, sort_of(p).plan, keys, np.array(offsets), how=how)
             assert found.refused and (found.places == -1).all(), offsets
+        for offset in (0, 2000):
+            found = model.run(p, sort_of(p).plan, keys, np.array([offset]), how=Options(parts=0))
+            assert not found.refused and np.array_equal(found.keys, keys), offset
 
 
 def test_the_model_sees_a_window_that_no_tile_holds() -> None:

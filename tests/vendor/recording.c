@@ -38,7 +38,8 @@ typedef struct event {
 static object objects[OBJECTS];
 static event events[EVENTS];
 static uint32_t object_count, live, event_count, barrier_count, drop;
-static uint32_t calls, fail_call; /* calls that can fail, and the one that does */
+static uint32_t calls, fail_call; /* calls that can fail, and the first that does */
+static int fail_on;               /* whether all after it do */
 static VkResult fail_code;
 static const char *missing;
 static int errors, checks;
@@ -59,7 +60,7 @@ static int check(int good, const char *what)
     return 0;
 }
 
-static int fails(void) { return ++calls == fail_call; }
+static int fails(void) { return ++calls == fail_call || (fail_on && fail_call && calls > fail_call); }
 
 #ifdef calloc
 void *calloc(size_t count, size_t size)
@@ -382,6 +383,7 @@ static hs_vulkan_device fresh(uint32_t width)
     memset(&control, 0, sizeof control);
     memset(objects, 0, sizeof objects);
     object_count = live = event_count = barrier_count = calls = fail_call = 0;
+    fail_on = 0;
     missing = NULL;
     properties.apiVersion = VK_API_VERSION_1_3;
     properties.deviceType = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
@@ -1143,6 +1145,53 @@ static void matching(const hs_target *first, uint32_t width)
     check(hs_vulkan_match(targets, 3, bare.key, NULL, &device, &sort) == HS_OK && !sort, "none runs");
 }
 
+/* Let every call of a search fail in turn, alone and with all after it: the best target, or an error, and never
+ * another target.  The device is one whose extensions say what it can do. */
+static void failing_matches(const hs_target *first, uint32_t width)
+{
+    static const VkResult codes[] = {VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY, VK_ERROR_DEVICE_LOST,
+                                     VK_ERROR_LAYER_NOT_PRESENT, VK_ERROR_UNKNOWN, VK_INCOMPLETE};
+    static const char *const name[] = {"fake"};
+    hs_match match;
+    hs_kernel kernels[64];
+    hs_sort wide = *first->sorts[0], alone = wide;
+    const hs_sort *const both[] = {&wide, &alone};
+    const hs_target best = {"best", &match, both, 1}, any = {"any", NULL, both + 1, 1}, *const targets[] = {&any, &best};
+    const hs_sort *sort = NULL;
+    uint32_t c, k, trial, needed, useful;
+    context = "failing matches";
+    memset(&match, 0, sizeof match);
+    match.name_count = 1;
+    match.names = name;
+    if (!check(wide.kernel_count <= 64, "room for kernels")) return;
+    memcpy(kernels, wide.kernels, wide.kernel_count * sizeof kernels[0]);
+    for (k = 0; k < wide.kernel_count; k++) kernels[k].subgroup = k ? 1 : width;
+    wide.kernels = kernels;
+    for (trial = 0; trial < 2; trial++)
+        for (c = 0; c < sizeof codes / sizeof codes[0]; c++)
+            for (k = 1;; k++) {
+                hs_vulkan_device device = fresh(width);
+                hs_status status, expected = status_of(codes[c], 0);
+                const int memory = codes[c] == VK_ERROR_OUT_OF_HOST_MEMORY, again = codes[c] == VK_INCOMPLETE && !trial;
+                uint32_t made;
+                properties.apiVersion = VK_API_VERSION_1_1;
+                device.features = UINT32_MAX;
+                context_n = 100 * c + k;
+                fail_code = codes[c];
+                fail_call = k;
+                fail_on = (int)trial;
+                status = hs_vulkan_match(targets, 2, wide.key, NULL, &device, &sort);
+                made = calls;
+                if (status == HS_OK) check(sort == &wide, "no other target");
+                else check(sort == NULL && status == expected, "the status of what failed");
+                if (made < k) break;
+                check(status != HS_OK || again || !memory, "what failed is not passed over");
+                calls = 0;
+                check(hs_vulkan_features(&wide, &device, &needed, &useful) == status, "features agrees with match");
+            }
+    context_n = 0;
+}
+
 static void sweeps(const hs_sort *sort, uint32_t width)
 {
     hs_vulkan_device device = fresh(width);
@@ -1594,6 +1643,7 @@ int main(int argc, char **argv)
         too_large(sort, width);
     }
     if (!drop) matching(target, 16);
+    if (!drop) failing_matches(target, 16);
     if (drop) {
         printf("target %s: barrier %u forgotten in %u sorts, missed in %u of them\n", target->name, (unsigned)drop,
                (unsigned)had_dropped, (unsigned)(had_dropped - found_dropped));

@@ -53,8 +53,8 @@ def _valued(p: Params, *more: Buffer) -> tuple[Buffer, ...]:
 
 
 def begin(p: Params) -> Kernel:
-    """Return the kernel that notes the number of segments and clears counts."""
-    return _kernel(p, "begin", "note the number of segments, clear counts", (WORDS,), lanes=1)
+    """Return the kernel that notes the number of segments, clears counts, and without segments checks the offset."""
+    return _kernel(p, "begin", "note the number of segments, clear counts", (OFFSETS, WORDS), lanes=1)
 
 
 def sift(p: Params) -> Kernel:

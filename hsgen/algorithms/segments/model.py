@@ -103,6 +103,8 @@ class _Play:
 def _begin(m: _Play, at: Launch) -> None:
     m.words[:HEAD] = 0
     m.words[PARTS] = at.argument
+    if at.argument == 0 and m.offsets is not None and m.offsets[0] > m.n:
+        m.words[STATUS] = 1
 
 
 def _sift(m: _Play, at: Launch) -> None:

@@ -35,6 +35,7 @@ static object named = {"string", 1, NULL, 0, 0}, said = {"string", 1, NULL, 0, 0
 static object classes[] = {{"NSString", 1, NULL, 0, 0}, {"NSAutoreleasePool", 1, NULL, 0, 0}};
 static const object *bound; /* the pipeline of the next dispatch */
 static int open_encoder;
+static fake_dispatch next;
 
 /* What the compiler leaves in a program for the runtime's sake. */
 char __objc_class_name_NSString, __objc_class_name_NSAutoreleasePool;
@@ -137,6 +138,7 @@ static object *name(object *self, const selector *which)
 {
     (void)self;
     (void)which;
+    if (fails()) return NULL;
     named.text = (char *)(uintptr_t)fake.name;
     return &named;
 }
@@ -232,6 +234,8 @@ static void set_pipeline(object *self, const selector *which, const object *stat
     (void)self;
     (void)which;
     bound = state;
+    memset(&next, 0, sizeof next);
+    next.kernel = state->text;
     if (fake.shows) printf("%s", state->text);
 }
 static void set_buffer(object *self, const selector *which, const object *buffer, unsigned long at, unsigned long index)
@@ -239,6 +243,9 @@ static void set_buffer(object *self, const selector *which, const object *buffer
     (void)self;
     (void)which;
     if (fake.shows) printf(" %lu=%c+%lu", index, buffer->tag, at);
+    if (index > 30 || at >= buffer->length) fake.wrong++;
+    next.tags[index & 31] = buffer->tag;
+    next.at[index & 31] = at;
 }
 static void set_bytes(object *self, const selector *which, const void *bytes, unsigned long count, unsigned long index)
 {
@@ -249,6 +256,8 @@ static void set_bytes(object *self, const selector *which, const void *bytes, un
     if (count != 24) fake.wrong++;
     memcpy(&n, bytes, sizeof n);
     memcpy(rest, (const char *)bytes + sizeof n, sizeof rest);
+    next.n = n;
+    memcpy(next.numbers, rest, sizeof rest);
     if (fake.shows)
         printf(" %lu=%" PRId64 ",%" PRId32 ",%" PRId32 ",%" PRId32, index, n, rest[0], rest[1], rest[2]);
 }
@@ -258,6 +267,10 @@ static void dispatch(object *self, const selector *which, size grid, size lanes)
     (void)which;
     if (!bound || !open_encoder || grid.depth != 1 || lanes.height != 1 || lanes.depth != 1) fake.wrong++;
     fake.dispatches++;
+    next.grid[0] = grid.width;
+    next.grid[1] = grid.height;
+    next.lanes = lanes.width;
+    if (fake.dispatched) fake.dispatched(&next);
     if (fake.shows) printf(" %lux%lu/%lu\n", grid.width, grid.height, lanes.width);
 }
 static void barrier(object *self, const selector *which, unsigned long scope)

@@ -5,6 +5,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What is dispatched: the pipeline's kernel, where buffers begin, by their tags, and the numbers. */
+typedef struct fake_dispatch {
+    const char *kernel;
+    char tags[32]; /* 0 behind the last buffer */
+    uint64_t at[32];
+    int64_t n;
+    int32_t numbers[3];
+    uint64_t grid[2], lanes;
+} fake_dispatch;
+
 typedef struct fake_metal {
     const char *name;
     uint64_t lanes, local_bytes;            /* of a threadgroup */
@@ -12,6 +22,7 @@ typedef struct fake_metal {
     unsigned long calls, fail;              /* calls that can fail, and the one that does; 0: none */
     long alive;                             /* objects that are owned by somebody */
     int shows;                              /* whether what is encoded is printed */
+    void (*dispatched)(const fake_dispatch *what); /* is handed each dispatch; may be null */
     unsigned long encoders, ended, dispatches, barriers, wrong;
 } fake_metal;
 

@@ -10,7 +10,7 @@
 struct fake fake;
 
 enum kind { CONTEXT = 1, DEVICE, PLATFORM, QUEUE, PROGRAM, KERNEL, EVENT, BUFFER };
-enum { ARGUMENTS = 16 };
+enum { ARGUMENTS = FAKE_ARGUMENTS };
 
 typedef struct object {
     enum kind kind;
@@ -20,10 +20,11 @@ typedef struct object {
     struct object *arguments[ARGUMENTS]; /* buffers; null where the argument is none */
     unsigned set;                        /* a bit for each argument that has been set */
     char name[64];
+    long long numbers[ARGUMENTS]; /* of arguments that are no buffers */
 } object;
 
-static object platform = {PLATFORM, 1, 0, 0, NULL, {NULL}, 0, ""}, device = {DEVICE, 1, 0, 0, NULL, {NULL}, 0, ""};
-static object context = {CONTEXT, 1, 0, 0, NULL, {NULL}, 0, ""}, queue = {QUEUE, 1, 0, 0, NULL, {NULL}, 0, ""};
+static object platform = {PLATFORM, 1, 0, 0, NULL, {NULL}, 0, "", {0}}, device = {DEVICE, 1, 0, 0, NULL, {NULL}, 0, "", {0}};
+static object context = {CONTEXT, 1, 0, 0, NULL, {NULL}, 0, "", {0}}, queue = {QUEUE, 1, 0, 0, NULL, {NULL}, 0, "", {0}};
 
 static void demand(int holds, const char *what)
 {
@@ -43,7 +44,10 @@ static object *alive(void *handle, enum kind kind)
 static int fails(const char *function)
 {
     if (++fake.calls < fake.fail_at || fake.calls > fake.last || fake.fail_at == 0) return 0;
-    if (!fake.failed) fake.failed = function;
+    if (!fake.failed) {
+        fake.failed = function;
+        fake.asked = fake.what;
+    }
     return 1;
 }
 #define FAILS fails(__func__)
@@ -111,6 +115,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetDeviceInfo(cl_device_id d, cl_device_info w
     const cl_ulong local = 65536;
     cl_platform_id own = (cl_platform_id)&platform;
     alive(d, DEVICE);
+    fake.what = what;
     if (FAILS) return fake.code;
     switch (what) {
     case CL_DEVICE_TYPE: return ANSWER(type);
@@ -208,10 +213,16 @@ CL_API_ENTRY cl_int CL_API_CALL clGetKernelWorkGroupInfo(cl_kernel kernel, cl_de
 CL_API_ENTRY cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint index, size_t bytes, const void *value)
 {
     object *o = alive(kernel, KERNEL);
-    const int wide = index == 2 && strcmp(o->name, "wide") == 0; /* the count of a kernel of two buffers */
+    const int wide = fake.buffers ? bytes == sizeof(cl_long) && index >= fake.buffers(o->name)
+                                  : index == 2 && strcmp(o->name, "wide") == 0; /* after the two buffers of a kernel */
+    cl_long number = 0;
+    cl_int narrow = 0;
     demand(index < ARGUMENTS && value && (bytes == sizeof(cl_mem) || bytes == sizeof(cl_int)), "a strange argument");
     demand(!wide || bytes == sizeof(cl_long), "a count that is none of 64 bits");
     if (FAILS) return fake.code;
+    if (wide) memcpy(&number, value, sizeof number);
+    else memcpy(&narrow, value, sizeof narrow);
+    o->numbers[index] = wide ? number : narrow;
     o->arguments[index] = NULL;
     if (bytes == sizeof(cl_mem) && !wide) {
         memcpy(&o->arguments[index], value, bytes);
@@ -269,6 +280,27 @@ static void look_at_events(cl_uint count, const cl_event *events)
     for (i = 0; i < count; i++) alive(events[i], EVENT);
 }
 
+static void tell(const object *o, const size_t *size, const size_t *lanes)
+{
+    struct fake_launch launch;
+    unsigned i;
+    memset(&launch, 0, sizeof launch);
+    launch.kernel = o->name;
+    for (i = 0; i < 2; i++) {
+        launch.size[i] = size[i];
+        launch.lanes[i] = lanes[i];
+    }
+    for (i = 0; i < ARGUMENTS && (o->set >> i & 1); i++, launch.count++) {
+        object *b = o->arguments[i];
+        launch.numbers[i] = o->numbers[i];
+        if (!b) continue;
+        launch.roots[i] = (cl_mem)(b->root ? b->root : b);
+        launch.begins[i] = b->offset;
+        launch.ends[i] = b->offset + b->size;
+    }
+    fake.launched(&launch);
+}
+
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue q, cl_kernel kernel, cl_uint dimensions,
                                                        const size_t *offset, const size_t *size, const size_t *lanes,
                                                        cl_uint count, const cl_event *events, cl_event *event)
@@ -284,6 +316,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue q, cl_ke
     if (FAILS) return fake.code;
     fake.waited += count;
     fake.enqueued++;
+    if (fake.launched) tell(o, size, lanes);
     if (event) *event = (cl_event)made(EVENT);
     return CL_SUCCESS;
 }

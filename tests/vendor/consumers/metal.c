@@ -119,7 +119,7 @@ static int fail(void)
         wrong += error.code != 0 && (error.code != 17 || strcmp(error.log, "refused, as asked for") != 0);
         wrong += error.code != 0 && status != HS_ERROR_BUILD;
     }
-    printf("%lu calls failed: %lu builds, %lu times no memory, %lu encoders, %d wrong\n", calls, seen[HS_ERROR_BUILD],
+    printf("%lu calls failed: %lu builds, %lu times no memory, %lu names or encoders, %d wrong\n", calls, seen[HS_ERROR_BUILD],
            seen[HS_ERROR_HOST_MEMORY], seen[HS_ERROR_API], wrong);
     return wrong != 0;
 }
@@ -269,6 +269,10 @@ static void wrong_devices(const hs_metal_kernels *kernels)
     fake.pipeline_lanes = good.pipeline_lanes, fake.name = "Another GPU";
     expect("another", hs_metal_match(hs_metal_targets, hs_metal_targets_count, "u32", NULL, device, &found), HS_OK);
     asked++, failed += !found || strcmp(found->sort->target, "simd32") != 0; /* which names no devices */
+    fake.name = NULL;
+    expect("no name", hs_metal_match(hs_metal_targets, hs_metal_targets_count, "u32", NULL, device, &found),
+           HS_ERROR_API);
+    asked++, failed += found != NULL; /* and no target for any device */
     fake.name = good.name;
     expect("a key", hs_metal_match(hs_metal_targets, hs_metal_targets_count, NULL, NULL, device, &found),
            HS_ERROR_ARGUMENT);

@@ -1,0 +1,117 @@
+"""Programs that call the runtimes by chance, over drivers that compute nothing, built with the sanitizers."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping
+from contextlib import redirect_stderr, redirect_stdout
+from functools import cache
+from io import StringIO
+from pathlib import Path
+from types import MappingProxyType
+from unittest import mock
+
+from building import CONSUMERS, WARNINGS, folder, header, need, opencl, program, run
+from conftest import missing
+from test_failures import SANITIZERS, sanitizes
+
+from hsgen import toolchain
+from hsgen.cli import main
+
+RUNTIME = Path(__file__).parents[2] / "templates" / "runtime"
+APPLE = Path(__file__).with_name("apple")
+CUDA = ("-xc++", "-std=c++14", "-Wall", "-Wextra", "-Wno-pedantic")
+"""Of the toolkit's headers, which are not clean."""
+SORTS = {
+    "intel-gen8": ("--key=u8", "--value=v4", "--value=index", "--order=both", "--feature=range", "--feature=count"),
+    "amd-rdna": ("--key=u32", "--value=v4", "--feature=changes", "--algorithm=radix"),
+    "generic": ("--key=u32", "--value=none", "--value=v4", "--algorithm=mergepath", "--algorithm=check"),
+    "apple-m1": ("--key=u32", "--value=index", "--value=v4", "--order=both", "--algorithm=segments"),
+    "lavapipe": ("--key=u32", "--algorithm=scan-x4", "--algorithm=merge"),
+}
+"""What the bundle holds: sorts in all forms, a report, and each other kind."""
+APIS = ("opencl", "vulkan", "cuda", "metal")
+
+
+@cache
+def tables() -> Path:
+    """The sorts as data, without kernels, and the headers of the templates."""
+    place, said = folder("fuzz") / "sorts", StringIO()
+    for name, chosen in SORTS.items():
+        with mock.patch("hsgen.spirv.compiler", return_value=None), redirect_stdout(said), redirect_stderr(said):
+            code = main(["generate", "-t", name, "--api", "vulkan", *chosen, "-o", str(place)])
+        assert code == 0, said.getvalue()
+    for path in RUNTIME.glob("*.h"):
+        shutil.copy(path, place / "include" / "hs" / path.name)
+    return place
+
+
+def includes() -> tuple[str, ...]:
+    """Where headers are."""
+    return (f"-I{tables() / 'include'}", f"-I{CONSUMERS}")
+
+
+@cache
+def data() -> tuple[Path, ...]:
+    """The objects that all programs share: constants alone, which need no sanitizer."""
+    place, out = tables(), folder("data")
+    files = [place / "src" / "hs_targets.c", *sorted(place.glob("targets/*/*.c"))]
+    run("gcc", "-std=c99", *WARNINGS, *includes(), "-c", *files, cwd=out)
+    return tuple(sorted(out.glob("*.o")))
+
+
+def ready(api: str) -> None:
+    """Skip where something is not installed that the program for an API needs."""
+    need("gcc", "g++")
+    compiler = "clang" if api == "metal" else "gcc"
+    if not sanitizes(compiler):
+        missing(f"{compiler} has no sanitizers")
+    if api == "opencl":
+        opencl()
+    if api == "vulkan" and not header("vulkan/vulkan_core.h"):
+        missing("Vulkan's headers are not installed (apt-get install libvulkan-dev)")
+    if api == "cuda" and toolkit() is None:
+        missing("the headers of the CUDA toolkit are not installed")
+
+
+@cache
+def toolkit() -> Path | None:
+    """The headers of the CUDA toolkit, which its compiler names."""
+    nvcc = toolchain.tool("nvcc")
+    if nvcc is None:
+        return None
+    command = [nvcc, "--dryrun", "-E", "-x", "c", os.devnull]
+    said = subprocess.run(command, capture_output=True, text=True, check=False).stderr
+    found = re.search(r'^#\$ INCLUDES="-I([^"]+)"', said, re.MULTILINE)
+    return Path(found[1]) if found and (Path(found[1]) / "cuda_runtime_api.h").is_file() else None
+
+
+def built(api: str, changed: Mapping[str, tuple[str, str]] = MappingProxyType({})) -> Path:
+    """The program of an API; `changed` replaces a text in files of the runtime."""
+    ready(api)
+    out = folder("runtime")
+    for path in RUNTIME.glob("hs*"):
+        text = path.read_text(encoding="utf-8")
+        if path.name in changed:
+            assert text.count(changed[path.name][0]) == 1, changed[path.name][0]
+            text = text.replace(*changed[path.name])
+        (out / path.name).write_text(text, encoding="utf-8")
+    common = [*SANITIZERS, *includes()]
+    plain = [*common, *WARNINGS, "-std=c99"]
+    own, core, name = out / f"{api}.o", out / "core.o", f"fuzz_{api}"
+    compiler = "clang" if api == "metal" else "gcc"
+    run(compiler, *plain, "-c", out / "hs.c", "-o", core)
+    if api == "cuda":
+        fuzzer = [*CUDA, CONSUMERS / f"{name}.cpp", out / "hs_cuda.cu", "-xnone", "-Wl,--wrap=malloc,--wrap=free"]
+        return program(name, "g++", *common, "-isystem", toolkit() or "", *fuzzer, core, *data())
+    fakes = {"opencl": [CONSUMERS / "fake_opencl.c"], "metal": [CONSUMERS / "fake_metal.c"]}.get(api, [])
+    if api == "metal":
+        apple = ["-xobjective-c", "-fno-objc-arc", "-fobjc-runtime=gcc", f"-I{APPLE}"]
+        hooks = ["-Dcalloc=fake_calloc", "-include", CONSUMERS / "fake_metal.h"]
+        run(compiler, *apple, *plain, *hooks, "-c", out / "hs_metal.m", "-o", own)
+    else:
+        run(compiler, *plain, "-Dcalloc=fake_calloc", "-c", out / f"hs_{api}.c", "-o", own)
+    return program(name, compiler, *plain, CONSUMERS / f"{name}.c", *fakes, own, core, *data())

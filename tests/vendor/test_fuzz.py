@@ -1,0 +1,65 @@
+"""Calls of every runtime by chance, over drivers that compute nothing, under the sanitizers.
+
+Members of arguments and options are drawn at random and at their ends; buffers are absent, short, misaligned or
+overlap; drivers fail.  A call that docs/c-api.md allows launches what the plan says, within its buffers; any other gets
+an error and launches nothing; nothing is left over.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import subprocess
+from collections.abc import Mapping
+
+import pytest
+from fuzzing import APIS, built
+from nightly import NIGHTLY
+
+SECONDS = 140
+"""Of each API in the nightly run."""
+MUTANTS: list[tuple[str, Mapping[str, tuple[str, str]]]] = [
+    ("cuda", {"hs.c": (" && span->bytes <= UINT64_MAX - span->begin", "")}),
+    ("opencl", {"hs.c": ("return span->bytes <= span->room", "return span->bytes <= span->room + 1")}),
+    ("metal", {"hs.c": ("if (spans[i].bytes && spans[i].begin %", "if (i < 5 && spans[i].bytes && spans[i].begin %")}),
+    ("vulkan", {"hs.c": ("a->begin < b->begin + b->bytes &&", "a->begin + 4 < b->begin + b->bytes &&")}),
+    ("opencl", {"hs.c": ("if (call->counted && !sort->counted)", "if (n && call->counted && !sort->counted)")}),
+    ("metal", {"hs.c": ("if (call->parts > call->n) return", "if (call->parts > call->n + 1) return")}),
+    ("opencl", {"hs_opencl.c": ("if (cut[bound]) clReleaseMemObject", "if (cut[bound] && bound) clReleaseMemObject")}),
+    (
+        "opencl",
+        {"hs_opencl.c": ("const uint64_t begin = span->begin +", "const uint64_t begin = span->begin + bound *")},
+    ),
+    ("vulkan", {"hs_vulkan.c": ("free(s->set_of);", "")}),
+    ("vulkan", {"hs_vulkan.c": ("one->size == VK_WHOLE_SIZE || ", "")}),
+    ("cuda", {"hs_cuda.cu": ("} else if (!known) {", "} else if (0) {")}),
+    ("cuda", {"hs_cuda.cu": ("if (!made) return HS_ERROR_HOST_MEMORY;", "if (!made) return HS_ERROR_DEVICE;")}),
+    ("metal", {"hs_metal.m": ("HS_DROP(name);", "")}),
+]
+"""An API, and what is wrong in a file of its runtime."""
+
+
+def run(api: str, changed: Mapping[str, tuple[str, str]], seed: int, seconds: int = 0) -> tuple[int, str]:
+    """The exit code and what was said; its first line is the seed."""
+    command = [str(built(api, changed)), str(seed), *([str(seconds)] if seconds else [])]
+    env = {**os.environ, "ASAN_OPTIONS": "detect_leaks=1"}
+    done = subprocess.run(command, capture_output=True, text=True, env=env, check=False, timeout=seconds + 300)
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("api", APIS)
+def test_calls_by_chance(api: str) -> None:
+    seed = random.SystemRandom().randrange(1 << 32) if NIGHTLY else 1
+    code, said = run(api, {}, seed, SECONDS if NIGHTLY else 0)
+    found = re.search(r"^(\d+) calls, (\d+) right, (\d+) with a failing driver, 0 wrong$", said, re.MULTILINE)
+    assert code == 0 and found, said
+    calls, right, failed = (int(x) for x in found.groups())
+    assert calls >= 20_000 and right > calls / 5 and failed > calls / 100
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(("api", "changed"), MUTANTS)
+def test_a_wrong_runtime_is_found(api: str, changed: Mapping[str, tuple[str, str]]) -> None:
+    code, said = run(api, changed, 1)
+    assert code != 0 and not re.search(" 0 wrong$", said, re.MULTILINE), said
