@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import tempfile
 import warnings
@@ -12,6 +13,9 @@ from typing import Any
 from hsgen import toolchain
 from hsgen.backends.hosts import newest
 from hsgen.errors import Wrong
+
+LOGS = "HSGEN_LOGS"
+"""The variable that names the folder for logs to processes whose temporary folder goes when they end."""
 
 
 def standard(context: Any, *, lanes: bool) -> str:
@@ -41,7 +45,7 @@ def build(context: Any, source: str, path: str, kernels: Sequence[str], option: 
 
 def keep_log(text: str) -> Path:
     """Write what a compiler said, with its source, to a file that stays; return its path."""
-    log = Path(tempfile.mkdtemp(prefix="hsgen-")) / "build.log"
+    log = Path(tempfile.mkdtemp(prefix="hsgen-", dir=os.environ.get(LOGS))) / "build.log"
     log.write_text(text, encoding="utf-8")
     return log
 

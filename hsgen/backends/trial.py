@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Sequence
 
+from hsgen import folders, processes
 from hsgen.backends.hosts import hosts
 from hsgen.backends.opencl import build, context_for, keep_log, standard
 from hsgen.errors import Wrong
@@ -56,21 +55,11 @@ def _attempt(device: str, sort: Sort, source: Source, kernels: Sequence[str], se
     text = source.text if len(kernels) == len(sort.kernels) else source.only(*kernels)
     request = {"device": device, "text": text, "kernels": list(kernels), "lanes": sort.lanes > 1}
     request["option"] = source.option
-    folder = tempfile.mkdtemp(prefix="hsgen-")  # what the other process leaves behind goes with it
-    try:
-        done = subprocess.run(
-            [sys.executable, "-m", __name__],
-            input=json.dumps(request),
-            capture_output=True,
-            text=True,
-            timeout=seconds,
-            env={**os.environ, "TMPDIR": folder},
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return f"did not end within {seconds:g} seconds"
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    with folders.scratch() as folder:  # what the other process leaves there goes with it
+        try:
+            done = processes.run(processes.python(__name__), seconds, folder, json.dumps(request), os.curdir)
+        except subprocess.TimeoutExpired:
+            return f"did not end within {seconds:g} seconds"
     if done.returncode in (0, REPORTED):
         return None
     return f"ended with {_how(done.returncode)}\n{done.stderr}"

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 from offline import TEXT, USE, Fake, small
 
-from hsgen.isa import beside, jobs, processes
+from hsgen import processes
+from hsgen.isa import beside, jobs
 from hsgen.isa.base import Use
 from hsgen.isa.jobs import Done, Planner
 from hsgen.isa.results import TOGETHER, Result, summaries, wrongs
