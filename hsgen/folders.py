@@ -81,10 +81,10 @@ def cached(name: str) -> Path:
     """
     base = user_caches()
     place = base / "hsgen" / name
-    problem = _problem(base) or _made(place.parent) or _made(place)
-    if problem is None:
+    why = _problem(base) or _made(place.parent) or _made(place)
+    if why is None:
         return place
-    return _instead(name, f"cache {place}: {problem}; what is made now is kept for this run only")
+    return _instead(name, f"cache {place}: {why}; what is made now is kept for this run only")
 
 
 @cache
@@ -93,14 +93,10 @@ def _instead(name: str, why: str) -> Path:
     return temporary()
 
 
-def trusted(base: Path) -> bool:
-    """Whether no other user can replace what lies in a folder of caches."""
-    return _problem(base) is None
-
-
-def private(place: Path) -> bool:
-    """Whether a folder, made if need be, belongs to this user alone; its parent must be there."""
-    return _made(place) is None
+def problem(*names: str) -> str | None:
+    """Say why the caches of other programs, made if need be, cannot be used among this user's, or return None."""
+    base = user_caches()
+    return _problem(base) or next((said for name in names if (said := _made(base / name))), None)
 
 
 def _problem(base: Path) -> str | None:
@@ -124,7 +120,7 @@ def _made(place: Path) -> str | None:
         place.mkdir(mode=0o700, exist_ok=True)
         found = place.lstat()
     except OSError as e:
-        return f"cannot be used ({e.strerror})"
+        return f"{place.name} cannot be used ({e.strerror})"
     if not stat.S_ISDIR(found.st_mode):
         return f"{place.name} is a link"
     if hasattr(os, "getuid"):
@@ -133,7 +129,7 @@ def _made(place: Path) -> str | None:
         if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
             return f"others can write to {place}; delete it"
     if not os.access(place, os.W_OK | os.X_OK):
-        return "cannot be written"
+        return f"{place.name} cannot be written"
     return None
 
 

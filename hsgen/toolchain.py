@@ -9,13 +9,14 @@ import os
 import shutil
 import subprocess
 import sys
+import warnings
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from types import ModuleType
 
 from hsgen import folders, processes
-from hsgen.errors import Unavailable
+from hsgen.errors import Notice, Unavailable
 
 EMBEDDED = "intel-opencl-rt"
 _LIBRARY = "libintelocl.so"
@@ -95,28 +96,30 @@ def pyopencl() -> ModuleType:
         Unavailable: it is not installed or finds no OpenCL loader.
     """
     prepare_opencl()
-    _prepare_caches()
+    prepare_caches()
     try:
         return importlib.import_module("pyopencl")
     except ImportError as e:
         raise Unavailable(f"pyopencl cannot be imported ({e}); install it with pip install pyopencl") from None
 
 
-def _prepare_caches() -> None:
-    """Keep pyopencl from failing on a damaged cache, and from its caches where others could put files.
+def prepare_caches() -> None:
+    """Keep pyopencl from failing on a damaged cache, and OpenCL from caches in which others could put files.
 
-    They hold pickled objects, which become code.  (pyopencl reads the first variable without a default.)
+    pyopencl's hold pickled objects and PoCL's libraries, which become code.  (pyopencl reads the first variable without
+    a default.)
     """
     os.environ.setdefault("PYOPENCL_CACHE_FAILURE_FATAL", "")
-    base = folders.user_caches()
-    if not (folders.trusted(base) and all(folders.private(base / name) for name in ("pyopencl", "pytools"))):
+    if problem := folders.problem("pyopencl", "pytools", "pocl"):
+        warnings.warn(f"caches of OpenCL: {problem}; kernels are compiled anew in each run", Notice, stacklevel=2)
         os.environ["PYOPENCL_NO_CACHE"] = "1"
+        os.environ["POCL_CACHE_DIR"] = str(folders.temporary())
 
 
 def tool(name: str) -> str | None:
     """Return the absolute path of an external program, or None; relative entries of PATH are passed over."""
     found = shutil.which(name, path=os.pathsep.join(processes.search_path()))
-    if found is None or not (Path(name).parts[1:] or Path(found).is_absolute()):
+    if found is None or (Path(name).name == name and not Path(found).is_absolute()):
         return None
     return str(Path(found).absolute())
 
