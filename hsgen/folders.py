@@ -13,16 +13,21 @@ import secrets
 import shutil
 import stat
 import tempfile
+import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from functools import cache
 from pathlib import Path
 
 from hsgen.errors import Notice, Unavailable
 
+FORM = 2
+"""The form of entries, which is in the names of folders: before, no digest was behind the data."""
+
 _DIGEST = hashlib.sha256().digest_size
 _temporary: set[Path] = set()
+_stand_ins: dict[tuple[str, str], Path] = {}  # what is used in place of a cache, by its name and the reason
+_lock = threading.Lock()
 
 
 def temporary() -> Path:
@@ -80,17 +85,19 @@ def cached(name: str) -> Path:
         Unavailable: no temporary folder can be made either.
     """
     base = user_caches()
-    place = base / "hsgen" / name
+    place = base / "hsgen" / f"{name}-{FORM}"
     why = _problem(base) or _made(place.parent) or _made(place)
     if why is None:
         return place
     return _instead(name, f"cache {place}: {why}; what is made now is kept for this run only")
 
 
-@cache
 def _instead(name: str, why: str) -> Path:
-    warnings.warn(why, Notice, stacklevel=4)
-    return temporary()
+    with _lock:
+        if (name, why) not in _stand_ins:
+            warnings.warn(why, Notice, stacklevel=4)
+            _stand_ins[name, why] = temporary()
+        return _stand_ins[name, why]
 
 
 def problem(*names: str) -> str | None:

@@ -15,6 +15,7 @@ from typing import Any
 
 from hsgen.errors import Terminated
 
+LONGEST = 1e6  # seconds that the system can wait for, at least
 _ROOT = Path(__file__).resolve().parents[1]  # what must be on the path of a Python that imports hsgen
 _live: set[int] = set()
 _lock = threading.RLock()  # a signal handler of the thread that holds it may take it again
@@ -130,7 +131,7 @@ def run(
         cwd=cwd or folder,
     )
     try:
-        out, err = process.communicate(text, timeout=seconds)
+        out, err = process.communicate(text, timeout=min(seconds, LONGEST))
     finally:
         _kill(process.pid)
         process.kill()

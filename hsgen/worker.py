@@ -63,7 +63,7 @@ def _lines(out: int, seconds: float) -> Iterator[bytes | None]:
     with selectors.DefaultSelector() as selector:
         selector.register(out, selectors.EVENT_READ)
         while True:
-            if not selector.select(seconds):
+            if not selector.select(min(seconds, processes.LONGEST)):
                 yield None
                 continue
             some = os.read(out, 1 << 16)

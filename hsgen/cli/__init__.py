@@ -15,7 +15,7 @@ import click
 
 from hsgen import __version__, folders, processes
 from hsgen.cli import benches, bundles, compiling, devices, reports, suggesting, targets, tuning
-from hsgen.errors import HsgenError, Notice, Terminated, printable
+from hsgen.errors import HsgenError, Notice, Terminated, Usage, printable
 
 _COMMANDS = (
     targets.targets,
@@ -61,6 +61,8 @@ def main(argv: list[str] | None = None) -> int:
 
 def _main(argv: list[str] | None) -> int:
     try:
+        if any("\0" in word for word in argv or ()):
+            raise Usage("arguments: hold a null character, which no name of a file can; leave it out")
         group.main(argv, prog_name="hsgen", standalone_mode=False)
     except HsgenError as e:
         for line in e.lines:
@@ -80,6 +82,9 @@ def _main(argv: list[str] | None) -> int:
     except Terminated:
         _say("terminated")
         return TERMINATED
+    except OSError as e:  # of what no command expects to fail, such as a file system that goes away
+        _say(f"{e.filename or 'the system'}: {e.strerror or e}")
+        return Usage.exit_code
     except Exception as e:
         if not type(e).__module__.startswith("pyopencl"):
             raise

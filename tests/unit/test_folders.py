@@ -40,7 +40,7 @@ def test_folders_are_made_for_this_user_alone(base: Path) -> None:
         folders.keep(place / "ab" / "abc", b"data")
     finally:
         os.umask(old)
-    assert place == base / "hsgen/native"
+    assert place == base / "hsgen/native-2"
     for path in (base, base / "hsgen", place, place / "ab"):
         assert path.stat().st_mode & 0o777 == 0o700
     assert (place / "ab/abc").stat().st_mode & 0o777 == 0o600
@@ -48,9 +48,9 @@ def test_folders_are_made_for_this_user_alone(base: Path) -> None:
 
 
 @pytest.mark.parametrize("mode", [0o777, 0o775, 0o702])
-@pytest.mark.parametrize("which", ["", "hsgen", "hsgen/native"])
+@pytest.mark.parametrize("which", ["", "hsgen", "hsgen/native-2"])
 def test_a_folder_that_others_can_write_to_is_not_used(base: Path, mode: int, which: str) -> None:
-    (base / "hsgen/native").mkdir(parents=True)
+    (base / "hsgen/native-2").mkdir(parents=True)
     (base / which).chmod(mode)
     refused("others can write to")
 
@@ -80,7 +80,7 @@ def test_a_relative_path_is_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     for named in ("cache", "./cache", ""):
         monkeypatch.setenv("XDG_CACHE_HOME", named)
-        assert folders.cached("isa") == tmp_path / "home/.cache/hsgen/isa"
+        assert folders.cached("isa") == tmp_path / "home/.cache/hsgen/isa-2"
     assert [p.name for p in tmp_path.iterdir()] == ["home"]
 
 

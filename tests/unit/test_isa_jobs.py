@@ -27,7 +27,7 @@ LABELS = ("auto", "merge", "radix", "radix-wide")
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A cache of the test's own."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    return tmp_path / "hsgen" / "isa"
+    return tmp_path / "hsgen" / "isa-2"
 
 
 def compiled(
