@@ -69,6 +69,7 @@ def _choice(
     before = len(r.errors)
     values = r.fields(table, where, made.FIELDS)
     if device is None:
+        found[label] = None  # there is a table, of which no more can be said
         return
     complete = len(r.errors) == before
     params = made.params(KEYS[label[1]], values) if complete else None

@@ -2,6 +2,40 @@
 
 from __future__ import annotations
 
+import unicodedata
+
+SHOWN = 200
+"""Characters of a foreign value that a message shows."""
+LINE = 2000
+"""Characters of a line of a message: a list of names is long, too."""
+
+
+def printable(text: object, most: int = LINE) -> str:
+    """Return foreign text as a terminal can show it in one line, of at most about `most` characters.
+
+    Names of files, strings of target files and manifests, and what drivers say may hold control characters, line
+    ends, marks that turn the direction of text, and halves of pairs that cannot be encoded: they are escaped.
+    """
+    shown = str(text)
+    if len(shown) > most:
+        half = most // 2
+        shown = f"{shown[:half]}...{shown[-(most - half - 3) :]}" if most > 60 else f"{shown[: most - 3]}..."
+    if shown.isascii() and shown.isprintable():
+        return shown
+    return "".join(c if c.isprintable() or unicodedata.category(c) == "Zs" else _escaped(c) for c in shown)
+
+
+def _escaped(c: str) -> str:
+    return c.encode("unicode_escape", "surrogatepass").decode("ascii")
+
+
+class Notice(UserWarning):
+    """Something that a user should know and that changes no answer; the command line prints it as one line."""
+
+
+class Terminated(BaseException):
+    """The process has been asked to end; whatever catches errors lets this pass."""
+
 
 class HsgenError(Exception):
     """Something a user can act on: one line each of what, where and what would be right."""

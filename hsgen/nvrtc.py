@@ -14,14 +14,13 @@ import json
 import re
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import cast
 
-from hsgen import cubin, toolchain
+from hsgen import cubin, folders, toolchain
 from hsgen.errors import Unavailable, Wrong
 
 PACKAGES = ("nvidia-cuda-nvrtc-cu11", "nvidia-cuda-nvrtc-cu12")
@@ -207,8 +206,8 @@ def _nvcc(path: str) -> Compiler:
 
 def _by_nvcc(compiler: Compiler, text: str, arch: int) -> tuple[str, bytes]:
     """The log and the cubin.  Kernels that no host code names are left out if they are static, so here they are not."""
-    with tempfile.TemporaryDirectory(prefix="hsgen-") as folder:
-        source = Path(folder) / "kernels.cu"
+    with folders.scratch() as folder:
+        source = folder / "kernels.cu"
         source.write_text(text.replace("static __global__", 'extern "C" __global__'), encoding="utf-8")
         out = source.with_suffix(".cubin")
         command = [str(compiler.path), "-cubin", f"-arch=sm_{arch}", "-Xptxas", "-v", str(source), "-o", str(out)]

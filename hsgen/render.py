@@ -29,7 +29,8 @@ NOUNS = {"sort": "sort", "segments": "segmented sort", "merge": "merge", "check"
 class Source:
     """The text of one sort in one dialect; `parts` maps each kernel to the text that it needs by itself.
 
-    `option` tells a compiler the language where it is not the one that is usual for the sort.
+    `option` gives a compiler the language where it is not the one that is usual for the sort; it is not to optimize
+    where `optimized` is False.
     """
 
     path: str
@@ -37,6 +38,7 @@ class Source:
     prelude: str
     parts: dict[str, str]
     option: str = ""
+    optimized: bool = True
 
     @property
     def text(self) -> str:

@@ -10,15 +10,15 @@ import hashlib
 import os
 import re
 import subprocess
-import tempfile
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from hsgen import toolchain
-from hsgen.errors import Usage, Wrong
+from hsgen import folders, processes, toolchain
+from hsgen.errors import Unavailable, Usage, Wrong
 from hsgen.render import Source
 from hsgen.spec import Sort
 
@@ -113,8 +113,13 @@ def compile_all(sort: Sort, source: Source, using: Compiler) -> Mapping[Module, 
     """
     wanted = modules(sort)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        made = pool.map(lambda m: compile_one(source.text, source.path, m, using, sort.vulkan), wanted)
-        return dict(zip(wanted, made, strict=True))
+        try:
+            made = pool.map(lambda m: compile_one(source.text, source.path, m, using, sort.vulkan), wanted)
+            return dict(zip(wanted, made, strict=True))
+        except BaseException:  # nobody waits for the others
+            pool.shutdown(wait=False, cancel_futures=True)
+            processes.stop()
+            raise
 
 
 def compile_one(text: str, path: str, module: Module, using: Compiler, vulkan: str = "1.1") -> bytes:
@@ -127,12 +132,10 @@ def compile_one(text: str, path: str, module: Module, using: Compiler, vulkan: s
     target = [f"{environment}=vulkan{vulkan}"] if using.name == "glslc" else [environment, f"vulkan{vulkan}"]
     options += [*target, *(f"-D{d}" for d in defines(module))]
     kept = _place(hashlib.sha256("\0".join([using.identity, *options, body(text)]).encode()).hexdigest())
-    try:
-        return kept.read_bytes()
-    except OSError:
-        pass
-    with tempfile.TemporaryDirectory(prefix="hsgen-") as folder:
-        file, out = Path(folder) / "kernel.comp", Path(folder) / "kernel.spv"
+    if (known := folders.load(kept)) is not None:
+        return known
+    with folders.scratch() as folder:
+        file, out = folder / "kernel.comp", folder / "kernel.spv"
         file.write_text(text, encoding="utf-8")
         problem = _compile([using.path, *options, str(file), "-o", str(out)])
         data = out.read_bytes() if out.is_file() else b""
@@ -140,7 +143,8 @@ def compile_one(text: str, path: str, module: Module, using: Compiler, vulkan: s
             problem = "makes no SPIR-V of it"
         if problem is not None:
             raise Wrong(f"{path}: kernel {module.kernel}: {using.name} {problem.replace(str(file), '')}")
-    _keep(kept, data)
+    with suppress(Unavailable):  # it is only compiled again then
+        folders.keep(kept, data)
     return data
 
 
@@ -159,17 +163,7 @@ def _compile(command: list[str]) -> str | None:
 
 
 def _place(key: str) -> Path:
-    return toolchain.cache_folder("spirv") / key[:2] / key
-
-
-def _keep(place: Path, data: bytes) -> None:
-    try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=place.parent, delete=False) as file:
-            file.write(data)
-        Path(file.name).replace(place)
-    except OSError:
-        pass
+    return folders.cached("spirv") / key[:2] / key
 
 
 def words(data: bytes) -> list[str]:

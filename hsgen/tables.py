@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from hsgen.errors import SHOWN, Usage, printable
+
 
 @dataclass(frozen=True, slots=True)
 class Field:
@@ -30,7 +32,7 @@ class Field:
         values: Iterable[object] = value if isinstance(value, list) else [value]
         for v in values:
             if isinstance(v, int) and not isinstance(v, bool) and not self.least <= v <= self.greatest:
-                return f"{v} is not between {self.least} and {self.greatest}"
+                return f"{_shown(v)} is not between {self.least} and {self.greatest}"
             if self.choices and v not in self.choices:
                 return f"{_shown(v)} is not one of {', '.join(self.choices)}"
         return None
@@ -54,7 +56,21 @@ _KINDS = {
 
 
 def _shown(value: object) -> str:
-    return f'"{value}"' if isinstance(value, str) else str(value).lower() if isinstance(value, bool) else str(value)
+    if isinstance(value, str):
+        return f'"{printable(value, SHOWN)}"'
+    return str(value).lower() if isinstance(value, bool) else printable(_number(value), SHOWN)
+
+
+def _number(value: object) -> object:
+    """A number, or, where Python writes none of so many digits, about how great it is."""
+    try:
+        return str(value)
+    except ValueError:
+        return f"a number of {value.bit_length()} bits" if isinstance(value, int) else "a list with such numbers"
+
+
+LINES = 20
+"""Errors of one file that are shown."""
 
 
 @dataclass(slots=True)
@@ -63,17 +79,30 @@ class Reader:
 
     where: str
     errors: list[str] = field(default_factory=list)
+    _meant: set[str] = field(default_factory=set)  # keys that are missing because they are misspelt
 
     def error(self, key: str, what: str, hint: str) -> None:
         """Note that `key` is wrong, and what would be right."""
-        self.errors.append(f"{self.where}: {key}: {what}; {hint}")
+        self.errors.append(f"{self.where}: {printable(key, SHOWN)}: {what}; {hint}")
+
+    def check(self) -> None:
+        """Refuse the file if anything is wrong with it.
+
+        Raises:
+            Usage: the first errors, each once.
+        """
+        errors = list(dict.fromkeys(self.errors))
+        if len(errors) > LINES:
+            errors[LINES - 1 :] = [f"{self.where}: and {len(errors) - LINES + 1} more; mend these first"]
+        if errors:
+            raise Usage(*errors)
 
     def table(self, parent: Mapping[str, Any], name: str, *, required: bool = True) -> dict[str, Any] | None:
         """Return the table `name`, or None with an error noted where it is missing or no table."""
         value = parent.get(name.split(".")[-1])
         if isinstance(value, dict):
             return value
-        if value is not None or required:
+        if value is not None or (required and name not in self._meant):
             self.error(name, "missing" if value is None else "is not a table", f"write it as [{name}]")
         return None
 
@@ -84,7 +113,7 @@ class Reader:
         good: dict[str, Any] = {}
         for key, rule in known.items():
             if key not in table:
-                if rule.required:
+                if rule.required and prefix + key not in self._meant:
                     self.error(prefix + key, "missing", f"give {rule.hint}")
             elif problem := rule.problem(table[key]):
                 self.error(prefix + key, problem, f"give {rule.hint}")
@@ -100,6 +129,8 @@ class Reader:
                 close = difflib.get_close_matches(key, names, 1)
                 hint = f"did you mean {close[0]}?" if close else f"known are {', '.join(names)}"
                 self.error(f"{name}.{key}" if name else key, "unknown key", hint)
+                if close and close[0] not in table:
+                    self._meant.add(f"{name}.{close[0]}" if name else close[0])
 
 
 PLAIN_TEXT = "give plain ASCII text without quotes, backslashes, */ and words that begin with hs_"

@@ -6,18 +6,17 @@ Knows no algorithm by name but through the registry, and renders nothing.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from hsgen import following, resources, sorts
+from hsgen import documents, following, resources, sorts
 from hsgen.algorithms import ALGORITHMS, DERIVED
 from hsgen.arches import read_isa
 from hsgen.choices import ALL, Auto, algorithm, read_autos, read_choices
 from hsgen.device import Device
-from hsgen.errors import Usage
+from hsgen.errors import SHOWN, Usage, printable
 from hsgen.evidence import LEVELS, shapes
 from hsgen.keys import KEYS, PLAIN, TYPES, Form, described
 from hsgen.matching import Match, read_match
@@ -184,30 +183,22 @@ def find(name: str) -> Target:
     Raises:
         Usage: there is no such target or file, or the file is wrong (one line for each error).
     """
-    path = Path(name) if name.endswith(".toml") else resources.targets() / f"{name}.toml"
+    path, shown = Path(name) if name.endswith(".toml") else resources.targets() / f"{name}.toml", printable(name, SHOWN)
     if not name.endswith(".toml") and name not in names():
-        raise Usage(f"target {name}: unknown; known are {', '.join(names())}, or give a file that ends in .toml")
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as e:
-        raise Usage(f"target {name}: cannot be read ({e.strerror}); give the path of a target file") from None
-    except UnicodeDecodeError:
-        raise Usage(f"target {name}: is not UTF-8 text; give the path of a target file") from None
+        raise Usage(f"target {shown}: unknown; known are {', '.join(names())}, or give a file that ends in .toml")
+    text = documents.text(path, "give the path of a target file", name=f"target {shown}")
     if path.stem in names() and path.resolve() != (resources.targets() / path.name).resolve():
-        raise Usage(f"target {name}: {path.stem} comes with hsgen; give your target and its file another name")
-    return parse(text, path.stem, str(path) if name.endswith(".toml") else f"targets/{path.name}")
+        raise Usage(f"target {shown}: {path.stem} comes with hsgen; give your target and its file another name")
+    return parse(text, path.stem, printable(path, SHOWN) if name.endswith(".toml") else f"targets/{path.name}")
 
 
 def parse(text: str, stem: str, where: str) -> Target:
     """Return the target that `text` describes; `stem` is the name it must have, `where` begins error lines.
 
     Raises:
-        Usage: all errors of the text, one line each.
+        Usage: the errors of the text, one line each, as far as they are few.
     """
-    try:
-        data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as e:
-        raise Usage(f"{where}: {e}; the file must be TOML") from None
+    data = documents.toml(text, where, "the file must be TOML")
     r = Reader(where)
     r.unknown(data, "", (*_TOP, *_TABLES))
     top = r.fields({k: v for k, v in data.items() if k in _TOP}, "", _TOP)
@@ -217,7 +208,7 @@ def parse(text: str, stem: str, where: str) -> Target:
     whole = all(name in facts for name, field in _DEVICE.items() if field.required)
     device = Device(**_tuples(facts)) if whole else None
     match = read_match(r, data)
-    isa = read_isa(r, data, top.get("apis", []))
+    isa = read_isa(r, data, top.get("apis", list(APIS)))
     if not plain(top.get("summary", "")):
         r.error("summary", "cannot stand in a C file", PLAIN_TEXT)
     choices = read_choices(r, data, device)
@@ -232,8 +223,7 @@ def parse(text: str, stem: str, where: str) -> Target:
                 where = ".".join([algorithm(label), key, *label.split("-")[1:], "coordination"])
                 r.error(where, "only CUDA launches grids whose work-groups wait for each other", 'give apis = ["cuda"]')
     evidence = _evidence(r, data)
-    if r.errors:
-        raise Usage(*r.errors)
+    r.check()
     assert device is not None
     return Target(
         name=top["name"],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import importlib
 import importlib.metadata
 import importlib.util
@@ -10,14 +9,14 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
+import warnings
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
-from hsgen.errors import Unavailable
+from hsgen import folders, processes
+from hsgen.errors import Notice, Unavailable
 
 EMBEDDED = "intel-opencl-rt"
 _LIBRARY = "libintelocl.so"
@@ -72,8 +71,7 @@ def prepare_opencl() -> None:
     runtime = embedded_runtime()
     if runtime is None or embedded_problem() or any(os.environ.get(v) for v in _VENDORS):
         return
-    folder = Path(tempfile.mkdtemp(prefix="hsgen-icd-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    folder = folders.temporary()
     for place in (_SYSTEM, *_bundled_icds()):
         for icd in sorted(place.glob("*.icd")):
             shutil.copyfile(icd, folder / icd.name)
@@ -98,15 +96,32 @@ def pyopencl() -> ModuleType:
         Unavailable: it is not installed or finds no OpenCL loader.
     """
     prepare_opencl()
+    prepare_caches()
     try:
         return importlib.import_module("pyopencl")
     except ImportError as e:
         raise Unavailable(f"pyopencl cannot be imported ({e}); install it with pip install pyopencl") from None
 
 
+def prepare_caches() -> None:
+    """Keep pyopencl from failing on a damaged cache, and OpenCL from caches in which others could put files.
+
+    pyopencl's hold pickled objects and PoCL's libraries, which become code.  (pyopencl reads the first variable without
+    a default.)
+    """
+    os.environ.setdefault("PYOPENCL_CACHE_FAILURE_FATAL", "")
+    if problem := folders.problem("pyopencl", "pytools", "pocl"):
+        warnings.warn(f"caches of OpenCL: {problem}; kernels are compiled anew in each run", Notice, stacklevel=2)
+        os.environ["PYOPENCL_NO_CACHE"] = "1"
+        os.environ["POCL_CACHE_DIR"] = str(folders.temporary())
+
+
 def tool(name: str) -> str | None:
-    """Return the path of an external program, or None."""
-    return shutil.which(name)
+    """Return the absolute path of an external program, or None; relative entries of PATH are passed over."""
+    found = shutil.which(name, path=os.pathsep.join(processes.search_path()))
+    if found is None or (Path(name).name == name and not Path(found).is_absolute()):
+        return None
+    return str(Path(found).absolute())
 
 
 def has_module(name: str) -> bool:
@@ -114,31 +129,16 @@ def has_module(name: str) -> bool:
     return importlib.util.find_spec(name) is not None
 
 
-def run(command: Sequence[str], seconds: float, **more: Any) -> subprocess.CompletedProcess[str]:
-    """Run a program of others and return what it said, which compilers say in UTF-8.
+def run(
+    command: Sequence[str], seconds: float, *, cwd: Path | None = None, text: str = ""
+) -> subprocess.CompletedProcess[str]:
+    """Run a program of others with `text` on stdin and return what it said, which compilers say in UTF-8.
+
+    Its temporary files lie in a folder of its own, where it also starts unless `cwd` is given.
 
     Raises:
         subprocess.TimeoutExpired: it does not end within `seconds`.
+        OSError: it does not start.
     """
-    return subprocess.run(
-        command, capture_output=True, encoding="utf-8", errors="replace", check=False, timeout=seconds, **more
-    )
-
-
-def cache_folder(name: str) -> Path:
-    """Return the user's folder for what can be made again; it may not exist."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()) / "hsgen" / name
-
-
-def writable_cache(name: str) -> Path:
-    """Return that folder, made if need be, or one for this process alone where it cannot be written to."""
-    place = cache_folder(name)
-    try:
-        place.mkdir(parents=True, exist_ok=True)
-        if os.access(place, os.W_OK | os.X_OK):
-            return place
-    except OSError:
-        pass
-    place = Path(tempfile.mkdtemp(prefix="hsgen-"))
-    atexit.register(shutil.rmtree, place, ignore_errors=True)
-    return place
+    with folders.scratch() as folder:
+        return processes.run(command, seconds, folder, text, cwd)

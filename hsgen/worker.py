@@ -20,10 +20,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
 
-from hsgen import bench, errors, large, target, validate
+from hsgen import bench, errors, folders, large, processes, target, validate
+from hsgen.backends.compiling import LOGS, keep_log
 from hsgen.backends.harness import Harness, Native
 from hsgen.backends.hosts import Host
-from hsgen.backends.opencl import keep_log
 from hsgen.errors import HsgenError, Wrong
 from hsgen.keys import Form
 from hsgen.plan import Options
@@ -42,10 +42,10 @@ def call(request: Event, what: str, seconds: float = SECONDS, command: Sequence[
         Wrong: the process crashed, or said nothing for `seconds`; the line begins with `what`.
         HsgenError: what the task itself raised.
     """
-    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as noise:
-        process = subprocess.Popen(
-            command or [sys.executable, "-m", __name__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=noise
-        )
+    with folders.scratch() as folder, tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as noise:
+        variables = processes.environment(TMPDIR=str(folder), **{LOGS: os.environ.get(LOGS) or tempfile.gettempdir()})
+        command = command or processes.python(__name__)
+        process = processes.start(command, variables, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=noise)
         assert process.stdin and process.stdout
         try:
             with suppress(BrokenPipeError):  # it has ended already; what follows says how
@@ -53,9 +53,8 @@ def call(request: Event, what: str, seconds: float = SECONDS, command: Sequence[
                 process.stdin.close()
             yield from _events(process, process.stdout, noise, what, seconds)
         finally:
-            process.kill()
+            processes.end(process)
             process.stdout.close()
-            process.wait()
 
 
 def _lines(out: int, seconds: float) -> Iterator[bytes | None]:
@@ -64,7 +63,7 @@ def _lines(out: int, seconds: float) -> Iterator[bytes | None]:
     with selectors.DefaultSelector() as selector:
         selector.register(out, selectors.EVENT_READ)
         while True:
-            if not selector.select(seconds):
+            if not selector.select(min(seconds, processes.LONGEST)):
                 yield None
                 continue
             some = os.read(out, 1 << 16)
@@ -121,7 +120,7 @@ def _bench(engine: Native, request: Event, show: Callable[[Any], Any], beat: Cal
         for name, other in request["rivals"].items():
             path = Path(other["library"])
             if str(path) in taken:  # loaded once more it would be the same library, with the same open device
-                copy = Path(opened.enter_context(tempfile.TemporaryDirectory(prefix="hsgen-"))) / path.name
+                copy = opened.enter_context(folders.scratch()) / path.name
                 path = shutil.copyfile(path, copy)
             taken.add(str(path))
             rivals[name] = _engine({**request, **other}, Harness(path))

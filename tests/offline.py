@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from hsgen import target
+from hsgen import processes, target
 from hsgen.errors import Wrong
-from hsgen.isa import processes
 from hsgen.isa.base import Request, Use
 from hsgen.target import Target
 

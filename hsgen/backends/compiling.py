@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import tempfile
 import warnings
@@ -13,10 +14,18 @@ from hsgen import toolchain
 from hsgen.backends.hosts import newest
 from hsgen.errors import Wrong
 
+LOGS = "HSGEN_LOGS"
+"""The variable that names the folder for logs to processes whose temporary folder goes when they end."""
+
 
 def standard(context: Any, *, lanes: bool) -> str:
     """Return the language option: OpenCL C 1.2 unless `lanes` exchange values."""
     return newest(context) if lanes else "-cl-std=CL1.2"
+
+
+def options(context: Any, language: str, *, lanes: bool, optimized: bool) -> str:
+    """Return the options of a compilation; `language` is the option for it where it is not the usual one."""
+    return (language or standard(context, lanes=lanes)) + ("" if optimized else " -cl-opt-disable")
 
 
 def build(context: Any, source: str, path: str, kernels: Sequence[str], option: str) -> dict[str, Any]:
@@ -41,7 +50,7 @@ def build(context: Any, source: str, path: str, kernels: Sequence[str], option: 
 
 def keep_log(text: str) -> Path:
     """Write what a compiler said, with its source, to a file that stays; return its path."""
-    log = Path(tempfile.mkdtemp(prefix="hsgen-")) / "build.log"
+    log = Path(tempfile.mkdtemp(prefix="hsgen-", dir=os.environ.get(LOGS))) / "build.log"
     log.write_text(text, encoding="utf-8")
     return log
 

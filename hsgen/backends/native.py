@@ -8,16 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 import subprocess
-import sys
-import tempfile
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from hsgen import bundle, choices, toolchain
+from hsgen import bundle, choices, folders, processes, toolchain
 from hsgen.errors import Unavailable, Wrong
 from hsgen.keys import KEYS, ORDERS, PLAIN, Form
 from hsgen.manifest import CHECK, Manifest, choose
@@ -50,7 +47,7 @@ def compiler() -> list[str]:
     if chosen:
         raise Unavailable(f"no C compiler {chosen[0]}, which the variable CC names; unset it or install that one")
     if toolchain.has_module("ziglang"):
-        return [sys.executable, "-m", "ziglang", "cc"]
+        return processes.python("ziglang", "cc")
     raise Unavailable("no C compiler; install gcc or clang, or pip install ziglang")
 
 
@@ -131,8 +128,8 @@ def library(
     state = hashlib.sha256("\0".join([*command, *units, *_versions(command)]).encode())
     for path in sorted(files):
         state.update(path.encode() + b"\0" + files[path])
-    place = toolchain.writable_cache("native") / f"{api}-{state.hexdigest()}.so"
-    if not place.is_file():
+    place = folders.cached("native") / f"{api}-{state.hexdigest()}.so"
+    if folders.load(place) is None:
         _build(api, command, units, files, place)
     return place
 
@@ -164,8 +161,7 @@ def _build(api: str, command: list[str], units: list[str], files: bundle.Files, 
     header = _HEADERS.get(api)
     if header and not _has_header(command, header):
         raise Unavailable(f"the header {header} is missing; install it (Debian and Ubuntu: {_INSTALL[api]})")
-    folder = Path(tempfile.mkdtemp(prefix="hsgen-"))
-    try:
+    with folders.scratch() as folder:
         for path, data in files.items():
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / path).write_bytes(data)
@@ -179,11 +175,8 @@ def _build(api: str, command: list[str], units: list[str], files: bundle.Files, 
             telling = [x for x in lines if any(w in x for w in ("error", "fatal", "cannot find"))] or lines[-1:]
             said = telling[0] if telling else f"exit code {done.returncode}"
             raise Wrong(f"the C runtime of {api} does not build with {Path(command[0]).name}: {said}")
-        shutil.copyfile(out, place.with_suffix(f".{os.getpid()}"))
-        place.with_suffix(f".{os.getpid()}").replace(place)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        folders.keep(place, out.read_bytes())
 
 
 def _has_header(command: Sequence[str], header: str) -> bool:
-    return run([*command, "-E", "-x", "c", "-"], PATIENCE, input=f"#include <{header}>\n").returncode == 0
+    return run([*command, "-E", "-x", "c", "-"], PATIENCE, text=f"#include <{header}>\n").returncode == 0

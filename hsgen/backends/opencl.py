@@ -11,6 +11,7 @@ import numpy as np
 from hsgen import toolchain
 from hsgen.backends.compiling import build as build
 from hsgen.backends.compiling import keep_log as keep_log
+from hsgen.backends.compiling import options as options
 from hsgen.backends.compiling import standard as standard
 from hsgen.backends.engine import Places
 from hsgen.backends.hosts import Host
@@ -36,7 +37,7 @@ class Compiled:
         self.source = source = source or render(sort, "opencl")
         self.sort = sort
         self._groups = {k.name: k.work_group for k in sort.kernels}
-        option = source.option or standard(context, lanes=sort.lanes > 1)
+        option = options(context, source.option, lanes=sort.lanes > 1, optimized=source.optimized)
         self._kernels = dict(kernels or build(context, source.text, source.path, list(self._groups), option))
         # with types known, pyopencl sets arguments in a tenth of the time (20 us saved a launch)
         for k in sort.kernels:

@@ -63,8 +63,7 @@ class Runner:
         self.dtype = np.dtype(dtype or f"u{sort.key.bytes}")
         self.max_n = sort.plan.max_n
         self._sort = sort
-        source = render(sort, "opencl")
-        trial.once(host, sort, source)
+        source = trial.once(host, sort, render(sort, "opencl"))
         self._compiled = Compiled(context, sort, source)
         self._lock = RLock()
 

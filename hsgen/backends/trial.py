@@ -10,19 +10,18 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
 import warnings
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
-from hsgen import toolchain
+from hsgen import folders, processes
 from hsgen.backends.hosts import Host, labelled
-from hsgen.backends.opencl import build, context_for, keep_log, standard
-from hsgen.errors import Unavailable, Usage, Wrong
+from hsgen.backends.opencl import build, context_for, keep_log, options
+from hsgen.errors import Notice, Unavailable, Usage, Wrong
 from hsgen.render import Source
 from hsgen.spec import Sort
 
@@ -32,12 +31,13 @@ REPORTED = 10  # exit code: the compiler said what is wrong, and will say it aga
 BEGUN = "begun"  # what ends the process after this line is the compiler
 SWITCH = "HSGEN_TRIAL"
 """The environment variable that, when it is 0, lets `once` do nothing."""
+_OPTIMIZED, _PLAIN = b"optimized", b"without optimization"  # what marks hold
 
 
-def once(host: Host, sort: Sort, source: Source) -> None:
-    """Compile `source` for a device in another process, unless that was done before: by a mark in the user's cache.
+def once(host: Host, sort: Sort, source: Source) -> Source:
+    """Return what `accepted` returns for a device, tried once for each text and driver: by a mark in the user's cache.
 
-    Warns where no such process can be started, and returns.
+    Warns where no process can be started that compiles, and returns `source`.
 
     Raises:
         Wrong: as `check`.
@@ -47,19 +47,40 @@ def once(host: Host, sort: Sort, source: Source) -> None:
     if switch not in ("0", "1"):
         raise Usage(f"{SWITCH}={switch}: unknown; give 0 to compile without a trial, or 1")
     if switch == "0":
-        return
+        return source
     about = [host.name, host.platform, host.driver, host.version, source.option, sort.lanes > 1, source.text]
-    mark = toolchain.writable_cache("tried") / hashlib.sha256(json.dumps(about).encode()).hexdigest()
-    if mark.exists():
-        return
+    mark = folders.cached("tried") / hashlib.sha256(json.dumps(about).encode()).hexdigest()
+    if (known := folders.load(mark)) is not None:
+        return replace(source, optimized=known != _PLAIN)
     try:
-        check(host.label, sort, source, PATIENT, which=False)
+        found = accepted(host.label, sort, source, PATIENT, which=False)
     except Unavailable as e:
         hint = f"a crash of the compiler would end this one; {SWITCH}=0 accepts that"
         warnings.warn(f"hsgen: {e}: {hint}", RuntimeWarning, stacklevel=4)
-        return
-    with suppress(OSError):  # then it is tried again
-        mark.touch()
+        return source
+    with suppress(Unavailable):  # then it is tried again
+        folders.keep(mark, _OPTIMIZED if found.optimized else _PLAIN)
+    return found
+
+
+def accepted(device: str, sort: Sort, source: Source, seconds: float = SECONDS, *, which: bool = True) -> Source:
+    """Return what of a sort the compiler of a device gets through: `source`, or, if it crashes, `source` compiled
+    without optimization, with a notice.
+
+    Intel's CPU runtime 2026.22 crashes in LLVM's machine passes, with AVX-512, on some kernels of 16 keys a lane.
+
+    Raises:
+        Wrong, Unavailable: as `check`.
+    """
+    try:
+        check(device, sort, source, seconds, which=which)
+    except Wrong as e:
+        plain = replace(source, optimized=False)
+        if _attempt(device, sort, plain, [k.name for k in sort.kernels], seconds) is not None:
+            raise
+        warnings.warn(f"{e.lines[0]}; these kernels are compiled without optimization", Notice, stacklevel=3)
+        return plain
+    return source
 
 
 def check(device: str, sort: Sort, source: Source, seconds: float = SECONDS, *, which: bool = True) -> None:
@@ -93,24 +114,14 @@ def _attempt(device: str, sort: Sort, source: Source, kernels: Sequence[str], se
     """Say how the compiler failed to answer, or return None."""
     text = source.text if len(kernels) == len(sort.kernels) else source.only(*kernels)
     request = {"device": device, "text": text, "kernels": list(kernels), "lanes": sort.lanes > 1}
-    request["option"] = source.option
+    request |= {"option": source.option, "optimized": source.optimized}
     if getattr(sys, "frozen", False) or not Path(sys.executable or "").name.startswith(("python", "pypy")):
         raise Unavailable("kernels are compiled in this process, which is no Python interpreter that starts another")
-    folder = tempfile.mkdtemp(prefix="hsgen-")  # what the other process leaves behind goes with it
-    try:
-        done = subprocess.run(
-            [sys.executable, "-m", __name__],
-            input=json.dumps(request),
-            capture_output=True,
-            text=True,
-            timeout=seconds,
-            env={**os.environ, "TMPDIR": folder},
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return f"did not end within {seconds:g} seconds"
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    with folders.scratch() as folder:  # what the other process leaves there goes with it
+        try:
+            done = processes.run(processes.python(__name__), seconds, folder, json.dumps(request), os.curdir)
+        except subprocess.TimeoutExpired:
+            return f"did not end within {seconds:g} seconds"
     if done.returncode in (0, REPORTED):
         return None
     if BEGUN not in done.stdout.split():
@@ -129,7 +140,7 @@ def main() -> int:
     host = labelled(request["device"])
     context = context_for(host)
     try:
-        option = request["option"] or standard(context, lanes=request["lanes"])
+        option = options(context, request["option"], lanes=request["lanes"], optimized=request["optimized"])
         print(BEGUN, flush=True)
         build(context, request["text"], "stdin", request["kernels"], option)
     except Wrong:

@@ -1,15 +1,21 @@
-"""The command line.  Only this package knows argv, stdout, stderr and exit codes."""
+"""The command line.  Only this package knows argv, stdout, stderr, signals and exit codes."""
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
+import threading
+import time
 import warnings
+from contextlib import suppress
+from typing import Any
 
 import click
 
-from hsgen import __version__
+from hsgen import __version__, folders, processes
 from hsgen.cli import benches, bundles, compiling, devices, reports, suggesting, targets, tuning
-from hsgen.errors import HsgenError
+from hsgen.errors import HsgenError, Notice, Terminated, Usage, printable
 
 _COMMANDS = (
     targets.targets,
@@ -26,6 +32,8 @@ _COMMANDS = (
     reports.report,
     devices.doctor,
 )
+TERMINATED = 128 + signal.SIGTERM
+PATIENCE = 10.0  # seconds for ending in order once that was asked for; a driver may not return
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -44,32 +52,92 @@ for _command in _COMMANDS:
 
 def main(argv: list[str] | None = None) -> int:
     """Run the command line and return its exit code."""
-    warnings.filterwarnings("ignore", message="Non-empty compiler output")  # pyopencl; logs are kept on errors
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Non-empty compiler output")  # pyopencl; logs are kept on errors
+        warnings.filterwarnings("always", category=Notice)
+        warnings.showwarning = _show_warning
+        return _main(argv)
+
+
+def _main(argv: list[str] | None) -> int:
     try:
+        if any("\0" in word for word in argv or ()):
+            raise Usage("arguments: hold a null character, which no name of a file can; leave it out")
         group.main(argv, prog_name="hsgen", standalone_mode=False)
     except HsgenError as e:
         for line in e.lines:
-            click.echo(f"hsgen: {line}", err=True)
+            _say(line)
         return e.exit_code
     except click.exceptions.NoArgsIsHelpError as e:
         click.echo(e.format_message(), err=True)
         return e.exit_code
     except click.ClickException as e:
-        click.echo(f"hsgen: {' '.join(e.format_message().split())}", err=True)
+        _say(" ".join(e.format_message().split()))
         return e.exit_code
     except click.exceptions.Exit as e:
         return e.exit_code
-    except click.Abort:
-        click.echo("hsgen: interrupted", err=True)
+    except (click.Abort, KeyboardInterrupt):
+        _say("interrupted")
         return 130
+    except Terminated:
+        _say("terminated")
+        return TERMINATED
+    except OSError as e:  # of what no command expects to fail, such as a file system that goes away
+        _say(f"{e.filename or 'the system'}: {e.strerror or e}")
+        return Usage.exit_code
     except Exception as e:
         if not type(e).__module__.startswith("pyopencl"):
             raise
-        click.echo(f"hsgen: the OpenCL runtime failed: {' '.join(str(e).split())[:300]}", err=True)
+        _say(f"the OpenCL runtime failed: {' '.join(str(e).split())[:300]}")
         return 1
     return 0
 
 
+def _say(line: str) -> None:
+    """Print one line on stderr."""
+    click.echo(f"hsgen: {printable(line)}", err=True)
+
+
+def _show_warning(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+    """Print a warning as one line; of others than hsgen's own with the name of its kind."""
+    _say(str(message) if issubclass(category, Notice) else f"{category.__name__}: {message}")
+
+
+def _watch_signals() -> None:
+    """From now on SIGTERM unwinds the main thread, so that temporary folders go, and ends all programs it waits for.
+
+    A thread does the latter at once, since the main thread may be inside a driver, and ends this process where that
+    does not return.
+    """
+    asked, told = os.pipe()
+    os.set_blocking(told, False)
+    signal.signal(signal.SIGTERM, _terminate)
+    signal.set_wakeup_fd(told, warn_on_full_buffer=False)
+    threading.Thread(target=_ending, args=(asked,), daemon=True).start()
+
+
+def _terminate(number: int, frame: object) -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # what cleans up is not interrupted
+    processes.interrupt()
+
+
+def _ending(asked: int) -> None:
+    """Wait for a signal that ends the process."""
+    while (number := os.read(asked, 1)[0]) not in (signal.SIGTERM, signal.SIGINT):
+        pass
+    processes.close()
+    if number == signal.SIGINT:
+        while os.read(asked, 1)[0] != signal.SIGTERM:
+            pass
+    time.sleep(PATIENCE)
+    folders.sweep()
+    with suppress(OSError):
+        os.write(2, b"hsgen: terminated\n")
+    os._exit(TERMINATED)
+
+
 def run() -> None:
     """Entry point of the console script."""
+    if os.name == "posix":
+        _watch_signals()
     sys.exit(main())

@@ -231,7 +231,7 @@ def _bench(
         said |= {"rivals": rivals.requests(others, sort, place.host, drive)}
         found = places.follow(place.request(sort, "bench", **said), sort.name, steps)
         return [benchmarks.Row(**r) for r in found]
-    engine, show = places.direct(place.host, sort), progress(sort.name, steps)
+    engine, show = places.direct(place.host, sort, strict=True), progress(sort.name, steps)
     beside = rivals.engines(others, sort, place.host)
     more: dict[str, Any] = {"rivals": beside, "kinds": task.kinds, "segments": task.segments}
     rows = benchmarks.measure(engine, task.counts, against, task.rounds, task.seed, label, show, how, **more)

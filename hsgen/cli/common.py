@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import click
 
 from hsgen.epilogue import parsed
-from hsgen.errors import Unavailable, Usage, Wrong
+from hsgen.errors import Unavailable, Usage, Wrong, printable
 from hsgen.keys import FEATURES, ORDERS, TYPES, VALUES
 from hsgen.manifest import Choice, choose
 from hsgen.spec import Sort
@@ -185,8 +185,8 @@ def emit_json(rows: Sequence[dict[str, Any]]) -> None:
 
 
 def emit_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print rows under a head; numbers to the right."""
-    cells = [[str(c) for c in row] for row in rows]
+    """Print rows under a head; numbers to the right, and foreign text as `printable` has it."""
+    cells = [[printable(c) for c in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(head, *cells, strict=True)]
     for row in [list(head), *cells]:
         parts = [c.rjust(w) if _numeric(c) else c.ljust(w) for c, w in zip(row, widths, strict=True)]

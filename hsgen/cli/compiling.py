@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import difflib
+import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from shlex import quote
+from typing import Any
 
 import click
 
+from hsgen import processes
 from hsgen import target as target_files
 from hsgen.arches import KINDS, SPIRV
 from hsgen.cli.common import (
@@ -29,6 +32,20 @@ from hsgen.isa.kinds import COMPILERS
 from hsgen.isa.results import Missing, Result, wrongs
 from hsgen.keys import KEYS
 from hsgen.target import Target
+
+
+class Seconds(click.FloatRange):
+    """A time that the system can wait for."""
+
+    def __init__(self) -> None:
+        super().__init__(0, processes.LONGEST, min_open=True)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the seconds; click reports what is none."""
+        found = float(super().convert(value, param, ctx))
+        if math.isnan(found):
+            self.fail(f"{value} is no number", param, ctx)
+        return found
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,9 +110,7 @@ class Run:
 @click.option("--compiler", "only", multiple=True, type=click.Choice([*KINDS, SPIRV]), help="Only this compiler.")
 @click.option("--device", "devices", multiple=True, metavar="NAME", help="Only this device, as [isa] names it.")
 @click.option("--jobs", "workers", type=click.IntRange(1), help="Compilers that run at once; one a processor.")
-@click.option(
-    "--timeout", type=click.FloatRange(0, min_open=True), default=jobs.SECONDS, show_default=True, help="Of a job, s."
-)
+@click.option("--timeout", type=Seconds(), default=jobs.SECONDS, show_default=True, help="Of a job, s.")
 @click.option("--all", "every", is_flag=True, help="List every kernel, also of several targets.")
 @click.option("--markdown", "as_page", is_flag=True, help="Print Markdown instead of a table.")
 @click.option(

@@ -100,7 +100,7 @@ def _fitting(contents: Contents, sizes: tuple[int, ...], arch: int | None) -> No
     Raises:
         Usage: no sort takes a count, or no target has CUDA kernels to compile for `arch`.
     """
-    most = max(sort.plan.max_n for s in contents.subjects for sort in s.sorts)
+    most = max((sort.plan.max_n for s in contents.subjects for sort in s.sorts), default=0)
     for n in sizes:
         if n > most:
             raise Usage(f"plan {n}: the sorts on this page sort up to {most} keys; give no more")

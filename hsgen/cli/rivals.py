@@ -83,7 +83,7 @@ def _split(text: str) -> tuple[str, str | None]:
 
 def engines(rivals: dict[str, Rival], own: Sort, host: hosts.Host) -> dict[str, Engine]:
     """Return the engines of rivals that run through pyopencl, by name."""
-    return {name: places.direct(host, rival.sort(own, host)) for name, rival in rivals.items()}
+    return {name: places.direct(host, rival.sort(own, host), strict=True) for name, rival in rivals.items()}
 
 
 def requests(rivals: dict[str, Rival], own: Sort, host: hosts.Host, drive: places.Drive) -> dict[str, Any]:

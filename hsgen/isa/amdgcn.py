@@ -10,15 +10,13 @@ from __future__ import annotations
 import hashlib
 import importlib.metadata
 import re
-import sys
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from hsgen import toolchain
+from hsgen import processes, toolchain
 from hsgen.arches import KINDS
 from hsgen.errors import Unavailable, Wrong
-from hsgen.isa import processes
 from hsgen.isa.base import Request, Use
 from hsgen.isa.refusals import refusal
 
@@ -141,7 +139,7 @@ def _use(who: str, kernel: str, needs: dict[str, dict[str, str]], text: str, wav
 
 def _clangs() -> list[tuple[str, ...]]:
     """The commands of all clangs of this machine, the one to be preferred first."""
-    found = [(sys.executable, "-m", "ziglang", "clang")] if toolchain.has_module("ziglang") else []
+    found = [tuple(processes.python("ziglang", "clang"))] if toolchain.has_module("ziglang") else []
     paths = dict.fromkeys(str(Path(p).resolve()) for name in _CLANGS if (p := toolchain.tool(name)))
     return [*found, *((path,) for path in paths)]
 

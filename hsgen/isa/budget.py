@@ -6,12 +6,12 @@ a device, in three tables: registers of a lane, bytes that spill, and occupancy 
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from hsgen import documents
 from hsgen.arches import KINDS
 from hsgen.errors import Usage
 from hsgen.isa.base import Use
@@ -100,12 +100,9 @@ def read(path: Path) -> Budget:
     Raises:
         Usage: it cannot be read, or is not what `text` writes.
     """
-    try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as e:
-        raise Usage(f"budget {path}: cannot be read ({e.strerror}); --write-budget writes one") from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as e:
-        raise Usage(f"budget {path}: {e}; {AGAIN}") from None
+    name = f"budget {path}"
+    content = documents.text(path, "--write-budget writes one", most=documents.JSON_BYTES, name=name)
+    data = documents.toml(content, name, AGAIN)
     if data.get("schema") != SCHEMA:
         raise Usage(f"budget {path}: schema is {data.get('schema')}, not {SCHEMA}; {AGAIN}")
     try:

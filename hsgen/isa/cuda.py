@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from hsgen import nvrtc
+from hsgen import nvrtc, processes
 from hsgen.arches import KINDS
 from hsgen.errors import Unavailable, Wrong
-from hsgen.isa import nvidia, processes
+from hsgen.isa import nvidia
 from hsgen.isa.base import Request, Use
 from hsgen.spec import Kernel
 
@@ -47,7 +46,7 @@ class Cuda:
         arch, out = _arch(request.device), folder / "answer.json"
         by = _compiler(arch)
         order = {"name": by.name, "path": str(by.path), "arch": arch, "text": request.text, "out": str(out)}
-        done = processes.run([sys.executable, "-m", "hsgen.nvrtc"], seconds, folder, json.dumps(order))
+        done = processes.run(processes.python("hsgen.nvrtc"), seconds, folder, json.dumps(order))
         if done.returncode or not out.is_file():
             how = processes.ending(done.returncode)
             raise Wrong(f"{by.name} for {request.device} {how}", done.stdout + done.stderr)

@@ -9,18 +9,17 @@ from __future__ import annotations
 import hashlib
 import json
 import subprocess
-import tempfile
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from hsgen import toolchain
+from hsgen import folders, processes
 from hsgen.arches import SPIRV
-from hsgen.errors import HsgenError, Wrong
-from hsgen.isa import processes
+from hsgen.errors import HsgenError, Unavailable, Wrong
 from hsgen.isa.base import Compiler, Request, Use
 from hsgen.isa.results import TOGETHER, Missing, Place, Result
 from hsgen.render import Source, render
@@ -28,7 +27,7 @@ from hsgen.spec import Kernel, Sort
 from hsgen.target import Target
 
 SECONDS = 300.0
-_CACHE = 1  # the form of what is kept
+_CACHE = 1  # the version of the form of what is kept
 _rendering = threading.Lock()
 
 
@@ -224,9 +223,9 @@ class _Attempt:
         self.kept = False
         if self.ended.is_set():
             return {}, "is not compiled any more", None
-        with tempfile.TemporaryDirectory(prefix="hsgen-", ignore_cleanup_errors=True) as folder:
+        with folders.scratch() as folder:
             try:
-                found = job.compiler.compile(request, Path(folder), self.seconds)
+                found = job.compiler.compile(request, folder, self.seconds)
                 if lacking := [k.name for k in kernels if k.name not in found]:
                     raise Wrong(f"{job.identity} leaves out {', '.join(lacking)}")
             except subprocess.TimeoutExpired:
@@ -247,30 +246,24 @@ def _place(job: Job, request: Request) -> Path:
     shapes = [(k.name, k.work_group, k.subgroup, k.local_bytes(request.sort.key)) for k in request.kernels]
     head = [_CACHE, job.compiler.name, job.identity, job.place.device, job.compiler.recipe(request), shapes]
     key = hashlib.sha256(json.dumps([*head, request.text]).encode()).hexdigest()
-    return toolchain.cache_folder("isa") / key[:2] / key
+    return folders.cached("isa") / key[:2] / key
 
 
 def _known(place: Path, kernels: Sequence[Kernel]) -> dict[str, Use] | None:
     try:
-        data = json.loads(place.read_text(encoding="utf-8"))
+        data = json.loads(folders.load(place) or b"null")
         return {k.name: Use(**data[k.name]) for k in kernels}
-    except (OSError, ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError):
         return None
 
 
 def _keep(place: Path, uses: Mapping[str, Use]) -> None:
-    try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        text = json.dumps({name: asdict(use) for name, use in uses.items()})
-        with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=place.parent, delete=False) as file:
-            file.write(text)
-        Path(file.name).replace(place)
-    except OSError:
-        pass
+    with suppress(Unavailable):  # it is only compiled again then
+        folders.keep(place, json.dumps({name: asdict(use) for name, use in uses.items()}).encode())
 
 
 def _log(name: str, lines: Sequence[str]) -> str:
     """Write a log and return its path."""
-    path = toolchain.writable_cache("isa") / f"{name[:16]}.log"
+    path = folders.cached("isa") / f"{name[:16]}.log"
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return str(path)

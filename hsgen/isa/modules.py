@@ -10,10 +10,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from hsgen import spirv, toolchain
+from hsgen import processes, spirv, toolchain
 from hsgen.arches import SPIRV
 from hsgen.errors import Unavailable
-from hsgen.isa import processes
 from hsgen.isa.base import Request, Use
 from hsgen.isa.refusals import refusal
 

@@ -9,16 +9,14 @@ from __future__ import annotations
 
 import mmap
 import re
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from hsgen import toolchain
+from hsgen import folders, processes, toolchain
 from hsgen.arches import KINDS
 from hsgen.errors import Unavailable, Wrong
-from hsgen.isa import processes
 from hsgen.isa.base import Request, Use
 from hsgen.isa.refusals import refusal
 from hsgen.spec import Kernel
@@ -190,9 +188,9 @@ def _known(path: str) -> frozenset[str]:
 
 @cache
 def _identity(path: str) -> str:
-    with tempfile.TemporaryDirectory(prefix="hsgen-") as folder:
+    with folders.scratch() as folder:
         toolchain.run([path, "query", "OCL_DRIVER_VERSION"], _ASKING, cwd=folder)
-        answer = Path(folder) / "OCL_DRIVER_VERSION"
+        answer = folder / "OCL_DRIVER_VERSION"
         version = answer.read_text(encoding="utf-8").strip("\0 \n") if answer.is_file() else "of unknown version"
     behind = _igc()
     return f"ocloc {version}" + (f" (IGC {behind})" if behind else "")

@@ -10,18 +10,15 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
-import tempfile
 import time
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from hsgen import spirv
+from hsgen import folders, processes, spirv
 from hsgen.arches import KINDS
 from hsgen.errors import Unavailable, Wrong
-from hsgen.isa import processes
 from hsgen.isa.base import Request, Use
 from hsgen.isa.modules import modules
 from hsgen.spec import Kernel
@@ -141,9 +138,9 @@ def _manifest() -> Path | None:
 @cache
 def _driver(device: str) -> str | None:
     """What compiles for a family, or None: no driver, no loader, or a family that it does not know."""
-    with tempfile.TemporaryDirectory(prefix="hsgen-") as folder:
+    with folders.scratch() as folder:
         try:
-            return _ask(device, [], Path(folder), _ASKING)[0]
+            return _ask(device, [], folder, _ASKING)[0]
         except (Unavailable, subprocess.TimeoutExpired):
             return None
 
@@ -160,7 +157,7 @@ def _ask(
     if manifest is None:
         raise Unavailable(f"radv: is not installed; {Radv.install}")
     variables = {"RADV_FORCE_FAMILY": device, "VK_DRIVER_FILES": str(manifest), "VK_ICD_FILENAMES": str(manifest)}
-    command = [sys.executable, "-m", "hsgen.isa.radvchild"]
+    command = processes.python("hsgen.isa.radvchild")
     done = processes.run(command, seconds, folder, json.dumps(orders), **_ALONE, **variables)
     head, *answers = [json.loads(x) for x in done.stdout.splitlines() if x.endswith("}")] or [{}]
     made, driver = str(head.get("device", "")), str(head.get("driver", ""))

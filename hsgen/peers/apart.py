@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 import tempfile
 from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
+from hsgen import processes
 from hsgen.backends.engine import Engine
 from hsgen.cases import Keys
 from hsgen.errors import Unavailable, Wrong
@@ -43,16 +43,16 @@ class Child:
             Unavailable: it does not start.
         """
         words = [*os.environ.get(_OFF, "").replace(",", " ").split(), *off]
-        environment = {k: v for k, v in os.environ.items() if k not in (_OFF, _ON)}
+        environment = {k: v for k, v in processes.environment().items() if k not in (_OFF, _ON)}
         if words:
             environment[_OFF] = " ".join(words)
         self._noise = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115  (see close)
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "hsgen.peers.child"],
+        self._process: subprocess.Popen[bytes] = processes.start(
+            processes.python("hsgen.peers.child"),
+            environment,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._noise,
-            env=environment,
         )
         assert self._process.stdin and self._process.stdout
         self._to, self._from = self._process.stdin, self._process.stdout
@@ -115,8 +115,7 @@ class Child:
 
     def close(self) -> None:
         """End it."""
-        self._process.kill()
-        self._process.wait()
+        processes.end(self._process)
         self._from.close()
         with suppress(BrokenPipeError):
             self._to.close()

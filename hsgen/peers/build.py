@@ -5,13 +5,12 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import os
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from hsgen import toolchain
+from hsgen import folders, processes, toolchain
 from hsgen.backends import native
 from hsgen.errors import HsgenError, Unavailable
 
@@ -60,7 +59,7 @@ def compiler(source: str) -> list[str]:
     if chosen:
         raise Unavailable(f"no C++ compiler {chosen[0]}, which the variable CXX names; unset it or install that one")
     if toolchain.has_module("ziglang"):
-        return [sys.executable, "-m", "ziglang", "c++", "-std=c++17"]
+        return [*processes.python("ziglang", "c++"), "-std=c++17"]
     raise Unavailable("no C++ compiler; install g++ or clang, or pip install ziglang")
 
 
@@ -95,14 +94,12 @@ def _built(name: str, unit: Unit) -> Path:
     text = _compile([*command, "-E", "-P", source], unit)
     said = native.run([*command, "--version"], native.PATIENCE).stdout
     state = hashlib.sha256("\0".join([*command, *unit.link, said, text]).encode())
-    place = toolchain.writable_cache("peers") / f"{name}-{state.hexdigest()}.so"
-    if not place.is_file():
-        own = place.with_suffix(f".{os.getpid()}")
-        try:
-            _compile([*command, "-shared", source, "-o", str(own), *unit.link], unit)
-            own.replace(place)
-        finally:
-            own.unlink(missing_ok=True)
+    place = folders.cached("peers") / f"{name}-{state.hexdigest()}.so"
+    if folders.load(place) is None:
+        with folders.scratch() as folder:
+            out = folder / "out.so"
+            _compile([*command, "-shared", source, "-o", str(out), *unit.link], unit)
+            folders.keep(place, out.read_bytes())
     return place
 
 

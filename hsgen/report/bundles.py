@@ -23,6 +23,8 @@ def contents(folder: Path, names: Sequence[str]) -> Contents:
     manifest = read_manifest(folder)
     if manifest is None:
         raise Usage(f"{folder}: no bundle there; name a folder with a {MANIFEST}")
+    if not manifest.targets:
+        raise Usage(f"{folder}: holds no target, so there is nothing to show; generate one into it")
     subjects = [_subject(folder, manifest.targets[t.name], t) for t in _targets(folder, manifest, names)]
     common = _sizes(folder, manifest.common)
     rows = [

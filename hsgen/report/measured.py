@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import base64
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hsgen import documents
 from hsgen.bench.rows import SCHEMA
-from hsgen.errors import Unavailable, Usage
+from hsgen.errors import SHOWN, Unavailable, Usage, printable
 from hsgen.keys import TYPES
 from hsgen.spec import TITLES
 
 Record = Mapping[str, Any]
 
 _NUMBER = (int, float)
+_GREATEST = 1 << 53
+"""What no number of a benchmark exceeds, and a float holds exactly."""
 _NEEDED: dict[str, tuple[type, ...]] = {
     "target": (str,),
     "api": (str,),
@@ -45,7 +47,13 @@ _NEEDED: dict[str, tuple[type, ...]] = {
 }
 _SAME = ("target", "api", "device", "key", "value", "order", "counted", "kind")
 """What all rows of one plot have in common, besides the bits."""
-_TASK = ("task", "segments", "layout", "changes", "epilogue")
+_TASK: dict[str, tuple[type, ...]] = {
+    "task": (str,),
+    "segments": (int, type(None)),
+    "layout": (str, type(None)),
+    "changes": (bool,),
+    "epilogue": (bool,),
+}
 """The same, of rows that have it: documents of before have none of these."""
 
 
@@ -67,36 +75,43 @@ def read(path: Path) -> list[Record]:
         Usage: the file cannot be read, or is no such document of the schema that is read.
     """
     hint = "give what `hsgen bench --json` prints"
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as e:
-        raise Usage(f"{path}: cannot be read ({e.strerror}); {hint}") from None
-    except (ValueError, RecursionError):
-        raise Usage(f"{path}: is no JSON; {hint}") from None
+    name = printable(path, SHOWN)
+    data = documents.parsed_json(documents.text(path, hint, most=documents.JSON_BYTES), name, hint)
     schema = data.get("schema") if isinstance(data, dict) else None
     if schema != SCHEMA:
-        shown = "has no schema" if schema is None else f"schema {schema} is not known"
-        raise Usage(f"{path}: {shown}; {hint} (schema {SCHEMA})")
+        shown = "has no schema" if schema is None else f"schema {printable(schema, SHOWN)} is not known"
+        raise Usage(f"{name}: {shown}; {hint} (schema {SCHEMA})")
     rows = data.get("rows")
     if not isinstance(rows, list) or not rows:
-        raise Usage(f"{path}: has no rows; {hint}")
+        raise Usage(f"{name}: has no rows; {hint}")
     for number, row in enumerate(rows):
         wrong = _wrong(row)
         if wrong:
-            raise Usage(f"{path}: rows[{number}]: {wrong} is missing or of another type; {hint}")
-    return rows
+            raise Usage(f"{name}: rows[{number}]: {wrong} is missing or of another type; {hint}")
+    return [{k: printable(v, SHOWN) if isinstance(v, str) else v for k, v in row.items()} for row in rows]
 
 
 def _wrong(row: object) -> str | None:
     """The first field of a row that is not as it should be."""
     if not isinstance(row, dict):
         return "its object"
-    for name, kinds in _NEEDED.items():
-        if name not in row or not isinstance(row[name], kinds):
+    for name, kinds in {**_NEEDED, **{k: v for k, v in _TASK.items() if k in row}}.items():
+        if name not in row or not _right(row[name], kinds):
             return name
     if row["key"] not in TYPES or row["api"] not in TITLES:
         return "key" if row["key"] not in TYPES else "api"
-    return None if len(row["bits"]) == 2 and all(isinstance(b, int) for b in row["bits"]) else "bits"
+    if row["n"] == 0:
+        return "n"
+    if row.get("segments") and "layout" not in row:
+        return "layout"
+    return None if len(row["bits"]) == 2 and all(_right(b, (int,)) for b in row["bits"]) else "bits"
+
+
+def _right(value: object, kinds: tuple[type, ...]) -> bool:
+    """Whether a value is of one of the types, and a number no greater than any that is measured."""
+    if isinstance(value, bool):
+        return bool in kinds
+    return isinstance(value, kinds) and (not isinstance(value, int | float) or 0 <= value <= _GREATEST)
 
 
 def of_targets(path: Path, rows: Sequence[Record], names: Iterable[str]) -> None:
@@ -108,7 +123,8 @@ def of_targets(path: Path, rows: Sequence[Record], names: Iterable[str]) -> None
     known = list(names)
     for row in rows:
         if row["target"] not in known:
-            raise Usage(f"{path}: measures target {row['target']}; this page is about {', '.join(known)}")
+            what = f"measures target {row['target']}; this page is about {', '.join(known)}"
+            raise Usage(f"{printable(path, SHOWN)}: {what}")
 
 
 def contestant(row: Record) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hsgen import documents
 from hsgen.device import Device
 from hsgen.errors import Usage
 from hsgen.suggest.facts import NVIDIA, Facts
@@ -53,6 +54,9 @@ _DEVICE = {
 }
 
 
+_HINT = "give the output of hsgen probe --raw"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
     """A device of an API: `said` are its members, as `hsgen.backends.query` lists them."""
@@ -75,10 +79,7 @@ def parse(text: str, where: str) -> Query:
     Raises:
         Usage: all that is wrong with it, one line each.
     """
-    try:
-        data = json.loads(text)
-    except json.JSONDecodeError as e:
-        raise Usage(f"{where}: {e}; give the output of hsgen probe --raw") from None
+    data = documents.parsed_json(text, where, _HINT)
     if not isinstance(data, dict):
         raise Usage(f"{where}: is no JSON object; give the output of hsgen probe --raw")
     r = Reader(where)
@@ -86,8 +87,7 @@ def parse(text: str, where: str) -> Query:
     top = r.fields({k: v for k, v in data.items() if k in _TOP}, "", _TOP)
     device = r.table(data, "device")
     said = r.fields(device, "device", _DEVICE) if device is not None else {}
-    if r.errors:
-        raise Usage(*r.errors)
+    r.check()
     return Query(api=top["api"], said=said, source=top.get("source", ""))
 
 
@@ -97,12 +97,7 @@ def read(path: Path) -> Query:
     Raises:
         Usage: it cannot be read, or is wrong.
     """
-    try:
-        return parse(path.read_text(encoding="utf-8"), str(path))
-    except OSError as e:
-        raise Usage(f"{path}: cannot be read ({e.strerror}); give the output of hsgen probe --raw") from None
-    except UnicodeDecodeError:
-        raise Usage(f"{path}: is not UTF-8 text; give the output of hsgen probe --raw") from None
+    return parse(documents.text(path, _HINT), str(path))
 
 
 def facts(q: Query) -> tuple[Facts, dict[str, str]]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from hsgen import resources, target
+from hsgen import documents, resources, target
 from hsgen.algorithms import ALGORITHMS
 from hsgen.errors import Usage
 from hsgen.suggest.facts import Facts, facts
@@ -34,9 +33,9 @@ def read(name: str) -> tuple[Facts, Mapping[str, Mapping[str, Any]]]:
     """
     path = Path(name) if name.endswith(".toml") else resources.targets() / f"{name}.toml"
     try:
-        text = path.read_text(encoding="utf-8")
-        bare = not any(algorithm in tomllib.loads(text) for algorithm in (*ALGORITHMS, "sort"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
+        text = documents.text(path, "")
+        bare = not any(algorithm in documents.toml(text, "", "") for algorithm in (*ALGORITHMS, "sort"))
+    except Usage:  # which find says better
         bare, text = False, ""
     if not bare or path.stem in target.names():
         return facts(target.find(name)), own(text)

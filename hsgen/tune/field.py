@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from hsgen import nvrtc, worker
+from hsgen import nvrtc, processes, worker
 from hsgen import target as target_files
 from hsgen.backends import native, trial
 from hsgen.backends.hosts import Host, evidence_level, offers
@@ -23,7 +22,7 @@ from hsgen.target import Target
 from hsgen.tune import race as racing
 from hsgen.tune.search import Finish, Race, Rung
 
-CHILD = (sys.executable, "-m", "hsgen.tune.race")
+CHILD = tuple(processes.python("hsgen.tune.race"))
 
 Failed = Callable[[str, str, str], None]
 """Told of a contestant's name, the kind of its failure, and why."""

@@ -253,7 +253,7 @@ def test_a_compiler_that_fails_ends_in_one_line(
     assert code == 1 and not out and err.count("\n") == 1
     where = "hsgen: targets/lanes4/kernels/glsl/merge_u32.comp: kernel block_sort_4: glslang "
     assert err.startswith(where + said) and not folder.exists()
-    assert not (tmp_path / "cache").exists()
+    assert not [p for p in (tmp_path / "cache").rglob("*") if p.is_file()]
 
 
 def test_a_cache_that_cannot_be_written_is_done_without(
@@ -262,7 +262,7 @@ def test_a_cache_that_cannot_be_written_is_done_without(
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file/in"))
     code, _, err = run(*GENERATE, "-o", tmp_path / "other")
-    assert code == 0 and not err
+    assert code == 0 and err.count("\n") == 1 and "what is made now is kept for this run only" in err
     assert snapshot(tmp_path / "other") == snapshot(made)
 
 

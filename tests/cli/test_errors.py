@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from hsgen import render, resources, target
+from hsgen import processes, render, resources, target
 from hsgen.backends import hosts, selection, trial
 from hsgen.backends.hosts import Host
 from hsgen.cli import main
@@ -242,8 +242,8 @@ def test_a_compiler_that_hangs_or_crashes(
     with pytest.raises(Wrong, match="did not end within"):
         trial.check(embedded.label, sort, render.render(sort, "opencl"), seconds=0.01)
     crash = "import os, signal, sys; sys.stdin.read(); os.kill(os.getpid(), signal.SIGSEGV)"
-    run = subprocess.run
-    monkeypatch.setattr(trial.subprocess, "run", lambda command, **more: run([sys.executable, "-c", crash], **more))
+    run = processes.run
+    monkeypatch.setattr(trial.processes, "run", lambda command, *more: run([sys.executable, "-c", crash], *more))
     with pytest.raises(
         Wrong, match=r"kernel block_sort_16: the compiler of .* ended with signal 11; try a smaller scale"
     ):

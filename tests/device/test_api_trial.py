@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -13,11 +14,12 @@ import numpy as np
 import pytest
 from sorters import SMALL
 
-from hsgen import toolchain
-from hsgen.backends import hosts, trial
+from hsgen import processes, target, toolchain, validate
+from hsgen.backends import hosts, shim, trial
 from hsgen.backends.hosts import Host
-from hsgen.backends.opencl import context_for
-from hsgen.errors import Usage, Wrong
+from hsgen.backends.opencl import Compiled, Direct, context_for
+from hsgen.errors import Notice, Usage, Wrong
+from hsgen.keys import Form
 from hsgen.opencl import Sorter
 from hsgen.opencl_check import Checker
 from hsgen.opencl_merge import Merger
@@ -43,7 +45,7 @@ def marks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of marks: nothing was tried before.  Trials are on, which other tests do without."""
     folder = tmp_path / "tried"
     folder.mkdir()
-    monkeypatch.setattr(trial.toolchain, "writable_cache", lambda name: tmp_path / name)
+    monkeypatch.setattr(trial.folders, "cached", lambda name: tmp_path / name)
     monkeypatch.setenv("HSGEN_TRIAL", "1")
     return folder
 
@@ -52,14 +54,14 @@ def marks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def child(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], list[Any]]:
     """Puts another program in the place of the process that compiles; returns the list of its calls."""
     calls: list[Any] = []
-    run = subprocess.run
+    run = processes.run
 
     def replace(program: str) -> list[Any]:
-        def other(command: list[str], **more: Any) -> subprocess.CompletedProcess[str]:
+        def other(command: list[str], *more: Any) -> subprocess.CompletedProcess[str]:
             calls.append(command)
-            return run([sys.executable, "-c", program], **more)
+            return run([sys.executable, "-c", program], *more)
 
-        monkeypatch.setattr(trial.subprocess, "run", other)
+        monkeypatch.setattr(trial.processes, "run", other)
         return calls
 
     return replace
@@ -67,9 +69,9 @@ def child(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], list[Any]]:
 
 @pytest.mark.parametrize("kind", [Sorter, Checker, Merger, Scanner, SegmentedSorter], ids=lambda x: x.__name__)
 def test_a_crash_is_an_exception(kind: Any, context: Any, embedded: Host, child: Callable[[str], list[Any]]) -> None:
-    """Each time, since nothing says that it went well."""
+    """Each time, since nothing says that it went well; each time without optimization, too."""
     calls = child(CRASH)
-    for number in (1, 2):
+    for number in (2, 4):
         with pytest.raises(Wrong) as crashed:
             kind(context, "u32", target="generic")
         assert len(calls) == number
@@ -78,6 +80,49 @@ def test_a_crash_is_an_exception(kind: Any, context: Any, embedded: Host, child:
     assert f": the compiler of {embedded.label} ended with signal 11; " in line
     log = Path(line.rpartition("; the log is ")[2]).read_text(encoding="utf-8")
     assert "__kernel void" in log
+
+
+def test_a_crash_of_the_optimizer_is_a_notice(
+    context: Any, tmp_path: Path, child: Callable[[str], list[Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The kernels are compiled without optimization, the next time at once, and sort."""
+    (tmp_path / "small.toml").write_text(SMALL, encoding="utf-8")
+    calls = child(
+        "import json, os, sys; found = json.loads(sys.stdin.read()); print('begun', flush=True); "
+        "found['optimized'] and os.kill(os.getpid(), 11)"
+    )
+    built: list[str] = []
+    build = cl.Program.build
+    monkeypatch.setattr(cl.Program, "build", lambda self, options: (built.extend(options), build(self, options))[1])
+    with pytest.warns(Notice, match="ended with signal 11; .*; these kernels are compiled without optimization"):
+        Sorter(context, "u32", str(tmp_path / "small.toml"))
+    assert len(calls) == 2 and built[-1] == "-cl-opt-disable"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", Notice)
+        sorter = Sorter(context, "u32", str(tmp_path / "small.toml"))
+    assert len(calls) == 2 and built.count("-cl-opt-disable") == 2
+    queue, host = cl.CommandQueue(context), np.arange(5000, 0, -1, np.uint32)
+    keys = array.to_device(queue, host)
+    sorter(queue, keys)
+    assert (keys.get() == host[::-1]).all()
+
+
+def test_what_crashed_with_avx512(embedded: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kernels of apple-m1 for i32 keys as C++ for OpenCL; on any machine the compiler can be asked for AVX-512."""
+    monkeypatch.setenv("CL_CONFIG_CPU_TARGET_ARCH", "skx")
+    monkeypatch.setenv("PYOPENCL_NO_CACHE", "1")
+    sort = target.find("apple-m1").default("u32", Form(typed=True))
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        source = trial.accepted(embedded.label, sort, shim.source(sort), which=False)
+    assert source.optimized is not any(issubclass(w.category, Notice) for w in said)
+    if embedded.driver.startswith("2026.22."):
+        assert not source.optimized
+    monkeypatch.undo()
+    made = context_for(embedded)
+    engine = Direct(made, Compiled(made, sort, source))
+    report = validate.run(engine, [(n, "random") for n in (1, 1000, 40_000)], 1)
+    assert report.cases and not report.failed, report.failures
 
 
 @pytest.mark.parametrize("end", ["sys.exit(1)", "os.abort()", "os._exit(134)"])
@@ -115,7 +160,7 @@ def test_a_text_is_tried_once(
     monkeypatch.setattr(hosts, "hosts", lambda: [replace(h, driver="2") for h in shown])
     with pytest.raises(Wrong):
         Sorter(context, "u32", small)
-    assert len(calls) == 2 and len(list(marks.iterdir())) == 1
+    assert len(calls) == 4 and len(list(marks.iterdir())) == 1
 
 
 def test_trials_can_be_left_out(

@@ -15,7 +15,7 @@ from conftest import missing
 from crafted import WORDS, crafted, library, played
 from nightly import nightly
 
-from hsgen import target, toolchain, validate, worker
+from hsgen import folders, target, validate, worker
 from hsgen.backends import native, opencl
 from hsgen.backends.hosts import Host
 from hsgen.cli import main
@@ -203,7 +203,7 @@ def test_a_driver_tool_that_hangs_ends_in_one_line(
 def test_a_cache_that_cannot_be_written_is_done_without(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    place = toolchain.writable_cache("native")
+    place = folders.cached("native")
     assert place.is_dir() and tmp_path not in place.parents
 
 

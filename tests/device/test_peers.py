@@ -39,7 +39,7 @@ def rebuilt(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """An empty cache of built peers, and none loaded; returns its folder."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(build, "load", build.load.__wrapped__)
-    return tmp_path / "cache/hsgen/peers"
+    return tmp_path / "cache/hsgen/peers-2"
 
 
 def direct(host: Host) -> Direct:

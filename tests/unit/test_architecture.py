@@ -16,7 +16,7 @@ PACKAGE = Path(hsgen.__file__).parent
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 LAYERS = (
-    ("errors", "keys", "networks", "resources", "tables", "device"),
+    ("errors", "keys", "networks", "resources", "tables", "device", "documents", "folders", "processes"),
     ("arches", "cubin", "matching"),
     ("spec",),
     ("plan", "oracle", "algorithms"),

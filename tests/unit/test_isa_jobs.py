@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 from offline import TEXT, USE, Fake, small
 
-from hsgen.isa import beside, jobs, processes
+from hsgen import processes
+from hsgen.isa import beside, jobs
 from hsgen.isa.base import Use
 from hsgen.isa.jobs import Done, Planner
 from hsgen.isa.results import TOGETHER, Result, summaries, wrongs
@@ -26,7 +27,7 @@ LABELS = ("auto", "merge", "radix", "radix-wide")
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A cache of the test's own."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    return tmp_path / "hsgen" / "isa"
+    return tmp_path / "hsgen" / "isa-2"
 
 
 def compiled(

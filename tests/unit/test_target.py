@@ -9,6 +9,7 @@ import pytest
 
 from hsgen import resources, target
 from hsgen.errors import Usage
+from hsgen.tables import LINES
 
 GOOD = (resources.targets() / "intel-gen8.toml").read_text()
 
@@ -89,12 +90,12 @@ def test_all_mistakes_of_a_file_are_named_at_once() -> None:
     text = re.sub(r"half_scale = 4", "half_scale = 40", text)
     found = "\n".join(lines(text))
     for key in (
-        "device.shufle",
-        "device.shuffle: missing",
+        "device.shufle: unknown key; did you mean shuffle?",
         "merge.u32.half_scale",
         "merge.u64.half_scale",
     ):
         assert key in found
+    assert "missing" not in found  # what is misspelt is one mistake
 
 
 def test_a_bad_value_hides_no_other_mistake_of_its_table() -> None:
@@ -105,9 +106,34 @@ def test_a_bad_value_hides_no_other_mistake_of_its_table() -> None:
         "no subgroups of 4",
         "slabs: 0 is not",
         "flp_scale: unknown",
-        "flip_scale: missing",
     ):
         assert f"merge.u32.{part}" in found or part in found
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line"),
+    [
+        ("[device]", "[devic]", "devic: unknown key; did you mean device?"),
+        ("local_bytes = ", "local_bytes = 'x' #", 'device.local_bytes: "x" is not a whole number; '),
+        ("apis = ", "apis = 1 #", "apis: 1 is not a list of strings; "),
+        ("[merge.u32]", "[merge.u33]", "merge.u33: unknown key; did you mean u32?"),
+    ],
+)
+def test_one_mistake_gives_one_line(old: str, new: str, line: str) -> None:
+    assert old in GOOD
+    found = lines(GOOD.replace(old, new, 1))
+    assert len(found) == 1 and line in found[0]
+
+
+def test_a_file_of_mistakes_is_cut() -> None:
+    found = lines(GOOD + "".join(f"\n[nonsense{i}]" for i in range(500)))
+    assert len(found) == LINES and found[-1].endswith(f": and {500 - LINES + 1} more; mend these first")
+
+
+def test_values_are_shown_short_and_on_one_line() -> None:
+    found = lines(GOOD.replace("progress = ", 'progress = "\\u001b[2J\\nhsgen: ' + "x" * 5000 + '" #'))
+    assert len(found) == 1 and len(found[0]) < 600
+    assert "\\x1b[2J\\nhsgen: xxx" in found[0] and found[0].isprintable()
 
 
 @pytest.mark.parametrize("name", ["..", "a b", "x\ny", ".hidden", ""])

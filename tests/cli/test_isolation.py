@@ -1,0 +1,211 @@
+"""What hsgen starts: no file of the current folder becomes code, and nothing is left of a command that is ended."""
+
+from __future__ import annotations
+
+import ast
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from nightly import nightly
+
+import hsgen
+from hsgen import processes, toolchain
+from hsgen.backends.hosts import Host
+
+PACKAGE = Path(hsgen.__file__).parent
+ROOT = str(PACKAGE.parent)
+HOSTILE = ("json", "numpy", "click", "dataclasses", "tempfile", "subprocess", "pathlib", "runpy", "hsgen")
+CHILDREN = ("hsgen.worker", "hsgen.backends.trial", "hsgen.nvrtc", "hsgen.isa.radvchild", "hsgen.peers.child")
+
+
+@pytest.fixture
+def trap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder, with modules that say in a file that they were imported; returns that file."""
+    folder, mark = tmp_path / "here", tmp_path / "mark"
+    folder.mkdir()
+    for name in HOSTILE:
+        text = f"open({str(mark)!r}, 'a').write('{name} '); raise SystemExit(99)\n"
+        (folder / f"{name}.py").write_text(text, encoding="utf-8")
+    monkeypatch.chdir(folder)
+    return mark
+
+
+def test_the_trap_works(trap: Path) -> None:
+    subprocess.run([sys.executable, "-m", "json"], check=False)
+    assert trap.read_text() == "json "
+
+
+@pytest.mark.parametrize("path", ["", os.pathsep, f".{os.pathsep}", f"{os.pathsep}{ROOT}"])
+def test_children_import_nothing_from_the_current_folder(
+    trap: Path, path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor where PYTHONPATH has an empty or relative entry, which stands for that folder."""
+    monkeypatch.setenv("PYTHONPATH", path)
+    for module in CHILDREN if path == os.pathsep else CHILDREN[-1:]:
+        done = processes.run(processes.python(module), 60, tmp_path, "{}", os.curdir)
+        assert done.returncode != 99 and "No module named" not in done.stderr, done.stderr
+    assert not trap.exists()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        nightly(["doctor"]),
+        nightly(["validate", "-t", "cpu", "--key", "u32"]),
+        nightly(["validate", "-t", "cpu", "--key", "u32", "--runtime", "c"]),
+        nightly(["compile", "-t", "nvidia-sm90", "--key", "u32", "--algorithm", "merge"]),
+        nightly(["bench", "-t", "cpu", "--key", "u32", "--sizes", "2^10", "--against", "numpy-avx2"]),
+    ],
+    ids=lambda x: " ".join(x[:1] + x[5:]),
+)
+def test_no_command_imports_from_the_current_folder(trap: Path, arguments: list[str]) -> None:
+    """As the console script starts it, with a variable that its children would inherit."""
+    start = "import os; os.environ['PYTHONPATH'] = os.pathsep; from hsgen.cli import run; run()"
+    env = {**os.environ, "PYTHONPATH": ROOT}
+    command = [sys.executable, "-P", "-c", start, *arguments]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode in (0, 3), done.stderr
+    assert not trap.exists()
+
+
+def test_the_module_imports_from_the_current_folder_only_what_is_called_hsgen(trap: Path) -> None:
+    """Python itself puts that folder first for ``python -m hsgen``; see SECURITY.md."""
+    command, env = [sys.executable, "-m", "hsgen", "--version"], {**os.environ, "PYTHONPATH": ROOT}
+    assert subprocess.run(command, env=env, check=False).returncode == 99 and trap.read_text() == "hsgen "
+    trap.unlink()
+    Path("hsgen.py").unlink()
+    Path("runpy.py").unlink()  # what starts modules is Python's own
+    assert subprocess.run(command, env=env, check=False, capture_output=True).returncode == 0
+    assert not trap.exists()
+
+
+def test_only_one_module_knows_how_programs_are_started() -> None:
+    """All others ask it, so that none forgets -P, the group of processes, or the paths."""
+    words = {"sys.executable", "subprocess.run", "subprocess.Popen", "os.system", "os.popen", "shutil.which"}
+    found = {
+        f"{path.relative_to(PACKAGE).as_posix()}: {ast.unparse(node)}"
+        for path in PACKAGE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute) and ast.unparse(node) in words
+        # an annotation such as subprocess.Popen[bytes] starts nothing, but it is an attribute, too
+    }
+    allowed = {"processes.py: sys.executable", "processes.py: subprocess.Popen", "toolchain.py: shutil.which"}
+    typed = {"worker.py: subprocess.Popen", "peers/apart.py: subprocess.Popen"}
+    assert allowed <= found and found - allowed <= typed
+    for name in ("worker.py", "peers/apart.py"):
+        calls = [n for n in ast.walk(ast.parse((PACKAGE / name).read_text())) if isinstance(n, ast.Call)]
+        assert "subprocess.Popen" not in {ast.unparse(c.func) for c in calls}
+
+
+def test_tools_are_not_taken_from_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tool = tmp_path / "glslangValidator"
+    tool.write_text("#!/bin/sh\n")
+    tool.chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    for path in ("", ".", os.pathsep, f".{os.pathsep}{tmp_path.name}"):
+        monkeypatch.setenv("PATH", path)
+        assert toolchain.tool("glslangValidator") is None
+        assert processes.environment()["PATH"] == ""
+    monkeypatch.setenv("PATH", f"{os.pathsep}{tmp_path}")
+    assert toolchain.tool("glslangValidator") == str(tool)
+    assert toolchain.tool("./glslangValidator") == str(tool)  # somebody names it so
+
+
+def test_programs_start_in_a_folder_of_their_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = toolchain.run(["sh", "-c", "pwd; echo $TMPDIR; ls -A; touch x; kill -9 $$"], 20)
+    place, temporary = done.stdout.split()
+    assert place == temporary != str(tmp_path) and not Path(place).exists() and not [*tmp_path.iterdir()]
+
+
+def survivors(word: str) -> list[bytes]:
+    """The commands of the processes whose environment holds a word."""
+    found = []
+    for place in Path("/proc").iterdir():
+        try:
+            if place.name.isdigit() and word.encode() in (place / "environ").read_bytes():
+                found.append((place / "cmdline").read_bytes())
+        except OSError:  # it has ended
+            continue
+    return [x for x in found if x]
+
+
+def children(pid: int) -> Iterator[int]:
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        yield from map(int, (task / "children").read_text().split())
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="processes are looked for in /proc")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["validate", "-t", "cpu", "--device", "Intel"],
+        ["generate", "-t", "generic", "-o", "out"],
+        nightly(["validate", "-t", "cpu", "--runtime", "c"]),
+        nightly(["validate", "-t", "generic", "--api", "vulkan"]),
+        nightly(["compile", "-t", "nvidia-sm90"]),
+        nightly(["tune", "-t", "cpu", "--device", "Intel", "--key", "u32"]),
+        nightly(["bench", "-t", "cpu", "--device", "Intel"]),
+        nightly(["doctor"]),
+    ],
+    ids=lambda x: "-".join(x[:1] + x[3:]).replace("/", ""),
+)
+def test_nothing_is_left_of_a_command_that_is_terminated(arguments: list[str], tmp_path: Path, embedded: Host) -> None:
+    """Ended while a program that it started runs: no temporary folder stays, and no process."""
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    env = {**os.environ, "PYTHONPATH": ROOT, "TMPDIR": str(temporary), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    command = [sys.executable, "-m", "hsgen", *arguments]
+    with subprocess.Popen(command, cwd=tmp_path, env=env, stderr=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        until = time.monotonic() + 60
+        while not any(children(process.pid)):
+            assert process.poll() is None and time.monotonic() < until
+            time.sleep(0.05)
+        time.sleep(0.3)
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 143 and err.decode().splitlines()[-1] == "hsgen: terminated"
+    assert [*temporary.iterdir()] == [] and survivors(str(temporary)) == []
+    assert not (tmp_path / "out").exists()
+
+
+STUCK = """
+import ctypes, time
+from hsgen import folders, processes
+from hsgen import cli
+cli.PATIENCE = 0.5
+folders.temporary()
+processes.start(["sleep", "60"])
+print("ready", flush=True)
+def hang():  # as a driver that does not return: the calls resume after a signal, and no handler of Python runs
+    end = time.monotonic() + 20
+    while True:
+        try:
+            while time.monotonic() < end:
+                ctypes.CDLL(None).sleep(20)
+            return 0
+        except BaseException:
+            pass
+cli.main = hang
+cli.run()
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_a_driver_that_does_not_return_does_not_keep_the_process(tmp_path: Path) -> None:
+    env = {**os.environ, "PYTHONPATH": ROOT, "TMPDIR": str(tmp_path)}
+    command = [sys.executable, "-P", "-c", STUCK]
+    with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None and process.stdout.readline() == b"ready\n"
+        time.sleep(0.3)
+        begin = time.monotonic()
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=30)
+    assert process.returncode == 143 and b"hsgen: terminated" in err and time.monotonic() - begin < 10
+    assert [*tmp_path.iterdir()] == [] and survivors(str(tmp_path)) == []
