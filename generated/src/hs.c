@@ -25,6 +25,7 @@ const char *hs_status_text(hs_status status)
     case HS_ERROR_RANGE: return "the range of bits is out of order or reaches beyond the key";
     case HS_ERROR_PARTS: return "the parts do not fit the count or the key, or the sort takes none";
     case HS_ERROR_SEGMENTS: return "an offset of a segment decreases or runs past n; nothing was written";
+    case HS_ERROR_BUSY: return "another thread is in a call of the same sorter";
     }
     return "unknown status";
 }
@@ -199,15 +200,21 @@ static hs_status hs_played(const hs_sort *sort, const hs_call *call, uint32_t us
     return hs_given(sort, call, spans);
 }
 
+/* Whether a buffer holds what is touched of it; where its room is not told, up to the end of all addresses. */
+static int hs_has_room(const hs_span *span)
+{
+    return span->bytes <= span->room && span->bytes <= UINT64_MAX - span->begin;
+}
+
 /* What a call touches of each buffer must be there, aligned, and apart from what it writes. */
 static hs_status hs_fits(const hs_sort *sort, const hs_span spans[HS_ROLES], int in_place)
 {
     const uint32_t also = in_place ? 1 : 0; /* what is read is written then */
     const uint32_t written[HS_ROLES] = {also, 1, 1, also, 1, 0, 0, 0, 1};
     uint32_t i, k;
-    if (spans[HS_SCRATCH].room < spans[HS_SCRATCH].bytes) return HS_ERROR_SCRATCH;
+    if (!hs_has_room(&spans[HS_SCRATCH])) return HS_ERROR_SCRATCH;
     for (i = 0; i < HS_ROLES; i++)
-        if (spans[i].room < spans[i].bytes) return HS_ERROR_COUNT;
+        if (!hs_has_room(&spans[i])) return HS_ERROR_COUNT;
     for (i = 0; i < HS_ROLES; i++)
         if (spans[i].bytes && spans[i].begin % hs_element(sort, (hs_role)i)) return HS_ERROR_ALIGNMENT;
     for (i = 0; i < HS_ROLES; i++)

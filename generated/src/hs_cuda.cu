@@ -79,13 +79,23 @@ static hs_status hs_cuda_holds(const hs_cuda_kernels *sort, uint32_t index, int 
     return able && each > 0 && groups <= cores * (uint64_t)each ? HS_OK : HS_ERROR_DEVICE;
 }
 
+/* Whether an error of the first look at a kernel says that no code was made for the device: that is an answer. */
+static int hs_cuda_absent(cudaError_t code)
+{
+    return code == cudaErrorNoKernelImageForDevice || code == cudaErrorInvalidDeviceFunction ||
+           hs_cuda_status(code) == HS_ERROR_BUILD;
+}
+
 /* Whether `device`, the current one, runs the kernels of a sort; where it must be asked for, shared memory is if
- * `prepare` says so, or if how many groups are resident follows from it. */
-static hs_status hs_cuda_runs(const hs_cuda_kernels *sort, int device, int prepare, cudaError_t *code)
+ * `prepare` says so, or if how many groups are resident follows from it.  `known`: the status is an answer, not the
+ * failure of a question. */
+static hs_status hs_cuda_runs(const hs_cuda_kernels *sort, int device, int prepare, cudaError_t *code, int *known)
 {
     uint64_t warp, threads, shared;
     uint32_t i;
+    *known = 1;
     if (!sort->kernels) return HS_ERROR_KERNELS;
+    *known = 0;
     if ((*code = hs_cuda_fact(cudaDevAttrWarpSize, device, &warp)) != cudaSuccess ||
         (*code = hs_cuda_fact(cudaDevAttrMaxThreadsPerBlock, device, &threads)) != cudaSuccess ||
         (*code = hs_cuda_fact(cudaDevAttrMaxSharedMemoryPerBlockOptin, device, &shared)) != cudaSuccess)
@@ -93,19 +103,23 @@ static hs_status hs_cuda_runs(const hs_cuda_kernels *sort, int device, int prepa
     for (i = 0; i < sort->sort->kernel_count; i++) {
         const hs_kernel *kernel = &sort->sort->kernels[i];
         struct cudaFuncAttributes has;
+        *known = 1;
         if (warp != 32 || kernel->subgroup > 32 || kernel->work_group > threads) return HS_ERROR_DEVICE;
         /* the first look at a kernel, which fails if it was not compiled for this device */
         *code = cudaFuncGetAttributes(&has, sort->kernels[i]);
+        *known = *code == cudaSuccess || hs_cuda_absent(*code);
         if (*code != cudaSuccess) return hs_cuda_status(*code);
         if (has.maxThreadsPerBlock < (int)kernel->work_group) return HS_ERROR_DEVICE;
         if (has.sharedSizeBytes + kernel->local_bytes > shared) return HS_ERROR_DEVICE;
         if ((prepare || kernel->cooperative) && has.maxDynamicSharedSizeBytes < (int)kernel->local_bytes) {
             *code = cudaFuncSetAttribute(sort->kernels[i], cudaFuncAttributeMaxDynamicSharedMemorySize,
                                          (int)kernel->local_bytes);
+            *known = *code == cudaSuccess;
             if (*code != cudaSuccess) return hs_cuda_status(*code);
         }
         if (kernel->cooperative) {
             const hs_status status = hs_cuda_holds(sort, i, device, code);
+            *known = *code == cudaSuccess;
             if (status != HS_OK) return status;
         }
     }
@@ -117,7 +131,7 @@ extern "C" hs_status hs_cuda_create(const hs_cuda_kernels *sort, hs_cuda **sorte
     const cudaError_t pending = cudaPeekAtLastError();
     cudaError_t code = cudaSuccess;
     uint64_t columns = 0, rows = 0;
-    int device = 0;
+    int device = 0, known;
     hs_status status;
     hs_cuda *made;
     if (error) *error = cudaSuccess;
@@ -127,7 +141,7 @@ extern "C" hs_status hs_cuda_create(const hs_cuda_kernels *sort, hs_cuda **sorte
         (code = hs_cuda_fact(cudaDevAttrMaxGridDimX, device, &columns)) != cudaSuccess ||
         (code = hs_cuda_fact(cudaDevAttrMaxGridDimY, device, &rows)) != cudaSuccess)
         return hs_cuda_failed(code, pending, error);
-    status = hs_cuda_runs(sort, device, 1, &code);
+    status = hs_cuda_runs(sort, device, 1, &code, &known);
     if (status != HS_OK) {
         (void)hs_cuda_failed(code, pending, error);
         return status;
@@ -338,7 +352,7 @@ extern "C" hs_status hs_cuda_match_kind(const hs_cuda_target *const *targets, si
     cudaError_t code;
     uint32_t best = 0;
     size_t t, s;
-    int index = 0;
+    int index = 0, known;
     if (sort) *sort = NULL;
     if (!sort || !key || (count && !targets)) return HS_ERROR_ARGUMENT;
     code = hs_cuda_device(&device, &properties, &index);
@@ -349,12 +363,12 @@ extern "C" hs_status hs_cuda_match_kind(const hs_cuda_target *const *targets, si
         for (s = 0; suits > best && s < target->sort_count; s++) {
             if (!hs_serves_kind(target->sorts[s], kind, key, value)) continue;
             code = cudaSuccess;
-            status = hs_cuda_runs(targets[t]->sorts[s], index, 0, &code);
+            status = hs_cuda_runs(targets[t]->sorts[s], index, 0, &code, &known);
             (void)hs_cuda_failed(code, pending, NULL);
             if (status == HS_OK) {
                 best = suits;
                 *sort = targets[t]->sorts[s];
-            } else if (status != HS_ERROR_DEVICE && status != HS_ERROR_BUILD && status != HS_ERROR_KERNELS) {
+            } else if (!known) {
                 *sort = NULL;
                 return status; /* this says nothing about the sort */
             }

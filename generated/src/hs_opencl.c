@@ -14,8 +14,26 @@
 typedef cl_int(CL_API_CALL *hs_sub_group_info)(cl_kernel, cl_device_id, cl_uint, size_t, const void *, size_t, void *,
                                                size_t *);
 
+/* Two calls of one sorter at once would set arguments of the same kernels.  Where the compiler has atomic exchanges that
+ * is noticed, unless HS_CHECK_THREADS is defined as 0: the flag is whether a call is under way. */
+#if defined(HS_CHECK_THREADS) && !HS_CHECK_THREADS
+#define HS_ENTER(flag) ((void)(flag), 1)
+#define HS_LEAVE(flag) ((void)(flag))
+#elif defined(__ATOMIC_ACQUIRE)
+#define HS_ENTER(flag) (__atomic_exchange_n(flag, 1L, __ATOMIC_ACQUIRE) == 0)
+#define HS_LEAVE(flag) __atomic_store_n(flag, 0L, __ATOMIC_RELEASE)
+#elif defined(_MSC_VER)
+#include <intrin.h>
+#define HS_ENTER(flag) (_InterlockedExchange(flag, 1L) == 0)
+#define HS_LEAVE(flag) ((void)_InterlockedExchange(flag, 0L))
+#else
+#define HS_ENTER(flag) ((void)(flag), 1)
+#define HS_LEAVE(flag) ((void)(flag))
+#endif
+
 struct hs_opencl {
     const hs_sort *sort;
+    volatile long busy; /* whether a call is under way */
     cl_program program;
     cl_uint kernel_count; /* kernels that exist */
     cl_kernel kernels[1]; /* as many as the sort has */
@@ -37,22 +55,32 @@ static hs_status hs_opencl_status(cl_int code, hs_opencl_error *error)
     }
 }
 
-/* A text property of a device in memory that the caller frees; null if there is none. */
-static char *hs_device_text(cl_device_id device, cl_device_info what)
+/* A text property of a platform, or of a device where that is null, in memory that the caller frees. */
+static hs_status hs_text(cl_platform_id platform, cl_device_id device, cl_uint what, char **text,
+                         hs_opencl_error *error)
 {
     size_t size = 0;
-    char *text;
-    if (clGetDeviceInfo(device, what, 0, NULL, &size) != CL_SUCCESS || size == 0) return NULL;
-    text = (char *)calloc(size + 1, 1);
-    if (text && clGetDeviceInfo(device, what, size, text, NULL) != CL_SUCCESS) text[0] = 0;
-    return text;
+    cl_int code = platform ? clGetPlatformInfo(platform, what, 0, NULL, &size)
+                           : clGetDeviceInfo(device, what, 0, NULL, &size);
+    *text = NULL;
+    if (code != CL_SUCCESS) return hs_opencl_status(code, error);
+    *text = (char *)calloc(size + 1, 1);
+    if (!*text) return HS_ERROR_HOST_MEMORY;
+    if (size)
+        code = platform ? clGetPlatformInfo(platform, what, size, *text, NULL)
+                        : clGetDeviceInfo(device, what, size, *text, NULL);
+    if (code != CL_SUCCESS) {
+        free(*text);
+        *text = NULL;
+    }
+    return hs_opencl_status(code, error);
 }
 
 static int hs_has_word(const char *words, const char *word)
 {
     const size_t length = strlen(word);
     const char *at = words;
-    while (at && (at = strstr(at, word)) != NULL) {
+    while ((at = strstr(at, word)) != NULL) {
         if ((at == words || at[-1] == ' ') && (at[length] == ' ' || at[length] == 0)) return 1;
         at += length;
     }
@@ -60,21 +88,26 @@ static int hs_has_word(const char *words, const char *word)
 }
 
 /* Whether kernels may exchange values between lanes, and vote if they do (`ballot`), and whether `width` lanes can be
- * asked for or are not known yet. */
-static int hs_exchanges(cl_device_id device, uint32_t width, int ballot)
+ * asked for or are not known yet; HS_ERROR_DEVICE: they may not. */
+static hs_status hs_exchanges(cl_device_id device, uint32_t width, int ballot, hs_opencl_error *error)
 {
     size_t sizes[32], bytes = 0, i;
-    char *extensions = hs_device_text(device, CL_DEVICE_EXTENSIONS);
-    int found = hs_has_word(extensions, "cl_intel_subgroups") ||
-                (hs_has_word(extensions, "cl_khr_subgroups") && hs_has_word(extensions, "cl_khr_subgroup_shuffle"));
+    char *extensions;
+    int found, listed;
+    hs_status status = hs_text(NULL, device, CL_DEVICE_EXTENSIONS, &extensions, error);
+    cl_int code;
+    if (status != HS_OK) return status;
+    found = hs_has_word(extensions, "cl_intel_subgroups") ||
+            (hs_has_word(extensions, "cl_khr_subgroups") && hs_has_word(extensions, "cl_khr_subgroup_shuffle"));
     if (ballot && !hs_has_word(extensions, "cl_khr_subgroup_ballot")) found = 0;
-    if (found && hs_has_word(extensions, "cl_intel_required_subgroup_size")) {
-        found = 0;
-        if (clGetDeviceInfo(device, HS_CL_DEVICE_SUB_GROUP_SIZES_INTEL, sizeof sizes, sizes, &bytes) == CL_SUCCESS)
-            for (i = 0; i < bytes / sizeof sizes[0]; i++) found |= sizes[i] == width;
-    }
+    listed = hs_has_word(extensions, "cl_intel_required_subgroup_size");
     free(extensions);
-    return found;
+    if (!found || !listed) return found ? HS_OK : HS_ERROR_DEVICE;
+    code = clGetDeviceInfo(device, HS_CL_DEVICE_SUB_GROUP_SIZES_INTEL, sizeof sizes, sizes, &bytes);
+    if (code != CL_SUCCESS) return hs_opencl_status(code, error);
+    for (i = 0; i < bytes / sizeof sizes[0]; i++)
+        if (sizes[i] == width) return HS_OK;
+    return HS_ERROR_DEVICE;
 }
 
 static uint32_t hs_width(const hs_sort *sort)
@@ -83,38 +116,46 @@ static uint32_t hs_width(const hs_sort *sort)
     return hs_describe(sort, &info) == HS_OK ? info.subgroup : 1;
 }
 
-/* Whether the device's general limits allow the sort. */
-static int hs_opencl_runs(const hs_sort *sort, cl_device_id device)
+/* Whether the device's general limits allow the sort; HS_ERROR_DEVICE: they do not, anything else: it cannot be known. */
+static hs_status hs_opencl_runs(const hs_sort *sort, cl_device_id device, hs_opencl_error *error)
 {
     size_t lanes = 0;
     cl_ulong local = 0;
     uint32_t i;
     int ballot = 0;
-    if (clGetDeviceInfo(device, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof lanes, &lanes, NULL) != CL_SUCCESS) return 0;
-    if (clGetDeviceInfo(device, CL_DEVICE_LOCAL_MEM_SIZE, sizeof local, &local, NULL) != CL_SUCCESS) return 0;
+    cl_int code = clGetDeviceInfo(device, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof lanes, &lanes, NULL);
+    if (code == CL_SUCCESS) code = clGetDeviceInfo(device, CL_DEVICE_LOCAL_MEM_SIZE, sizeof local, &local, NULL);
+    if (code != CL_SUCCESS) return hs_opencl_status(code, error);
     for (i = 0; i < sort->kernel_count; i++) {
-        if (sort->kernels[i].work_group > lanes || sort->kernels[i].local_bytes > local) return 0;
+        if (sort->kernels[i].work_group > lanes || sort->kernels[i].local_bytes > local) return HS_ERROR_DEVICE;
         ballot |= sort->kernels[i].ballot != 0;
     }
-    return hs_width(sort) == 1 || hs_exchanges(device, hs_width(sort), ballot);
+    return hs_width(sort) == 1 ? HS_OK : hs_exchanges(device, hs_width(sort), ballot, error);
 }
 
 /* The newest language where lanes exchange values, else OpenCL C 1.2.  A device of OpenCL 3 may name 1.2 as its
- * version and list newer ones apart; an entry of that list is a number and a name of 64 bytes. */
-static const char *hs_language(const hs_sort *sort, cl_device_id device)
+ * version and list newer ones apart; an entry of that list is a number and a name of 64 bytes.  A device of an older
+ * OpenCL knows no such list, which is CL_INVALID_VALUE. */
+static hs_status hs_language(const hs_sort *sort, cl_device_id device, const char **option, hs_opencl_error *error)
 {
     struct { cl_uint version; char name[64]; } listed[16];
     size_t bytes = 0, i;
     cl_uint newest = 1;
     char *text;
-    if (hs_width(sort) == 1) return "-cl-std=CL1.2";
-    text = hs_device_text(device, CL_DEVICE_OPENCL_C_VERSION);
-    if (text && strlen(text) > 9 && text[9] >= '1' && text[9] <= '9') newest = (cl_uint)(text[9] - '0');
+    cl_int code;
+    hs_status status;
+    *option = "-cl-std=CL1.2";
+    if (hs_width(sort) == 1) return HS_OK;
+    status = hs_text(NULL, device, CL_DEVICE_OPENCL_C_VERSION, &text, error);
+    if (status != HS_OK) return status;
+    if (strlen(text) > 9 && text[9] >= '1' && text[9] <= '9') newest = (cl_uint)(text[9] - '0');
     free(text);
-    if (clGetDeviceInfo(device, HS_CL_DEVICE_OPENCL_C_ALL_VERSIONS, sizeof listed, listed, &bytes) == CL_SUCCESS)
-        for (i = 0; i < bytes / sizeof listed[0]; i++)
-            if (listed[i].version >> 22 > newest) newest = listed[i].version >> 22;
-    return newest >= 3 ? "-cl-std=CL3.0" : newest == 2 ? "-cl-std=CL2.0" : "-cl-std=CL1.2";
+    code = clGetDeviceInfo(device, HS_CL_DEVICE_OPENCL_C_ALL_VERSIONS, sizeof listed, listed, &bytes);
+    if (code != CL_SUCCESS && code != CL_INVALID_VALUE) return hs_opencl_status(code, error);
+    for (i = 0; code == CL_SUCCESS && i < bytes / sizeof listed[0]; i++)
+        if (listed[i].version >> 22 > newest) newest = listed[i].version >> 22;
+    if (newest >= 2) *option = newest >= 3 ? "-cl-std=CL3.0" : "-cl-std=CL2.0";
+    return HS_OK;
 }
 
 /* A device may run fewer lanes of a kernel than it promises in general, or other subgroups than were asked for. */
@@ -124,32 +165,35 @@ static hs_status hs_kernel_runs(cl_kernel kernel, const hs_kernel *facts, cl_dev
     cl_platform_id platform = NULL;
     hs_sub_group_info ask = NULL;
     void *found;
-    const cl_int code =
-        clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_WORK_GROUP_SIZE, sizeof lanes, &lanes, NULL);
+    cl_int code = clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_WORK_GROUP_SIZE, sizeof lanes, &lanes, NULL);
     if (code != CL_SUCCESS) return hs_opencl_status(code, error);
     if (lanes < facts->work_group) return HS_ERROR_DEVICE;
     if (facts->subgroup == 1) return HS_OK;
     lanes = facts->work_group;
-    if (clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL) != CL_SUCCESS) return HS_ERROR_API;
+    code = clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL);
+    if (code != CL_SUCCESS) return hs_opencl_status(code, error);
     found = clGetExtensionFunctionAddressForPlatform(platform, "clGetKernelSubGroupInfoKHR");
     memcpy(&ask, &found, sizeof ask); /* ISO C knows no cast from an object's to a function's pointer */
     if (!ask) return HS_OK;           /* then the list of widths that the device offers has been asked */
-    if (ask(kernel, device, HS_CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE, sizeof lanes, &lanes, sizeof width, &width,
-            NULL) != CL_SUCCESS)
-        return HS_OK;
+    code = ask(kernel, device, HS_CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE, sizeof lanes, &lanes, sizeof width, &width,
+               NULL);
+    if (code == CL_INVALID_VALUE || code == CL_INVALID_OPERATION) return HS_OK; /* a question that it does not know */
+    if (code != CL_SUCCESS) return hs_opencl_status(code, error);
     return width == facts->subgroup ? HS_OK : HS_ERROR_DEVICE;
 }
 
 static hs_status hs_build(hs_opencl *made, cl_context context, cl_device_id device, hs_opencl_error *error)
 {
     const hs_sort *sort = made->sort;
+    const char *language;
     cl_int code = CL_SUCCESS;
     cl_uint i;
-    hs_status status;
+    hs_status status = hs_language(sort, device, &language, error);
+    if (status != HS_OK) return status;
     made->program =
         clCreateProgramWithSource(context, (cl_uint)sort->opencl_lines, (const char **)sort->opencl, NULL, &code);
     if (!made->program) return hs_opencl_status(code, error);
-    code = clBuildProgram(made->program, 1, &device, hs_language(sort, device), NULL, NULL);
+    code = clBuildProgram(made->program, 1, &device, language, NULL, NULL);
     if (code != CL_SUCCESS) {
         if (error) {
             char *log = NULL;
@@ -182,7 +226,8 @@ hs_status hs_opencl_create(const hs_sort *sort, cl_context context, cl_device_id
     if (sorter) *sorter = NULL;
     if (!sort || !context || !device || !sorter) return HS_ERROR_ARGUMENT;
     if (!sort->opencl) return HS_ERROR_KERNELS;
-    if (!hs_opencl_runs(sort, device)) return HS_ERROR_DEVICE;
+    status = hs_opencl_runs(sort, device, error);
+    if (status != HS_OK) return status;
     made = (hs_opencl *)calloc(1, sizeof *made + sort->kernel_count * sizeof made->kernels[0]);
     if (!made) return HS_ERROR_HOST_MEMORY;
     made->sort = sort;
@@ -345,29 +390,40 @@ static cl_int hs_steps(hs_opencl *sorter, cl_command_queue queue, const hs_openc
     return code;
 }
 
-static hs_status hs_opencl_run(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_args *args, hs_kind kind,
-                               hs_opencl_error *error)
+/* Check a call and enqueue its steps. */
+static hs_status hs_opencl_perform(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_args *args,
+                                   hs_opencl_error *error)
 {
-    const hs_sort *sort;
+    const hs_sort *sort = sorter->sort;
     hs_opencl_call call;
     hs_status status = HS_OK;
     uint32_t i, grid[2];
     int32_t argument;
-    if (error) memset(error, 0, sizeof *error);
-    if (!sorter || !queue || !args || (args->wait_count && !args->wait)) return HS_ERROR_ARGUMENT;
-    if (args->event) *args->event = NULL;
-    sort = sorter->sort;
-    if (sort->kind != kind) return HS_ERROR_KERNELS;
     if (args->n > sort->max_n) return HS_ERROR_COUNT;
     memset(&call, 0, sizeof call);
     call.plan.n = args->n;
     call.plan.parts = args->parts;
     call.plan.options = &args->options;
+    call.spans[HS_COUNT].where = args->count != NULL; /* all that is looked at where the call is idle */
     if (!hs_idle(sort, args->n)) status = hs_parts(args, call.parts, call.spans, error);
     if (status == HS_OK) status = hs_survey(sort, &call.plan, call.spans);
     for (i = 0; i < sort->step_count && status == HS_OK; i++)
         if (hs_step_grid(sort, &sort->steps[i], &call.plan, grid, &argument) < 0) status = HS_ERROR_DEVICE;
     return status == HS_OK ? hs_opencl_status(hs_steps(sorter, queue, args, &call), error) : status;
+}
+
+static hs_status hs_opencl_run(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_args *args, hs_kind kind,
+                               hs_opencl_error *error)
+{
+    hs_status status;
+    if (error) memset(error, 0, sizeof *error);
+    if (!sorter || !queue || !args || (args->wait_count && !args->wait)) return HS_ERROR_ARGUMENT;
+    if (args->event) *args->event = NULL;
+    if (sorter->sort->kind != kind) return HS_ERROR_KERNELS;
+    if (!HS_ENTER(&sorter->busy)) return HS_ERROR_BUSY;
+    status = hs_opencl_perform(sorter, queue, args, error);
+    HS_LEAVE(&sorter->busy);
+    return status;
 }
 
 hs_status hs_opencl_sort(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_args *args, hs_opencl_error *error)
@@ -404,32 +460,47 @@ hs_status hs_opencl_match(const hs_target *const *targets, size_t count, const c
     return hs_opencl_match_kind(targets, count, HS_SORT, key, value, device, sort);
 }
 
+/* What hs_suits asks of a device; the caller frees `texts`, which keep its name and its platform's. */
+static hs_status hs_opencl_facts(cl_device_id device, hs_device *facts, char *texts[2])
+{
+    cl_device_type type = 0;
+    cl_uint vendor = 0;
+    cl_platform_id platform = NULL;
+    hs_status status;
+    cl_int code = clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof type, &type, NULL);
+    if (code == CL_SUCCESS) code = clGetDeviceInfo(device, CL_DEVICE_VENDOR_ID, sizeof vendor, &vendor, NULL);
+    if (code == CL_SUCCESS) code = clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL);
+    if (code != CL_SUCCESS) return hs_opencl_status(code, NULL);
+    status = hs_text(NULL, device, CL_DEVICE_NAME, &texts[0], NULL);
+    if (status == HS_OK && platform) status = hs_text(platform, NULL, CL_PLATFORM_NAME, &texts[1], NULL);
+    facts->type = type & CL_DEVICE_TYPE_CPU ? HS_CPU : type & CL_DEVICE_TYPE_GPU ? HS_GPU : HS_OTHER;
+    facts->vendor = vendor;
+    facts->compute = 0;
+    facts->name = texts[0];
+    facts->platform = texts[1];
+    return status;
+}
+
 hs_status hs_opencl_match_kind(const hs_target *const *targets, size_t count, hs_kind kind, const char *key,
                                const char *value, cl_device_id device, const hs_sort **sort)
 {
     hs_device facts;
-    cl_device_type type = 0;
-    cl_uint vendor = 0;
-    cl_platform_id platform = NULL;
-    char name[256] = "";
-    const hs_sort *found;
+    const hs_sort *found = NULL;
+    char *texts[2] = {NULL, NULL};
+    hs_status status;
     size_t nth;
-    char *own;
     if (sort) *sort = NULL;
     if (!targets || !key || !device || !sort) return HS_ERROR_ARGUMENT;
-    if (clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof type, &type, NULL) != CL_SUCCESS) return HS_ERROR_API;
-    clGetDeviceInfo(device, CL_DEVICE_VENDOR_ID, sizeof vendor, &vendor, NULL);
-    if (clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL) == CL_SUCCESS)
-        clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof name - 1, name, NULL);
-    own = hs_device_text(device, CL_DEVICE_NAME);
-    facts.type = type & CL_DEVICE_TYPE_CPU ? HS_CPU : type & CL_DEVICE_TYPE_GPU ? HS_GPU : HS_OTHER;
-    facts.vendor = vendor;
-    facts.compute = 0;
-    facts.name = own;
-    facts.platform = name;
-    for (nth = 0; (found = hs_candidate_kind(targets, count, kind, key, value, &facts, nth)) != NULL; nth++)
-        if (found->opencl && hs_opencl_runs(found, device)) break;
-    free(own);
-    *sort = found;
-    return HS_OK;
+    status = hs_opencl_facts(device, &facts, texts);
+    for (nth = 0; status == HS_OK; nth++) {
+        found = hs_candidate_kind(targets, count, kind, key, value, &facts, nth);
+        if (!found) break;
+        status = found->opencl ? hs_opencl_runs(found, device, NULL) : HS_ERROR_DEVICE;
+        if (status == HS_OK) break;
+        if (status == HS_ERROR_DEVICE) status = HS_OK; /* the next one may */
+    }
+    free(texts[0]);
+    free(texts[1]);
+    if (status == HS_OK) *sort = found;
+    return status;
 }

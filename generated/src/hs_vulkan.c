@@ -73,6 +73,23 @@ static int hs_vulkan_lists(const VkExtensionProperties *extensions, uint32_t cou
     return 0;
 }
 
+/* The extensions of a device, which the caller frees; a list that grew since it was counted is asked for again. */
+static hs_status hs_vulkan_extensions(PFN_vkEnumerateDeviceExtensionProperties enumerate, VkPhysicalDevice physical,
+                                      VkExtensionProperties **list, uint32_t *count, VkResult *result)
+{
+    VkResult code = VK_INCOMPLETE;
+    int tries;
+    for (tries = 0; code == VK_INCOMPLETE && tries < 8; tries++) {
+        code = enumerate(physical, NULL, count, NULL);
+        if (code) break;
+        *list = (VkExtensionProperties *)calloc(*count + 1u, sizeof **list);
+        if (!*list) return HS_ERROR_HOST_MEMORY;
+        code = enumerate(physical, NULL, count, *list);
+        if (code) free(*list);
+    }
+    return hs_vulkan_status(code, result);
+}
+
 /* Structures of extensions are only handed to devices that know them. */
 static hs_status hs_vulkan_ask(const hs_vulkan_device *device, hs_vulkan_facts *facts, VkResult *result)
 {
@@ -90,7 +107,7 @@ static hs_status hs_vulkan_ask(const hs_vulkan_device *device, hs_vulkan_facts *
     PFN_vkEnumerateDeviceExtensionProperties enumerate;
     uint32_t count = 0, api;
     int has_control, has_address, has_driver, has_storage8;
-    VkResult code;
+    hs_status status;
 
     memset(facts, 0, sizeof *facts);
     if (!instance || !device->physical || !device->get_proc) return HS_ERROR_ARGUMENT;
@@ -104,12 +121,8 @@ static hs_status hs_vulkan_ask(const hs_vulkan_device *device, hs_vulkan_facts *
     api = facts->base.apiVersion;
     if (api < VK_API_VERSION_1_1) return HS_ERROR_DEVICE;
 
-    code = enumerate(device->physical, NULL, &count, NULL);
-    if (code < 0) return hs_vulkan_status(code, result);
-    extensions = (VkExtensionProperties *)calloc(count + 1, sizeof *extensions);
-    if (!extensions) return HS_ERROR_HOST_MEMORY;
-    code = enumerate(device->physical, NULL, &count, extensions);
-    if (code < 0) count = 0;
+    status = hs_vulkan_extensions(enumerate, device->physical, &extensions, &count, result);
+    if (status) return status;
     has_control = api >= VK_MAKE_VERSION(1, 3, 0) ||
                   hs_vulkan_lists(extensions, count, VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
     has_address = api >= VK_MAKE_VERSION(1, 2, 0) ||
@@ -119,7 +132,6 @@ static hs_status hs_vulkan_ask(const hs_vulkan_device *device, hs_vulkan_facts *
     has_storage8 = api >= VK_MAKE_VERSION(1, 2, 0) ||
                    hs_vulkan_lists(extensions, count, VK_KHR_8BIT_STORAGE_EXTENSION_NAME);
     free(extensions);
-    if (code < 0) return hs_vulkan_status(code, result);
 
     memset(&features, 0, sizeof features);
     memset(&properties, 0, sizeof properties);

@@ -10,8 +10,7 @@ import numpy as np
 
 from hsgen import toolchain
 from hsgen.backends.compiling import build as build
-from hsgen.backends.compiling import keep_log as keep_log
-from hsgen.backends.compiling import options as options
+from hsgen.backends.compiling import options
 from hsgen.backends.compiling import standard as standard
 from hsgen.backends.engine import Places
 from hsgen.backends.hosts import Host

@@ -19,8 +19,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from hsgen import folders, processes
+from hsgen.backends.compiling import build, keep_log, options
 from hsgen.backends.hosts import Host, labelled
-from hsgen.backends.opencl import build, context_for, keep_log, options
+from hsgen.backends.opencl import context_for
 from hsgen.errors import Notice, Unavailable, Usage, Wrong
 from hsgen.render import Source
 from hsgen.spec import Sort

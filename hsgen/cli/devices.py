@@ -97,9 +97,8 @@ def validate(
         _tell(place)
         file = _recording(place) if record else None
         for sort in place.sorts:
-            rows.append(
-                _validate(place, sort, full, seed, strict=record) if large is None else _large(place, sort, large, seed)
-            )
+            found = _validate(place, sort, full, seed, record) if large is None else _large(place, sort, large, seed)
+            rows.append(found)
     _shown(rows, seed, as_json)
     if file is not None:
         text = evidence.recorded(file.read_text(encoding="utf-8"), str(file), _row(place, rows))
@@ -190,7 +189,7 @@ def _large(place: places.Place, sort: Sort, n: int, seed: int) -> dict[str, Any]
     return _found(place, sort, validation.Report(cases=1, failed=len(wrong), failures=wrong), n, seed, full=False)
 
 
-def _validate(place: places.Place, sort: Sort, full: bool, seed: int, *, strict: bool) -> dict[str, Any]:
+def _validate(place: places.Place, sort: Sort, full: bool, seed: int, strict: bool) -> dict[str, Any]:
     pairs = validation.plan_cases(sort, full=full, seed=seed)
     if place.library:
         request = place.request(sort, "validate", full=full, seed=seed)

@@ -36,7 +36,8 @@ typedef enum hs_status {
     HS_ERROR_OPTION,      /* the sort was not generated with what the call asks for */
     HS_ERROR_RANGE,       /* a range of bits that is out of order or reaches beyond the key */
     HS_ERROR_PARTS,       /* parts that do not fit the count or the key, or given to a sort that takes none */
-    HS_ERROR_SEGMENTS     /* the device found an offset that decreases or runs past n, and wrote nothing */
+    HS_ERROR_SEGMENTS,    /* the device found an offset that decreases or runs past n, and wrote nothing */
+    HS_ERROR_BUSY         /* another thread is in a call of the same sorter, which is for one at a time */
 } hs_status;
 
 /* What a status means, as one short English phrase; never null. */

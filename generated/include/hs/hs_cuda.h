@@ -23,7 +23,10 @@ typedef struct hs_cuda_target {
     const hs_cuda_kernels *const *sorts; /* in the order of the target's */
 } hs_cuda_target;
 
-/* A sort or scan made ready for one device; launching only reads it, so threads may share it. */
+/* A sort or scan made ready for one device.
+ *
+ * THREADS: launching only reads it, so threads may share it, each with the sorter's device as its current one.  All
+ * other functions may be called by any thread, but for hs_cuda_release while another uses the sorter. */
 typedef struct hs_cuda hs_cuda;
 
 /* Make a sort ready for the current device.  `error`, if not null, gets the API's own code. */
@@ -72,7 +75,8 @@ hs_status hs_cuda_merge(const hs_cuda *sorter, cudaStream_t stream, const hs_cud
 hs_status hs_cuda_check(const hs_cuda *sorter, cudaStream_t stream, const hs_cuda_args *args, cudaError_t *error);
 
 /* The sort for `key` ("u32") and `value` (null: "none"), as in hs_serves, among these targets that suits the current
- * device best and runs on it; null if none. */
+ * device best and runs on it; null if none.  A query that fails is an error, but not that a kernel was not compiled for
+ * the device: its sort is passed over. */
 hs_status hs_cuda_match(const hs_cuda_target *const *targets, size_t count, const char *key, const char *value,
                         const hs_cuda_kernels **sort);
 

@@ -19,7 +19,11 @@
 extern "C" {
 #endif
 
-/* A sort or scan built for one device.  OpenCL kernels keep their arguments, so use it from one thread at a time. */
+/* A sort or scan built for one device.
+ *
+ * THREADS: a sorter is for one thread at a time, since OpenCL kernels keep their arguments.  Make one for each thread,
+ * or hold a lock around each call.  Where the compiler has atomic exchanges, a call while another thread is in one gets
+ * HS_ERROR_BUSY and does nothing; compile hs_opencl.c with HS_CHECK_THREADS defined as 0 to leave that out. */
 typedef struct hs_opencl hs_opencl;
 
 /* What went wrong beyond the status: the API's own code, and the first lines of a compiler's log.  Optional. */
@@ -28,11 +32,12 @@ typedef struct hs_opencl_error {
     char log[1024];
 } hs_opencl_error;
 
-/* Build a sort; the caller keeps context and device alive until hs_opencl_release.  `error` may be null. */
+/* Build a sort, in any thread; the caller keeps context and device alive until hs_opencl_release.  `error` may be
+ * null. */
 hs_status hs_opencl_create(const hs_sort *sort, cl_context context, cl_device_id device, hs_opencl **sorter,
                            hs_opencl_error *error);
 
-/* Release a sorter; null does nothing.  Sorts that are still running go on. */
+/* Release a sorter, which no thread may use any more; null does nothing.  Sorts that are still running go on. */
 void hs_opencl_release(hs_opencl *sorter);
 
 /* The sort that a sorter was made of, for hs_describe, hs_pad and hs_scratch. */
@@ -57,8 +62,9 @@ typedef struct hs_opencl_args {
     uint64_t parts;         /* of segments, of keys of the first array, of keys to look at; or a shift of keys */
 } hs_opencl_args;
 
-/* Enqueue a sort on a queue of either order; returns at once.  On an error nothing more is enqueued, and keys of
- * the destination may be in any order.  All are buffers or sub-buffers; none that is written overlaps another. */
+/* Enqueue a sort on a queue of either order; returns at once.  One thread at a time for a sorter, else HS_ERROR_BUSY.
+ * On an error nothing more is enqueued, and keys of the destination may be in any order.  All are buffers or
+ * sub-buffers; none that is written overlaps another. */
 hs_status hs_opencl_sort(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_args *args, hs_opencl_error *error);
 
 /* The same for a scan (HS_SCAN): the prefix sums of each column of a table of n rows. */
@@ -78,7 +84,7 @@ hs_status hs_opencl_check(hs_opencl *sorter, cl_command_queue queue, const hs_op
                           hs_opencl_error *error);
 
 /* The sort for `key` ("u32") and `value` (null: "none"), as in hs_serves, among these targets that suits the device
- * best and that it can run; null if none. */
+ * best and that it can run; null if none.  Any thread.  A query or an allocation that fails is an error. */
 hs_status hs_opencl_match(const hs_target *const *targets, size_t count, const char *key, const char *value,
                           cl_device_id device, const hs_sort **sort);
 

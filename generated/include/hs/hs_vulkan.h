@@ -12,7 +12,11 @@
 extern "C" {
 #endif
 
-/* The pipelines of a sort or scan for one device.  Recording only reads it, so threads may share it. */
+/* The pipelines of a sort or scan for one device.
+ *
+ * THREADS: recording only reads it, so threads may share it; command buffers and descriptor pools are for one thread at
+ * a time, as always in Vulkan.  All other functions may be called by any thread, but for hs_vulkan_release while
+ * another uses the sorter. */
 typedef struct hs_vulkan hs_vulkan;
 
 /* Features of a device that a sort may use, if the caller enabled them when the device was created. */
@@ -109,8 +113,8 @@ hs_status hs_vulkan_check(const hs_vulkan *sorter, VkCommandBuffer commands, con
                           VkResult *result);
 
 /* The sort for `key` ("u32") and `value` (null: "none"), as in hs_serves, among these targets that suits the device
- * best and that it can run with those features of `device` that it offers (UINT32_MAX: all); null if none.  Only
- * instance, physical, get_proc and features are read. */
+ * best and that it can run with those features of `device` that it offers (UINT32_MAX: all); null if none.  A query or
+ * an allocation that fails is an error.  Only instance, physical, get_proc and features are read. */
 hs_status hs_vulkan_match(const hs_target *const *targets, size_t count, const char *key, const char *value,
                           const hs_vulkan_device *device, const hs_sort **sort);
 
