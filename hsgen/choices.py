@@ -76,7 +76,7 @@ def _choice(
     wrong = made.problems(params, device) if complete else made.alone(values, device)
     for name, what, hint in wrong:
         r.error(f"{where}.{name}", what, hint)
-    found[label] = params
+    found[label] = None if wrong else params  # what cannot work is not put together with others
 
 
 Auto = tuple[tuple[str, int], ...]
