@@ -118,6 +118,8 @@ def _auto(
     which = f"algorithms{end}" if f"algorithms{end}" in values else "algorithms"
     before = len(r.errors)
     for name in names:
+        if r.misspelt(f"{algorithm(name)}.{key}"):
+            return ()
         if (name, key) not in choices or algorithm(name) == "scan":
             have = ", ".join(a for a, k in choices if k == key and algorithm(a) != "scan") or "none"
             r.error(f"{where}.{which}", f'"{name}" has no table for {key}', f"name some of: {have}")
