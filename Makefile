@@ -7,6 +7,9 @@ PIP := -m pip -qq --disable-pip-version-check
 READY := $(VENV)/.ready
 DEMO := .cache/demo
 HSGEN := $(PY) -m hsgen
+COMPILE := .cache/lock/bin/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header \
+  --no-annotate --no-emit-index-url --no-emit-find-links
+HEADED := .cache/lock/bin/python .ci/headed
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test check format lock readme wheel clean device-check device-bench
@@ -43,18 +46,17 @@ readme: $(READY) ## write the table of targets into README.md
 wheel: $(READY) ## build a wheel into dist/
 	$(PY) -m build --wheel --no-isolation
 
-# The newest versions that pyproject.toml allows.
-# The wheels of Intel's runtime exist for one platform only.
-lock: pyproject.toml ## write requirements-dev.lock anew, from a fresh environment
+# The newest versions that pyproject.toml allows, for all platforms and all versions of Python that it allows, with the
+# hashes of all their files; pip then installs nothing else.  What .ci/run adds is locked apart.
+lock: pyproject.toml ## write requirements-dev.lock and .ci/*.lock anew
 	@$(call usable_python)
 	rm -rf .cache/lock
 	$(PYTHON) -m venv .cache/lock
-	.cache/lock/bin/python $(PIP) install '.[cpu-device,isa,plot,dev]'
-	{ echo '# Written by `make lock`: the versions that development and CI use.'; \
-	  .cache/lock/bin/python -m pip freeze --exclude hsgen | sed -n -E \
-	    -e "/^(intel-[a-z-]*|nvidia-[a-z0-9-]*|tbb|tcmlib|umf)==/s/$$/; sys_platform == 'linux' and platform_machine == 'x86_64'/" \
-	    -e '/^[A-Za-z0-9._-]+==/p'; } > .cache/requirements-dev.lock
-	mv .cache/requirements-dev.lock requirements-dev.lock
+	.cache/lock/bin/python $(PIP) install uv
+	$(COMPILE) pyproject.toml --extra cpu-device --extra isa --extra plot --extra dev | $(HEADED) requirements-dev.lock
+	printf '%s\n' nvidia-cuda-nvcc==13.0.88 nvidia-cuda-crt==13.0.88 nvidia-nvvm==13.0.88 nvidia-cuda-runtime==13.0.96 \
+	  nvidia-cuda-cccl==13.0.85 | $(COMPILE) - | $(HEADED) .ci/nvcc.lock
+	echo ziglang==0.17.0 | $(COMPILE) - | $(HEADED) .ci/ziglang.lock
 	rm -rf .cache/lock
 
 device-check: ## on a machine with an NVIDIA GPU, without network: validate CUDA, Vulkan and OpenCL, run sanitizers
@@ -73,7 +75,7 @@ $(READY): pyproject.toml requirements-dev.lock
 	  "name a folder for the environment: make VENV=/a/path/without" >&2; exit 1;; esac
 	@echo "setting up $(VENV) (about 420 MB to download, 1.4 GB on disk, once)"
 	@$(PYTHON) -m venv $(VENV)
-	@$(PY) $(PIP) install -r requirements-dev.lock
+	@$(PY) $(PIP) install --require-hashes -r requirements-dev.lock
 	@$(PY) $(PIP) install --no-deps --no-build-isolation -e .
 	@touch $(READY)
 

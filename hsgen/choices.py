@@ -76,7 +76,7 @@ def _choice(
     wrong = made.problems(params, device) if complete else made.alone(values, device)
     for name, what, hint in wrong:
         r.error(f"{where}.{name}", what, hint)
-    found[label] = params
+    found[label] = None if wrong else params  # what cannot work is not put together with others
 
 
 Auto = tuple[tuple[str, int], ...]
@@ -118,6 +118,8 @@ def _auto(
     which = f"algorithms{end}" if f"algorithms{end}" in values else "algorithms"
     before = len(r.errors)
     for name in names:
+        if r.misspelt(f"{algorithm(name)}.{key}"):
+            return ()
         if (name, key) not in choices or algorithm(name) == "scan":
             have = ", ".join(a for a, k in choices if k == key and algorithm(a) != "scan") or "none"
             r.error(f"{where}.{which}", f'"{name}" has no table for {key}', f"name some of: {have}")

@@ -85,6 +85,10 @@ class Reader:
         """Note that `key` is wrong, and what would be right."""
         self.errors.append(f"{self.where}: {printable(key, SHOWN)}: {what}; {hint}")
 
+    def misspelt(self, key: str) -> bool:
+        """Whether `key` is missing because an unknown one, which is noted already, stands in its place."""
+        return key in self._meant
+
     def check(self) -> None:
         """Refuse the file if anything is wrong with it.
 
@@ -102,7 +106,7 @@ class Reader:
         value = parent.get(name.split(".")[-1])
         if isinstance(value, dict):
             return value
-        if value is not None or (required and name not in self._meant):
+        if value is not None or (required and not self.misspelt(name)):
             self.error(name, "missing" if value is None else "is not a table", f"write it as [{name}]")
         return None
 
@@ -113,7 +117,7 @@ class Reader:
         good: dict[str, Any] = {}
         for key, rule in known.items():
             if key not in table:
-                if rule.required and prefix + key not in self._meant:
+                if rule.required and not self.misspelt(prefix + key):
                     self.error(prefix + key, "missing", f"give {rule.hint}")
             elif problem := rule.problem(table[key]):
                 self.error(prefix + key, problem, f"give {rule.hint}")

@@ -9,8 +9,10 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -21,6 +23,7 @@ from hsgen.errors import Notice, Unavailable
 EMBEDDED = "intel-opencl-rt"
 _LIBRARY = "libintelocl.so"
 _VENDORS = ("OCL_ICD_VENDORS", "OPENCL_VENDOR_PATH")
+_STALE = 60.0  # seconds after which pyopencl gives up waiting for a lock, which a process that was killed leaves
 _SYSTEM = Path("/etc/OpenCL/vendors")
 
 
@@ -114,6 +117,11 @@ def prepare_caches() -> None:
         warnings.warn(f"caches of OpenCL: {problem}; kernels are compiled anew in each run", Notice, stacklevel=2)
         os.environ["PYOPENCL_NO_CACHE"] = "1"
         os.environ["POCL_CACHE_DIR"] = str(folders.temporary())
+        return
+    for lock in (folders.user_caches() / "pyopencl").glob("*/lock"):  # held while files are read or written
+        with suppress(OSError):
+            if time.time() - lock.stat().st_mtime > _STALE:
+                lock.unlink()
 
 
 def tool(name: str) -> str | None:

@@ -8,19 +8,30 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+import types
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from hsgen import __version__
-from hsgen.errors import Usage
+from hsgen import __version__, documents
+from hsgen.errors import SHOWN, Usage, printable
 
 SCHEMA = 1
 SAME = ("schema", "hsgen", "target", "api", "device", "driver", "facts", "sizes", "start", "autos")
 """What journals must agree in to be one."""
 
 Record = dict[str, Any]
+
+_NUMBER = (int, float)
+_FIELDS: dict[str, dict[str, tuple[type, ...]]] = {
+    "journal": {"sizes": (dict,), "start": (dict,), "facts": (dict,), "seed": (int,)},
+    "race": {"label": (str,), "key": (str,), "number": (int,), "best": (str, type(None)), "contestants": (list,)},
+    "failed": {"label": (str,), "key": (str,), "number": (int,), "table": (dict,), "kind": (str,), "why": (str,)},
+    "final": {"key": (str,), "value": (str,), "entries": (dict,), "sizes": (list,), "seconds": (dict,)},
+    "checked": {"key": (str,), "label": (str,), "table": (dict, type(None)), "cases": (int,)},
+}
+"""What each kind of record has, in addition to `took`, and what it may be."""
 
 
 def header(**more: Any) -> Record:
@@ -89,21 +100,90 @@ def read(path: Path) -> tuple[Record, list[Record], int]:
     Raises:
         Usage: it cannot be read, or is no journal of this schema.
     """
+    name, hint = (
+        f"journal {printable(path, SHOWN)}",
+        "name a file that hsgen tune wrote, or one that does not exist yet",
+    )
     try:
         data = path.read_bytes()
     except OSError as e:
-        raise Usage(f"journal {path}: cannot be read ({e.strerror}); name a file that hsgen tune wrote") from None
+        raise Usage(f"{name}: cannot be read ({e.strerror}); name a file that hsgen tune wrote") from None
     whole = data[: data.rfind(b"\n") + 1]
     try:
-        lines = [json.loads(line) for line in whole.splitlines()]
-    except ValueError:
+        lines = [documents.parsed_json(line.decode("utf-8"), name, hint) for line in whole.split(b"\n")[:-1]]
+    except (UnicodeDecodeError, Usage):
         lines = []
-    sound = all(isinstance(x, dict) and isinstance(x.get("what"), str) for x in lines)
-    if not lines or not sound or lines[0]["what"] != "journal":
-        raise Usage(f"journal {path}: is none; name a file that hsgen tune wrote, or one that does not exist yet")
+    if not lines or not isinstance(lines[0], dict) or lines[0].get("what") != "journal":
+        raise Usage(f"{name}: is none; {hint}")
     if lines[0].get("schema") != SCHEMA:
-        raise Usage(f"journal {path}: has schema {lines[0].get('schema')}, this hsgen reads {SCHEMA}; name another")
+        schema = printable(lines[0].get("schema"), SHOWN)
+        raise Usage(f"{name}: has schema {schema}, this hsgen reads {SCHEMA}; name another")
+    for number, line in enumerate(lines, 1):
+        if problem := _problem(line, first=number == 1):
+            raise Usage(f"{name}: line {number} is damaged ({problem}); restore it, or begin another journal")
     return lines[0], lines[1:], len(whole)
+
+
+def _problem(record: object, *, first: bool) -> str | None:
+    """Name the first thing of a record that is not as `hsgen tune` writes it."""
+    if not isinstance(record, dict) or not isinstance(record.get("what"), str) or record["what"] not in _FIELDS:
+        return "it is no record"
+    if (record["what"] == "journal") is not first:
+        return "what"
+    for name, kinds in _FIELDS[record["what"]].items():
+        if name not in record or not isinstance(record[name], kinds) or isinstance(record[name], bool):
+            return name
+    if not _time(record.get("took", 0.0)):
+        return "took"
+    for name, sound in _INSIDE[record["what"]].items():
+        if not sound(record[name]):
+            return name
+    return None
+
+
+def _time(value: object) -> bool:
+    return isinstance(value, _NUMBER) and not isinstance(value, bool) and 0 <= value < 1e12
+
+
+def _counts(value: object) -> bool:
+    """Whether it is a list of counts, with at least one."""
+    every = value if isinstance(value, list) else []
+    return bool(every) and all(isinstance(n, int) and not isinstance(n, bool) and 0 < n < 1 << 40 for n in every)
+
+
+def _times(value: object) -> bool:
+    """Whether it maps counts to times."""
+    return isinstance(value, dict) and all(n.isdecimal() and _time(t) and t > 0 for n, t in value.items())
+
+
+def _contestant(value: object) -> bool:
+    if not isinstance(value, dict) or not isinstance(value.get("table"), dict | types.NoneType):
+        return False
+    score = value.get("score")
+    return (score is None or _time(abs(score) if isinstance(score, _NUMBER) else score)) and _times(
+        value.get("seconds")
+    )
+
+
+def _rounds(value: object) -> bool:
+    return isinstance(value, dict) and all(
+        n.isdecimal() and isinstance(t, list) and all(map(_time, t)) for n, t in value.items()
+    )
+
+
+_INSIDE: dict[str, dict[str, Callable[[Any], bool]]] = {
+    "journal": {
+        "sizes": lambda x: bool(x) and all(map(_counts, x.values())),
+        "start": lambda x: all(
+            len(at.split()) == 2 and isinstance(table, dict | types.NoneType) for at, table in x.items()
+        ),
+    },
+    "race": {"contestants": lambda x: all(map(_contestant, x))},
+    "failed": {},
+    "final": {"seconds": lambda x: all(map(_rounds, x.values()))},
+    "checked": {},
+}
+"""What the fields of a record hold in turn."""
 
 
 def differs(path: Path, have: Mapping[str, Any], wanted: Mapping[str, Any], names: Sequence[str]) -> None:

@@ -102,8 +102,9 @@ def tried(number: int, folder: Path) -> bool:
     if number % SHOWN == 0:
         called(["show", str(file)])
     if number % (4 * SHOWN) == 0:
-        apis = ["--api", found.apis[0]] if found.apis[0] != "vulkan" else ["--api", found.apis[-1]]
-        called(["generate", "-t", str(file), *apis, "-o", str(folder / "out"), "--dry-run"], codes=(0, 1, 2, 3))
+        (label, key), api = next(iter(found.choices)), found.apis[0] if found.apis[0] != "vulkan" else found.apis[-1]
+        some = ["--api", api, "--algorithm", label, "--key", key]
+        called(["generate", "-t", str(file), *some, "-o", str(folder / "out"), "--dry-run"], codes=(0, 1, 2, 3))
         assert not (folder / "out").exists()
     return True
 

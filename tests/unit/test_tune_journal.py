@@ -16,7 +16,9 @@ from hsgen.tune.journal import Journal, merged, opened, read
 from hsgen.tune.wish import Wish
 
 HEAD = head_of(SMALL, Wish())
-ROWS: list[dict[str, Any]] = [{"what": "race", "number": n, "took": 1.5} for n in range(3)]
+TABLE: dict[str, Any] = {"label": "merge", "key": "u32", "table": {"height": 4}}
+RACE: dict[str, Any] = {"what": "race", "label": "merge", "key": "u32", "best": None, "contestants": [], "took": 1.5}
+ROWS: list[dict[str, Any]] = [{**RACE, "number": n} for n in range(3)]
 
 
 def written(path: Path, head: dict[str, Any] = HEAD, rows: list[dict[str, Any]] = ROWS) -> Path:
@@ -69,7 +71,6 @@ def test_a_torn_line_is_dropped_and_written_over(torn: bytes, tmp_path: Path) ->
         b'{"schema": 1}\n',
         json.dumps(HEAD).encode(),
         json.dumps(HEAD).encode() + b"\n{broken\n" + json.dumps(ROWS[0]).encode() + b"\n",
-        json.dumps(HEAD).encode() + b'\n{"number": 1}\n',
     ],
 )
 def test_what_is_no_journal_is_refused_and_left_alone(data: bytes, tmp_path: Path) -> None:
@@ -78,6 +79,33 @@ def test_what_is_no_journal_is_refused_and_left_alone(data: bytes, tmp_path: Pat
     with pytest.raises(Usage, match="j: is none; name a file that hsgen tune wrote, or one that does not exist yet"):
         opened(path, HEAD)
     assert path.read_bytes() == data
+
+
+@pytest.mark.parametrize(
+    ("row", "what"),
+    [
+        ({"number": 1}, "it is no record"),
+        ([1], "it is no record"),
+        ({**RACE, "number": "1"}, "number"),
+        ({**RACE, "number": 1, "took": "long"}, "took"),
+        ({**RACE, "number": 1, "took": -1}, "took"),
+        ({**RACE, "number": 1, "contestants": [{"table": {}, "seconds": {"x": 1}}]}, "contestants"),
+        ({"what": "failed", **TABLE, "number": 1, "kind": None, "why": ""}, "kind"),
+        ({**HEAD}, "what"),
+    ],
+)
+def test_a_damaged_record_is_refused_by_its_line(row: Any, what: str, tmp_path: Path) -> None:
+    path = tmp_path / "j"
+    path.write_text("".join(json.dumps(x) + "\n" for x in (HEAD, ROWS[0], row)))
+    with pytest.raises(Usage, match=rf"j: line 3 is damaged \({what}\); restore it, or begin another journal"):
+        opened(path, HEAD)
+
+
+@pytest.mark.parametrize(("name", "value"), [("sizes", {}), ("sizes", {"merge u32": []}), ("start", {"merge": None})])
+def test_a_damaged_head_is_refused(name: str, value: Any, tmp_path: Path) -> None:
+    path = written(tmp_path / "j", {**HEAD, name: value})
+    with pytest.raises(Usage, match=rf"j: line 1 is damaged \({name}\)"):
+        opened(path, HEAD)
 
 
 def test_another_schema_is_refused(tmp_path: Path) -> None:
@@ -135,7 +163,12 @@ def test_a_full_disk_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_joined_are_races_and_failures_once_each(tmp_path: Path) -> None:
-    more = [{"what": "failed", "number": 3}, {"what": "final", "sizes": []}, {"what": "checked"}, ROWS[1]]
+    more = [
+        {"what": "failed", **TABLE, "number": 3, "kind": "build", "why": "no"},
+        {"what": "final", "key": "u32", "value": "none", "entries": {}, "sizes": [], "seconds": {}},
+        {"what": "checked", **TABLE, "cases": 7},
+        ROWS[1],
+    ]
     one = written(tmp_path / "one")
     two = written(tmp_path / "two", {**HEAD, "seed": 2, "date": "2026-02-01"}, more)
     book = merged([one, two], tmp_path / "both")
