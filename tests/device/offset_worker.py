@@ -1,6 +1,6 @@
 """`python offset_worker.py API TARGET LIBRARY DEVICE` sorts no segment at all, whose only offset lies within the keys
-or beyond them, through the C runtime, in a process of its own, and prints JSON: for each offset of each place, whether it
-was refused and whether any key was written."""
+or beyond them, through the C runtime, in a process of its own, and prints JSON: for each offset of each place, whether
+it was refused and whether any key was written."""
 
 from __future__ import annotations
 
