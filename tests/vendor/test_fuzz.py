@@ -33,6 +33,11 @@ MUTANTS: list[tuple[str, Mapping[str, tuple[str, str]]]] = [
     ),
     ("vulkan", {"hs_vulkan.c": ("free(s->set_of);", "")}),
     ("vulkan", {"hs_vulkan.c": ("one->size == VK_WHOLE_SIZE || ", "")}),
+    ("vulkan", {"hs_vulkan.c": ("    if (args->accesses && !args->stages) return HS_ERROR_ARGUMENT;\n", "")}),
+    (
+        "vulkan",
+        {"hs_vulkan.c": ("call->given[i].address % hs_element(sort, (hs_role)i))", "call->given[i].address == 1)")},
+    ),
     ("cuda", {"hs_cuda.cu": ("} else if (!known) {", "} else if (0) {")}),
     ("cuda", {"hs_cuda.cu": ("if (!made) return HS_ERROR_HOST_MEMORY;", "if (!made) return HS_ERROR_DEVICE;")}),
     ("metal", {"hs_metal.m": ("HS_DROP(name);", "")}),

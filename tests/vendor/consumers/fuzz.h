@@ -413,9 +413,9 @@ static fuzz_case fuzz_good(const hs_sort *s)
 static void fuzz_mutate(fuzz_case *c)
 {
     fuzz_part *part = &c->at[fuzz_below(HS_ROLES)], *other = &c->at[fuzz_below(HS_ROLES)];
-    switch (fuzz_below(20)) {
+    switch (fuzz_below(21)) {
     case 0: c->n = fuzz_any(); break;
-    case 1: c->parts = fuzz_any(); break;
+    case 1: c->parts = fuzz_one_in(2) ? c->n + fuzz_below(3) - 1 : fuzz_any(); break;
     case 2: c->options.type = (hs_type)(fuzz_random() & 255); break;
     case 3: c->options.descending = (uint32_t)fuzz_any(); break;
     case 4: c->options.begin_bit = (uint32_t)fuzz_any(); break;
@@ -432,6 +432,7 @@ static void fuzz_mutate(fuzz_case *c)
     case 15: part->memory = other->memory, part->offset = other->offset + other->room - fuzz_below(9); break;
     case 16: part->memory = 1 + (uint32_t)(part - c->at); break;
     case 17: c->nulls |= 1u << fuzz_below(4); break;
+    case 19: part->offset = 0, part->room = UINT64_MAX - fuzz_below(2); break;
     case 18: c->entry = (hs_kind)fuzz_below(5); break;
     default: c->columns = fuzz_one_in(2) ? 1 + fuzz_below(64) : 65535; break;
     }

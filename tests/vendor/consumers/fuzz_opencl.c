@@ -117,6 +117,10 @@ static hs_status fuzz_perform(const fuzz_case *c, unsigned fail)
     args.other = made[HS_OTHER_INPUT];
     args.other_values = made[HS_OTHER_VALUES];
     args.report = made[HS_REPORT];
+    args.wait_count = (cl_uint)fuzz_any() | 1;
+    status = entries[c->entry](sorter, fake_queue(), &args, &error);
+    fuzz_expect(status == HS_ERROR_ARGUMENT && error.code == 0, c, "events are counted that are not there");
+    args.wait_count = 0;
     if (c->n % 3) args.event = &event;
     fake.calls = 0;
     fake.fail_at = fake.last = fail;

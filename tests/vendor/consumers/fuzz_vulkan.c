@@ -360,11 +360,41 @@ static hs_vulkan_buffer buffer(const fuzz_part *part)
     return made;
 }
 
+typedef hs_status (*entry)(const hs_vulkan *, VkCommandBuffer, const hs_vulkan_args *, VkResult *);
+static const entry entries[] = {hs_vulkan_sort, hs_vulkan_scan, hs_vulkan_segments, hs_vulkan_merge, hs_vulkan_check};
+
+/* A right call with something wrong that only Vulkan has: no pool, accesses without stages, a misaligned address. */
+static void spoil(const fuzz_case *c, hs_vulkan_args args)
+{
+    hs_vulkan_buffer *const buffers[] = {&args.source, &args.destination, &args.scratch,      &args.values, /* by role */
+                                         &args.values_destination, &args.count, &args.other, &args.other_values,
+                                         &args.report};
+    const hs_role role = (hs_role)fuzz_below(HS_ROLES);
+    hs_status status, expected = HS_ERROR_ARGUMENT;
+    fuzz_play play;
+    if (!fuzz_legal(c, &play) || hs_idle(sorted, c->n)) return;
+    switch (fuzz_below(3)) {
+    case 0: args.pool = VK_NULL_HANDLE; break;
+    case 1:
+        args.stages = 0;
+        args.accesses = VK_ACCESS_SHADER_WRITE_BIT;
+        break;
+    default:
+        if (!play.given[role] || !(role == HS_SCRATCH ? play.plain : play.bytes[role]) || hs_element(sorted, role) < 2)
+            return;
+        buffers[role]->address = 2 * fuzz_random() + 1;
+        expected = HS_ERROR_ALIGNMENT;
+    }
+    status = entries[c->entry](sorter, (VkCommandBuffer)(uintptr_t)1, &args, NULL);
+    fuzz_status = hs_status_text(status);
+    fuzz_expect(status == expected || status == HS_ERROR_DEVICE || (!args.pool && !fuzz_count && status == HS_OK), c,
+                "what only Vulkan has is not looked at");
+    fuzz_expect(fuzz_count == 0, c, "a call that is refused records something");
+    fuzz_count = 0;
+}
+
 static hs_status fuzz_perform(const fuzz_case *c, unsigned fail)
 {
-    typedef hs_status (*entry)(const hs_vulkan *, VkCommandBuffer, const hs_vulkan_args *, VkResult *);
-    static const entry entries[] = {hs_vulkan_sort, hs_vulkan_scan, hs_vulkan_segments, hs_vulkan_merge,
-                                    hs_vulkan_check};
     static const VkResult codes[] = {VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_POOL_MEMORY, VK_ERROR_DEVICE_LOST,
                                      VK_ERROR_UNKNOWN};
     hs_vulkan_args args;
@@ -386,6 +416,9 @@ static hs_status fuzz_perform(const fuzz_case *c, unsigned fail)
     args.pool = (VkDescriptorPool)(uintptr_t)1;
     if (c->n % 2) args.stages = VK_PIPELINE_STAGE_TRANSFER_BIT;
     now = c;
+    object_count = 0;
+    fail_at = 0;
+    if (fuzz_one_in(5)) spoil(c, args);
     object_count = 0;
     calls = 0;
     fail_at = fail ? 1 + fail % 2 : 0; /* a call takes memory once, and sets once */
