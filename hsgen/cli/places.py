@@ -237,10 +237,11 @@ def devices(drive: Drive, peers: Sequence[str] = ()) -> list[hosts.Host]:
     return sound
 
 
-def direct(host: hosts.Host, sort: Sort, api: str = "opencl") -> opencl.Direct:
-    """Compile a sort for pyopencl, first in a process that may crash."""
+def direct(host: hosts.Host, sort: Sort, api: str = "opencl", beside: Sequence[Sort] = ()) -> opencl.Direct:
+    """Compile a sort for pyopencl, first in a process that may crash; so too those that it is asked for `beside`."""
     source = shim.source(sort) if api == "metal" else render(sort, api)
-    trial.check(host.label, sort, source)
+    for other, text in ((sort, source), *((s, render(s, "opencl")) for s in {s.file: s for s in beside}.values())):
+        trial.check(host.label, other, text)
     context = opencl.context_for(host)
     return opencl.Direct(context, opencl.Compiled(context, sort, source))
 
