@@ -184,7 +184,7 @@ def _large(place: places.Place, sort: Sort, n: int, seed: int) -> dict[str, Any]
     if place.library:
         found = places.follow(place.request(sort, "large", n=n, seed=seed), sort.name, 1)
     else:
-        found = larges.faults(places.direct(place.host, sort, place.api), by, n, seed)
+        found = larges.faults(places.direct(place.host, sort, place.api, by), by, n, seed)
     wrong = [f"{n} keys, random, in place, checked on the device: wrong are {', '.join(found)}"] if found else []
     return _found(place, sort, validation.Report(cases=1, failed=len(wrong), failures=wrong), n, seed, full=False)
 

@@ -237,9 +237,16 @@ def devices(drive: Drive, peers: Sequence[str] = ()) -> list[hosts.Host]:
     return sound
 
 
-def direct(host: hosts.Host, sort: Sort, api: str = "opencl", *, strict: bool = False) -> opencl.Direct:
-    """Compile a sort for pyopencl, first in a process that may crash; `strict`: with optimization or not at all."""
+def direct(
+    host: hosts.Host, sort: Sort, api: str = "opencl", beside: Sequence[Sort] = (), *, strict: bool = False
+) -> opencl.Direct:
+    """Compile a sort for pyopencl, first in a process that may crash; so too those that it is asked for `beside`.
+
+    `strict`: with optimization or not at all.
+    """
     source = shim.source(sort) if api == "metal" else render(sort, api)
+    for other in {s.file: s for s in beside}.values():
+        trial.check(host.label, other, render(other, "opencl"))
     if strict:
         trial.check(host.label, sort, source)
     else:

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from sorters import SMALL
 
-from hsgen import processes, target, toolchain, validate
+from hsgen import processes, resources, target, toolchain, validate
 from hsgen.backends import hosts, shim, trial
 from hsgen.backends.hosts import Host
 from hsgen.backends.opencl import Compiled, Direct, context_for
@@ -107,11 +107,14 @@ def test_a_crash_of_the_optimizer_is_a_notice(
     assert (keys.get() == host[::-1]).all()
 
 
-def test_what_crashed_with_avx512(embedded: Host, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Kernels of apple-m1 for i32 keys as C++ for OpenCL; on any machine the compiler can be asked for AVX-512."""
+def test_what_crashed_with_avx512(embedded: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kernels for i32 keys of apple-m1 with min and max; on any machine the compiler can be asked for AVX-512."""
+    text = (resources.targets() / "apple-m1.toml").read_text(encoding="utf-8")
+    text = text.replace('name = "apple-m1"', 'name = "minmax"').replace('exchange = "select"', 'exchange = "minmax"')
+    (tmp_path / "minmax.toml").write_text(text, encoding="utf-8")
     monkeypatch.setenv("CL_CONFIG_CPU_TARGET_ARCH", "skx")
     monkeypatch.setenv("PYOPENCL_NO_CACHE", "1")
-    sort = target.find("apple-m1").default("u32", Form(typed=True))
+    sort = target.find(str(tmp_path / "minmax.toml")).sort("merge", "u32", Form(typed=True))
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         source = trial.accepted(embedded.label, sort, shim.source(sort), which=False)

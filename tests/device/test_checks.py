@@ -15,13 +15,16 @@ import pytest
 from nightly import nightly
 
 from hsgen import digests, large, oracle, resources, target, toolchain
+from hsgen.backends import trial
 from hsgen.backends.hosts import Host
 from hsgen.backends.opencl import Compiled, Direct, context_for
 from hsgen.cli import main
 from hsgen.digests import Digest
-from hsgen.errors import Usage
+from hsgen.errors import Usage, Wrong
 from hsgen.keys import Form
 from hsgen.opencl_check import Checker
+from hsgen.render import Source
+from hsgen.spec import Sort
 
 N, MORE = 9001, 300
 BITS = {"order": 1, "keys": 2, "values": 4, "stable": 8, "beyond": 16}
@@ -227,3 +230,17 @@ def test_what_cannot_be_checked_so_is_named(capsys: pytest.CaptureFixture[str]) 
     assert "only sorts without a count on the device, changes and an epilogue are checked so" in capsys.readouterr().err
     assert main([*command, "--full"]) == 2
     assert "--large goes with neither --full nor --record" in capsys.readouterr().err
+
+
+def test_a_compiler_that_crashes_on_the_check(
+    embedded: Host, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its kernels are tried in another process, as those of the sort are."""
+
+    def check(device: str, sort: Sort, source: Source) -> None:
+        if sort.algorithm == "check":
+            raise Wrong(f"{source.path}: the compiler crashed")
+
+    monkeypatch.setattr(trial, "check", check)
+    assert main(["validate", "-t", "cpu", "--key", "u32", "--large", "1000", "--device", embedded.platform]) == 1
+    assert capsys.readouterr().err == "hsgen: targets/cpu/kernels/opencl/check_u32.cl: the compiler crashed\n"

@@ -23,6 +23,7 @@ from hsgen.cli import benches, devices, main, places, tuning
 from hsgen.errors import Unavailable, Usage
 from hsgen.suggest import probing
 from hsgen.suggest.query import Query
+from hsgen.tune import spread
 from hsgen.tune.field import of_host
 
 INTEL, AMD, NVIDIA, MESA = 0x8086, 0x1002, 0x10DE, 0x10005
@@ -293,7 +294,7 @@ def test_a_probed_file_is_for_the_probed_device_alone(tmp_path: Path) -> None:
 
 def test_no_shipped_target_is_for_the_device_of_another_runtime() -> None:
     """PoCL's gets the generic one, which has no [match], whatever the processor is."""
-    every = [target.find(name) for name in target.names()]
+    every = [FIND(name) for name in target.names()]
     for host in (INTEL_CPU[0], AMD_CPU[0], NEW_POCL[0], LAPTOP[0]):
         assert [t.name for t in every if hosts.matches(t, host)] == []
         assert hosts.target_for(host, every).name == "generic"
@@ -334,3 +335,19 @@ def test_what_a_run_is_evidence_of(
             assert main([*command.split(), "-t", name, "--key", "u32", "--device", host.name]) == 2
             assert f"{host.label}: is no device of target {name}; " in capsys.readouterr().err
         assert list(tmp_path.iterdir()) == []
+
+
+def test_another_process_finds_the_very_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By its label: a race, a trial build, a Dask worker.  The C runtime of a worker may count devices otherwise."""
+    monkeypatch.setattr(hosts, "hosts", lambda: GPUS)
+    assert [hosts.labelled(h.label) for h in GPUS] == GPUS
+    with pytest.raises(Unavailable, match=r"^NVIDIA H200 \(NVIDIA CUDA, 1\) #3: OpenCL shows no such device here; "):
+        hosts.labelled("NVIDIA H200 (NVIDIA CUDA, 1) #3")
+    generic, text = target.find("generic"), (resources.targets() / "generic.toml").read_text(encoding="utf-8")
+    field = of_host(generic, text, "generic", "cuda", CUDA[1], native=True)
+    there = [replace(CUDA[0], name="NVIDIA A100", handle=0), *(replace(h, handle=h.handle + 1) for h in CUDA)]
+    monkeypatch.setattr(spread, "_hosts", lambda api, native: there)
+    assert (field.index, spread._there(field).index) == (1, 2)
+    assert field.device in spread._about(field)[1]
+    with pytest.raises(Unavailable, match="has no H100"):
+        spread._there(replace(field, device="H100"))
