@@ -156,8 +156,11 @@ class Target:
             what = " ".join(x for x in (f"{label} sort for {key} keys", described(form)) if x)
             raise Usage(f"target {self.name}: no {what}; radix sorts serve every form that the device can")
         parts[-1] = replace(parts[-1], max_n=ALL)
-        kernels, plan, placed = sorts.assemble(parts, f"target {self.name}: sort.{chosen}", form)
+        kernels, plan, placed = sorts.assemble(
+            parts, f"target {self.name}: sort.{chosen}", form, groups=self.device.groups
+        )
         kernels, plan = following.followed(kernels, plan, placed, KEYS[width], form, self.device)
+        plan = sorts.within(plan, self.device.groups)
         return Sort(
             target=self.name,
             algorithm=label,
@@ -221,7 +224,7 @@ def parse(text: str, stem: str, where: str) -> Target:
     if not plain(top.get("summary", "")):
         r.error("summary", "cannot stand in a C file", PLAIN_TEXT)
     choices = read_choices(r, data, device)
-    autos, autos_valued = read_autos(r, data, choices)
+    autos, autos_valued = read_autos(r, data, choices, device)
     for api in top.get("apis", []):
         if device is not None and not device.int64 and api != "vulkan" and any(KEYS[k].bytes == 8 for _, k in choices):
             hint = 'give apis = ["vulkan"], where such keys are pairs of words, or no tables of these keys'
