@@ -40,7 +40,8 @@ hs_add({{ report(0) }}, hs_bits({{ key }}, 0));
 
 @dataclass(frozen=True, kw_only=True)
 class Bounds:
-    """What targets are drawn for: the widths of subgroups that a device offers, the sizes that keep compilers quick."""
+    """What targets are drawn for: the widths of subgroups that a device offers, the sizes that keep compilers quick, and
+    whether some devices launch few work-groups in one dimension."""
 
     widths: tuple[int, ...] = (4, 8, 16, 32, 64)
     api: str = "opencl"
@@ -48,6 +49,7 @@ class Bounds:
     items: int = 12
     lanes: int = 256
     local_bytes: tuple[int, ...] = (16384, 32768, 65536, 262144)
+    small_grids: bool = True
 
 
 def _power(rng: Rng, least: int, greatest: int) -> int:
@@ -71,7 +73,7 @@ def device(rng: Rng, b: Bounds) -> Table:
         "subgroups": widths,
         "shuffle": shuffle,
         "work_group": _one(rng, 64, 128, b.lanes, b.lanes),
-        "groups": _one(rng, 4294967295, 65535, 65535, int(rng.integers(1, 3000)), int(rng.integers(1, 100))),
+        "groups": _one(rng, 4294967295, 65535, *([int(rng.integers(1, 3000))] * 3 * b.small_grids)),
         "local_bytes": _one(rng, *b.local_bytes),
         "int64": True,
         "storage8": bool(rng.random() < 0.9),

@@ -24,7 +24,7 @@ from hsgen.keys import KEYS, VALUES, Form
 
 WORKER = Path(__file__).with_name("every_worker.py")
 # lanes of a subgroup; what uses none runs in any
-LANES = {"forms1": 4, "forms8": 8, "several8": 8, "buckets8": 8, "pairs8": 8}
+LANES = {"forms1": 4, "forms8": 8, "several8": 8, "buckets8": 8, "pairs8": 8, "mixed8": 8}
 __all__ = ["lavapipe"]  # a fixture
 
 SOME = [
@@ -38,11 +38,13 @@ SOME = [
     ("pairs8", "auto", "u64", "v4"),
     ("forms1", "auto", "u16", "v8"),
     ("forms1", "radix-split", "u32", "index"),
+    ("mixed8", "auto", "u32", "none"),
 ]
 """(target, algorithm, width, value) that are tried of most: every target, width and kind of values."""
 
-BY_DAY = [s for s in SOME if s[3] == "packed" or s[0] == "forms1" or s[1] == "radix-walk"]
-"""Those that lavapipe compiles soon: narrow keys, packed words, lanes alone with and without splits, and chunks."""
+BY_DAY = [s for s in SOME if s[3] == "packed" or s[0] in ("forms1", "mixed8") or s[1] == "radix-walk"]
+"""Those that lavapipe compiles soon: narrow keys, packed words, lanes alone with and without splits, chunks,
+and subgroups in some kernels only."""
 
 
 def combinations() -> list[Any]:
