@@ -42,9 +42,8 @@ SOME = [
 ]
 """(target, algorithm, width, value) that are tried of most: every target, width and kind of values."""
 
-BY_DAY = [s for s in SOME if s[3] == "packed" or s[0] in ("forms1", "mixed8") or s[1] == "radix-walk"]
-"""Those that lavapipe compiles soon: narrow keys, packed words, lanes alone with and without splits, chunks,
-and subgroups in some kernels only."""
+BY_DAY = [s for s in SOME if s[3] == "packed" or s[0] == "forms1" or s[1] == "radix-walk"]
+"""Those that lavapipe compiles soon: narrow keys, packed words, lanes alone with and without splits, and chunks."""
 
 
 def combinations() -> list[Any]:
