@@ -156,20 +156,18 @@ class Target:
             what = " ".join(x for x in (f"{label} sort for {key} keys", described(form)) if x)
             raise Usage(f"target {self.name}: no {what}; radix sorts serve every form that the device can")
         parts[-1] = replace(parts[-1], max_n=ALL)
-        kernels, plan, placed = sorts.assemble(
-            parts, f"target {self.name}: sort.{chosen}", form, groups=self.device.groups
-        )
+        where, groups = f"target {self.name}: sort.{chosen}", self.device.groups
+        kernels, plan, placed = sorts.assemble(parts, where, form, groups=groups)
         kernels, plan = following.followed(kernels, plan, placed, KEYS[width], form, self.device)
-        plan = sorts.within(plan, self.device.groups)
         return Sort(
             target=self.name,
             algorithm=label,
             key=KEYS[width],
             kernels=kernels,
-            plan=plan,
+            plan=sorts.within(plan, groups),
             parts=placed,
             columns=getattr(parts[0].params, "columns", 1) if parts[0].algorithm in ALGORITHMS else 1,
-            groups=self.device.groups,
+            groups=groups,
             pair=not self.device.int64,
             vulkan=self.device.vulkan,
             form=form,

@@ -133,7 +133,10 @@ def _buckets(rng: Rng, t: Table, d: Table) -> Table:
     if t["coordination"] == "lookback" and rng.random() < 0.4:
         lanes, items = _power(rng, t["subgroup"], d["work_group"]), int(rng.integers(1, 9))
         out |= {"bucket_group": lanes, "bucket_items": items}
-        out |= {"bucket_places": _power(rng, lanes, 8 * lanes), "msd_group": _power(rng, t["subgroup"], d["work_group"])}
+        out |= {
+            "bucket_places": _power(rng, lanes, 8 * lanes),
+            "msd_group": _power(rng, t["subgroup"], d["work_group"]),
+        }
         out |= {"msd_items": int(rng.integers(1, 9)), "msd_from": 13 * lanes * items // 16 + int(rng.integers(0, 2000))}
     if t["coordination"] == "lookback" and d["progress"] == "guaranteed" and rng.random() < 0.4:
         lanes, items = _power(rng, t["subgroup"], d["work_group"]), int(rng.integers(1, 9))

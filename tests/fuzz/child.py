@@ -26,7 +26,7 @@ from hsgen import sorts, toolchain, validate
 from hsgen.backends.hosts import Host, hosts, lacks, offers
 from hsgen.backends.opencl import Compiled, context_for
 from hsgen.errors import HsgenError, Unavailable
-from hsgen.keys import TYPES, KEYS
+from hsgen.keys import KEYS, TYPES
 from hsgen.plan import Options
 from hsgen.render import render
 from hsgen.spec import Sort
@@ -124,7 +124,9 @@ def main(seed: int, number: int, size: Size) -> None:
     for sort in made:
         if done == size.sorts or time.monotonic() - begun > size.seconds:
             break
-        about = f"{sort.algorithm} {sort.label} {({k: v for k, v in asdict(sort.form).items() if v and k != 'epilogue'})}"
+        about = (
+            f"{sort.algorithm} {sort.label} { ({k: v for k, v in asdict(sort.form).items() if v and k != 'epilogue'}) }"
+        )
         about += " epilogue" * bool(sort.form.epilogue)
         if lacks(sort, device) or len(render(sort, "opencl").text) > size.text:
             skipped += 1

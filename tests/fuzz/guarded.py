@@ -126,7 +126,7 @@ class Memory:
 
 
 class Scratch:
-    """Scratch memory between guards, in the place of `hsgen.backends.scratch.Scratch`; it holds `fill` before a call."""
+    """Scratch memory between guards, like `hsgen.backends.scratch.Scratch`; before a call it holds `fill`."""
 
     def __init__(self, memory: Memory) -> None:
         self.guarded = False

@@ -1,4 +1,4 @@
-"""Fuzz sorts: `python tests/fuzz/run.py`, with --help.  Each target runs in a process of its own; exit code 1 if any fails."""
+"""Fuzz sorts: `python tests/fuzz/run.py`, with --help.  A target has a process of its own; exit code 1 if any fails."""
 
 from __future__ import annotations
 

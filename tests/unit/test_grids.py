@@ -94,8 +94,6 @@ def test_a_crossover_beyond_what_grids_allow_is_refused() -> None:
 @pytest.mark.parametrize(("limit", "up_to"), [(3, 10 * 9), (2, 10 * 4), (1, 10)])
 def test_the_greatest_count_by_hand(limit: int, up_to: int) -> None:
     """A work-group for each ten keys."""
-    step = Step(
-        kernel="k", bindings=(), argument=0, min_n=0, max_n=1000, x="n", add=9, div=10, mul=1, cap=UNCAPPED
-    )
+    step = Step(kernel="k", bindings=(), argument=0, min_n=0, max_n=1000, x="n", add=9, div=10, mul=1, cap=UNCAPPED)
     assert launched_up_to([step], 1000, limit) == up_to
     assert launched_up_to([step], 15, limit) == min(15, up_to)
