@@ -84,7 +84,7 @@ Auto = tuple[tuple[str, int], ...]
 
 
 def read_autos(
-    r: Reader, data: Mapping[str, Any], choices: Mapping[tuple[str, str], Any]
+    r: Reader, data: Mapping[str, Any], choices: Mapping[tuple[str, str], Any], device: Device | None
 ) -> tuple[dict[str, Auto], dict[str, Auto]]:
     """Return, for each key with a table in ``[sort]``, its labels with the greatest count of each: for keys alone,
     and with values."""
@@ -99,17 +99,23 @@ def read_autos(
         values = r.fields(sub, where, _SORT) if sub is not None else {}
         if len(r.errors) > before or sub is None:
             continue
-        plain = _auto(r, where, key, choices, values, "")
+        plain = _auto(r, where, key, choices, values, "", device)
         if len(r.errors) > before:
             continue
-        with_values = _auto(r, where, key, choices, values, "_values")
+        with_values = _auto(r, where, key, choices, values, "_values", device)
         if len(r.errors) == before and plain and with_values:
             found[key], valued[key] = plain, with_values
     return found, valued
 
 
 def _auto(
-    r: Reader, where: str, key: str, choices: Mapping[tuple[str, str], Any], values: Mapping[str, Any], end: str
+    r: Reader,
+    where: str,
+    key: str,
+    choices: Mapping[tuple[str, str], Any],
+    values: Mapping[str, Any],
+    end: str,
+    device: Device | None,
 ) -> Auto:
     """Return the labels and their greatest counts that the lists with this ending give; () where something is wrong
     with them, or with what they name."""
@@ -128,7 +134,7 @@ def _auto(
         r.error(f"{where}.upto{end}", f"has {len(upto)} counts", hint)
     elif upto != sorted(set(upto)):
         r.error(f"{where}.upto{end}", f"{upto} does not ascend", "give the crossovers in ascending order")
-    if len(r.errors) > before or any(choices[name, key] is None for name in names):
+    if len(r.errors) > before or device is None or any(choices[name, key] is None for name in names):
         return ()
     tops = [*upto, ALL]
     parts = [
@@ -137,7 +143,7 @@ def _auto(
     ]
     try:
         if which == f"algorithms{end}":  # else checked before
-            sorts.assemble(parts, f"{r.where}: {where}")
+            sorts.assemble(parts, f"{r.where}: {where}", groups=device.groups)
     except Usage as e:
         r.errors += e.lines
     return tuple(zip(names, tops, strict=True))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from hsgen.errors import Usage
@@ -155,6 +155,19 @@ def groups(step: Step, n: int, *, in_place: bool, counted: bool = False, parts: 
         return 0
     x = parts if step.x == "parts" else min(n, step.max_n)
     return min((x + step.add) // step.div * step.mul, step.cap)
+
+
+def launched_up_to(steps: Iterable[Step], max_n: int, limit: int) -> int:
+    """Return the greatest count, `max_n` at most, up to which every grid fits limit x limit work-groups.
+
+    Grids that follow from a call's parts are not looked at.
+    """
+    for step in steps:
+        if step.x != "parts" and step.cap > limit * limit:
+            fits = (limit * limit // step.mul + 1) * step.div - 1 - step.add
+            if fits < step.max_n:
+                max_n = min(max_n, max(fits, step.min_n))
+    return max_n
 
 
 def offset(binding: Binding, n: int) -> int:

@@ -23,6 +23,9 @@ from hsgen.spec import APIS, Kernel, Sort
 WORDS = "{}/words.j2"
 NOUNS = {"sort": "sort", "segments": "segmented sort", "merge": "merge", "check": "check"}
 """What people call the kinds of sorts but prefix sums."""
+LANE_ALONE = "hs_subgroup()", "hs_item()"
+"""The number of a subgroup where a kernel has none, a lane's: a prelude, which all kernels of a sort share, defines the
+first word as that only if none of them has any."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,6 +151,8 @@ def _kernel(env: jinja2.Environment, sort: Sort, kernel: Kernel, dialect: Dialec
     body = env.get_template(kernel.template + ".j2").render(
         kernel=kernel, p=kernel.params, apart=dialect.apart, rows=dialect.rowed, **context
     )
+    if kernel.subgroup == 1 < sort.lanes:
+        body = body.replace(*LANE_ALONE)
     return f"\n{dialect.comment} {kernel.summary}\n" + dialect.wrap(sort, kernel, body)
 
 

@@ -12,21 +12,21 @@ from hsgen.algorithms import DERIVED, EVERY, Algorithm
 from hsgen.algorithms.buffers import DEVICE_N
 from hsgen.errors import Usage
 from hsgen.keys import PLAIN, Form
-from hsgen.plan import launches
-from hsgen.spec import GRIDS, Binding, Buffer, Kernel, Outcome, Part, Plan, Scratch, Sort, Step
+from hsgen.plan import launched_up_to, launches
+from hsgen.spec import GRIDS, UNCAPPED, Binding, Buffer, Kernel, Outcome, Part, Plan, Scratch, Sort, Step
 
 
 def assemble(
-    parts: Sequence[Part], where: str, form: Form = PLAIN
+    parts: Sequence[Part], where: str, form: Form = PLAIN, *, groups: int = UNCAPPED
 ) -> tuple[tuple[Kernel, ...], Plan, tuple[Part, ...]]:
     """Return kernels, plan and parts of a sort in which each part serves its counts, in ascending order.
 
-    The last part reaches as far as its own plan does.  A part of the bits is sorted by the parts that can, radix sorts,
-    whatever the count.
+    The last part reaches as far as its own plan does, and no part further than grids of `groups` work-groups in each
+    dimension.  A part of the bits is sorted by the parts that can, radix sorts, whatever the count.
 
     Raises:
-        Usage: a part but the last cannot sort as many keys as it shall, or two parts need subgroups of different
-            widths or bring different kernels of one name.
+        Usage: a part but the last cannot sort as many keys as it shall, or the last one none of its counts; two parts
+            need subgroups of different widths or bring different kernels of one name.
     """
     kernels: dict[str, Kernel] = {}
     steps: list[Step] = []
@@ -36,9 +36,9 @@ def assemble(
     plan = Plan(steps=(), max_n=0)
     for part in parts:
         made = EVERY[part.algorithm]
-        plan = made.plan(part.params)
+        plan = within(made.plan(part.params), groups)
         top = min(part.max_n, plan.max_n)
-        if top < part.max_n and part is not parts[-1]:
+        if top < part.max_n and (part is not parts[-1] or top <= part.min_n):
             raise Usage(f"{where}: {part.algorithm} sorts up to {plan.max_n} keys; give no crossover beyond it")
         lent = _lent(parts, part) if form.ranged else []
         whole_only = form.ranged and part.algorithm not in ("radix", *DERIVED)
@@ -64,6 +64,11 @@ def assemble(
     )
     made_kernels = tuple(kernels.values())
     return (*(counted(made_kernels, whole) if form.counted else (made_kernels, whole)), tuple(placed))
+
+
+def within(plan: Plan, groups: int) -> Plan:
+    """Return the plan for the counts whose grids have at most `groups` work-groups in each dimension."""
+    return replace(plan, max_n=launched_up_to(plan.steps, plan.max_n, groups))
 
 
 def suffix(parts: Sequence[Part], part: Part) -> str:

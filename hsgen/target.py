@@ -155,17 +155,18 @@ class Target:
             what = " ".join(x for x in (f"{label} sort for {key} keys", described(form)) if x)
             raise Usage(f"target {self.name}: no {what}; radix sorts serve every form that the device can")
         parts[-1] = replace(parts[-1], max_n=ALL)
-        kernels, plan, placed = sorts.assemble(parts, f"target {self.name}: sort.{chosen}", form)
+        where, groups = f"target {self.name}: sort.{chosen}", self.device.groups
+        kernels, plan, placed = sorts.assemble(parts, where, form, groups=groups)
         kernels, plan = following.followed(kernels, plan, placed, KEYS[width], form, self.device)
         return Sort(
             target=self.name,
             algorithm=label,
             key=KEYS[width],
             kernels=kernels,
-            plan=plan,
+            plan=sorts.within(plan, groups),
             parts=placed,
             columns=getattr(parts[0].params, "columns", 1) if parts[0].algorithm in ALGORITHMS else 1,
-            groups=self.device.groups,
+            groups=groups,
             pair=not self.device.int64,
             vulkan=self.device.vulkan,
             form=form,
@@ -212,7 +213,7 @@ def parse(text: str, stem: str, where: str) -> Target:
     if not plain(top.get("summary", "")):
         r.error("summary", "cannot stand in a C file", PLAIN_TEXT)
     choices = read_choices(r, data, device)
-    autos, autos_valued = read_autos(r, data, choices)
+    autos, autos_valued = read_autos(r, data, choices, device)
     for api in top.get("apis", []):
         if device is not None and not device.int64 and api != "vulkan" and any(KEYS[k].bytes == 8 for _, k in choices):
             hint = 'give apis = ["vulkan"], where such keys are pairs of words, or no tables of these keys'

@@ -49,6 +49,7 @@ SOME = [
     ("forms1.toml", "radix-split", "u32", "v4"),
     ("forms1.toml", "radix-split", "u32", "index"),
     ("forms1.toml", "radix-serial", "u32", "index"),
+    *(("mixed8.toml", "auto", key, value) for key in ("u32", "u64") for value in ("none", "v4")),
     ("cpu", "auto", "u32", "v4"),
     ("cpu", "auto", "u64", "index"),
     ("cpu", "auto", "u8", "none"),
@@ -71,6 +72,7 @@ DAILY = {
     ("forms1.toml", "auto", "u8", "v16"),
     ("forms1.toml", "radix-split", "u32", "v4"),
     ("forms1.toml", "radix-serial", "u32", "index"),
+    ("mixed8.toml", "auto", "u32", "v4"),
     ("cpu", "auto", "u16", "index64"),
     ("cpu", "auto", "u16", "v4"),
 }

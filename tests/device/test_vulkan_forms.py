@@ -24,7 +24,7 @@ from hsgen.keys import KEYS, VALUES, Form
 
 WORKER = Path(__file__).with_name("every_worker.py")
 # lanes of a subgroup; what uses none runs in any
-LANES = {"forms1": 4, "forms8": 8, "several8": 8, "buckets8": 8, "pairs8": 8}
+LANES = {"forms1": 4, "forms8": 8, "several8": 8, "buckets8": 8, "pairs8": 8, "mixed8": 8}
 __all__ = ["lavapipe"]  # a fixture
 
 SOME = [
@@ -38,6 +38,7 @@ SOME = [
     ("pairs8", "auto", "u64", "v4"),
     ("forms1", "auto", "u16", "v8"),
     ("forms1", "radix-split", "u32", "index"),
+    ("mixed8", "auto", "u32", "none"),
 ]
 """(target, algorithm, width, value) that are tried of most: every target, width and kind of values."""
 

@@ -20,7 +20,7 @@ _FIXED, _LOOP = (0, 1, 1, 1), (0, 0, 2, 0)  # one work-group; two a tile, as far
 
 def sifted(p: Params) -> int:
     """Return the segments that a work-group looks at."""
-    return p.wave * (64 if p.serial else 8)
+    return p.sifted
 
 
 def plan(p: Params) -> Plan:

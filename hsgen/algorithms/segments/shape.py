@@ -24,6 +24,8 @@ SHORT = {True: 4096, False: 1024}
 values move along, whose keys are compared with each other (n / 16 steps a key)."""
 COMPARED = 64
 """Elsewhere: the most keys of segments that are compared with each other, if all in a window are so short."""
+MOST_PARTS = 2**31 - 1
+"""The most segments of a call."""
 REGISTERS = 48
 """Words that a lane keeps on chip, of keys, places and values."""
 
@@ -77,6 +79,11 @@ class Params:
         return LANES if self.serial else self.rank.work_group
 
     @property
+    def sifted(self) -> int:
+        """The segments that a work-group looks at to list the longer ones."""
+        return self.wave * (64 if self.serial else 8)
+
+    @property
     def compared(self) -> int:
         """The greatest segment of a window whose keys are compared with each other."""
         return min(COMPARED, self.small)
@@ -94,7 +101,13 @@ class Params:
 
 def formed(p: Mapping[str, Any], key: KeyType, form: Form, device: Device) -> Params | None:
     """Return the shape for keys of a width in a form, by the target's choices for such keys; None where it has no radix
-    sort, or for packed words, a part of the bits, a count on the device or a report."""
+    sort, where the device's grids are too small for as many segments as a call may have, or for packed words, a part
+    of the bits, a count on the device or a report."""
+    made = _formed(p, key, form, device)
+    return made if made and -(-MOST_PARTS // made.sifted) <= device.groups**2 else None
+
+
+def _formed(p: Mapping[str, Any], key: KeyType, form: Form, device: Device) -> Params | None:
     own = p.get("radix")
     known = replace(PLAIN, value=form.value, typed=form.typed)
     if not isinstance(own, Radix) or form != known or form.value == "packed":

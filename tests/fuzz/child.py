@@ -1,0 +1,169 @@
+"""One random target between guard pages, in a process of its own: `python child.py SEED NUMBER SIZE`.
+
+Prints lines of JSON: `at`, what is done next, before it is done; `found`, what is wrong; `done`, how much was done.
+`python child.py guard SIDE` reads one element beyond an array, which must end the process.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import json
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+import numpy as np
+from drawing import Bounds, drawn, sorts_of
+from guarded import Copied, Guarded, Memory
+from patterns import PATTERNS
+
+from hsgen import sorts, toolchain, validate
+from hsgen.backends.hosts import Host, hosts, lacks, offers
+from hsgen.backends.opencl import Compiled, context_for
+from hsgen.errors import HsgenError, Unavailable
+from hsgen.keys import KEYS, TYPES
+from hsgen.plan import Options
+from hsgen.render import render
+from hsgen.spec import Sort
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much is tried of a target: sorts, calls of each, keys, characters of kernels, seconds for sorts to begin."""
+
+    sorts: int
+    calls: int
+    keys: int
+    text: int
+    seconds: float
+
+
+SIZES = {"fast": Size(2, 24, 3000, 22_000, 3), "nightly": Size(5, 60, 30_000, 60_000, 15)}
+
+
+def say(**line: Any) -> None:
+    print(json.dumps(line), flush=True)
+
+
+def host() -> Host:
+    """The embedded device."""
+    found = [h for h in hosts() if "Intel" in h.platform and h.type == "cpu"]
+    if not found:
+        raise Unavailable("there is no embedded OpenCL device")
+    return found[0]
+
+
+def target_of(seed: int, number: int, widths: tuple[int, ...]) -> tuple[str, Iterator[Sort], np.random.Generator]:
+    """Return the file of a target, its sorts and what draws their calls."""
+    rng = np.random.default_rng([seed, number])
+    # Intel's compiler loads words of scratch for the work-groups, too, that a grid in two dimensions has too many
+    text, target = drawn(rng, Bounds(widths=widths, height=8 if number % 2 else 16, small_grids=False))
+    return text, sorts_of(rng, target), rng
+
+
+def counts(sort: Sort, most: int, rng: np.random.Generator) -> list[int]:
+    """Return the counts at which the sort changes its way and their neighbours, few ones and random ones."""
+    most = min(most, sort.plan.max_n)
+    edges = [e + d for e in sorts.edges(sort, most) for d in (-1, 0, 1)]
+    edges += [p.min_n + d for p in sort.parts for d in (0, 1)]
+    edges += [*range(20), *(int(x) for x in rng.integers(0, most + 1, 20)), most]
+    return sorted({n for n in edges if 0 <= n <= most})
+
+
+def hows(sort: Sort, n: int, rng: np.random.Generator) -> tuple[Options, int | None]:
+    """Return a random way to call the sort that its form allows, and the count that lies on the device."""
+    form, bits = sort.form, sort.plan.bits
+    how, count = Options(), None
+    if form.typed:
+        kinds = [t.kind for t in TYPES.values() if KEYS[t.key].bits == bits]
+        how = replace(how, kind=int(rng.choice(kinds)), descending=bool(rng.integers(2)))
+    if form.ranged and rng.random() < 0.7:
+        begin, end = sorted(int(x) for x in rng.integers(0, bits + 1, 2))
+        how = replace(how, begin=begin, end=end)
+    if sort.kind == "merge":
+        how = replace(how, parts=int(rng.choice([0, n, n // 2, int(rng.integers(0, n + 1))])))
+    if form.index:
+        how = replace(how, discard=bool(rng.random() < 0.3))
+    if form.counted and rng.random() < 0.7:
+        how, count = replace(how, counted=True), int(rng.choice([0, n, n // 2, n + 7, 2**32 - 1, 1, max(n - 1, 0)]))
+    return how, count
+
+
+def try_sort(memory: Memory, sort: Sort, size: Size, rng: np.random.Generator) -> tuple[int, str | None]:
+    """Compile a sort and call it; return the calls, and what was wrong with the last one."""
+    guarded = Guarded(memory, Compiled(memory.context, sort))
+    dtype, ns = np.dtype(f"u{sort.key.bytes}"), counts(sort, size.keys // sort.columns, rng)
+    for number in range(size.calls):
+        n, kind = int(rng.choice(ns)), str(rng.choice(list(PATTERNS)))
+        keys = PATTERNS[kind](rng, n * sort.columns, dtype)
+        how, count = hows(sort, n, rng)
+        in_place = bool(rng.integers(2)) and sort.kind not in ("merge", "check")
+        made = validate.call(sort, keys, how, in_place=in_place, count=count, rng=rng)
+        made = replace(made, in_place=in_place and made.expected is not None)
+        sides = [bool(x) for x in rng.integers(0, 2, 12)]
+        fill = int(rng.choice([0, 0xFF, 0x5A, 1]))
+        what = f"{made.n} keys, {kind}, in place: {made.in_place}, {made.how}, count: {count}, scratch of {fill:#x}"
+        say(at=f"{what}, at ends: {sides}")
+        if problem := guarded.run(made, sides, fill):
+            return number + 1, f"{what}: {problem}"
+    return size.calls, None
+
+
+def main(seed: int, number: int, size: Size) -> None:
+    device = host()
+    widths = tuple(w for w in (4, 8, 16, 32, 64) if offers(device, w))
+    text, made, rng = target_of(seed, number, widths)
+    say(target=text)
+    memory = Memory(context_for(device))
+    begun, done, calls, skipped = time.monotonic(), 0, 0, 0
+    for sort in made:
+        if done == size.sorts or time.monotonic() - begun > size.seconds:
+            break
+        about = (
+            f"{sort.algorithm} {sort.label} { ({k: v for k, v in asdict(sort.form).items() if v and k != 'epilogue'}) }"
+        )
+        about += " epilogue" * bool(sort.form.epilogue)
+        if lacks(sort, device) or len(render(sort, "opencl").text) > size.text:
+            skipped += 1
+            continue
+        say(sort=about, at="compile")
+        try:
+            more, problem = try_sort(memory, sort, size, rng)
+        except Copied as e:
+            say(copied=str(e))
+            return
+        except HsgenError as e:
+            more, problem = 0, f"{type(e).__name__}: {e}"
+        done, calls = done + 1, calls + more
+        if problem:
+            say(found=f"{about}: {problem}")
+    say(done=done, calls=calls, skipped=skipped)
+
+
+def guard(side: str) -> None:
+    """Read one element beyond an array at its guarded side, or write to one that is only read."""
+    memory = Memory(context_for(host()))
+    text = "__kernel void f(__global uint *x, int i) { if (i < -1) x[0] = 1; else x[i] += 1u; }"
+    cl = toolchain.pyopencl()
+    kernel = cl.Program(memory.context, text).build().f
+    image = np.zeros(40, np.uint8)
+    array = memory.array("x", image, at_end=side != "begin", read_only=side == "write")
+    for i in [*range(10 * (side != "write")), {"begin": -1, "end": 10, "write": -2}[side]]:
+        say(at=i)
+        kernel.set_args(array.buffer, np.int32(i))
+        cl.enqueue_nd_range_kernel(memory.queue, kernel, (1,), (1,))
+        memory.queue.finish()
+    say(done=1)
+
+
+if __name__ == "__main__":
+    faulthandler.enable()
+    if sys.argv[1] == "guard":
+        guard(sys.argv[2])
+    else:
+        main(int(sys.argv[1]), int(sys.argv[2]), SIZES[sys.argv[3]])

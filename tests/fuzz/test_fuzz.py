@@ -1,0 +1,61 @@
+"""A short run of the fuzzer, nightly a long one; and that its guards are guards."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from conftest import missing
+from nightly import NIGHTLY
+from run import HERE, asked, run
+
+from hsgen.backends.hosts import Host
+
+
+def _guarded(side: str) -> tuple[int, list[str]]:
+    """How a process ends that reads or writes where it may not, and what it says it does before."""
+    done = subprocess.run([sys.executable, str(HERE / "child.py"), "guard", side], capture_output=True, text=True)
+    return done.returncode, done.stdout.splitlines()
+
+
+@pytest.mark.device
+@pytest.mark.parametrize(("side", "last"), [("begin", "-1"), ("end", "10"), ("write", "-2")])
+def test_an_access_beyond_an_array_ends_the_process(embedded: Host, side: str, last: str) -> None:
+    """Before its begin, behind its end, and a write to one that is only read; those within it do not."""
+    code, said = _guarded(side)
+    assert code < 0 and said[-1] == f'{{"at": {last}}}', (code, said)
+    assert len(said) == (1 if side == "write" else 11)
+
+
+@pytest.mark.device
+def test_random_legal_targets_sort_right_between_guards(embedded: Host) -> None:
+    """By day a few small ones, the same each time; nightly others each day, for about 15 minutes."""
+    seed = asked("SEED", int(time.time()) // 86400 if NIGHTLY else 3)
+    count = asked("COUNT", 400 if NIGHTLY else 5)
+    found = run(seed, range(count), "nightly" if NIGHTLY else "fast", 900 if NIGHTLY else 1e9)
+    print(found)
+    if found.copied:
+        missing(f"a runtime that uses the memory of the host in place: {found.copied}; guards would prove nothing")
+    assert not found.failures, "\n\n".join([str(found), *found.failures[:5]])
+    assert found.calls >= 10 * found.targets and found.sorts >= found.targets // 2, str(found)
+
+
+def test_failures_are_said_with_what_repeats_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that dies, and one that finds something: each is a failure with its seed and its target."""
+    said = '{"target": "name = 7"}\\n{"sort": "auto u32", "at": "compile"}\\n{"at": "5 keys"}\\n'
+    fake = tmp_path / "child.py"
+    fake.write_text(
+        f"import os, sys\nprint('{said}', end='', flush=True)\n"
+        "if sys.argv[2] == '0': os.abort()\n"
+        'print(\'{"found": "key 1 is wrong"}\')\nprint(\'{"done": 1, "calls": 9, "skipped": 2}\')\n',
+        encoding="utf-8",
+    )
+    monkeypatch.setattr("run.HERE", tmp_path)
+    found = run(17, range(2), "fast")
+    first, second = found.failures
+    assert "auto u32: ended with -6 at: 5 keys" in first and "--seed 17 --number 0 --size fast\nname = 7" in first
+    assert second.startswith("key 1 is wrong\n") and "--seed 17 --number 1" in second
+    assert (found.targets, found.sorts, found.calls, found.skipped) == (2, 1, 9, 2)

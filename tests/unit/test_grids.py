@@ -1,0 +1,99 @@
+"""Grids stay within what devices launch, for every count that a sort takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from drawing import Bounds, drawn, sorts_of
+from nightly import NIGHTLY
+
+from hsgen import target
+from hsgen.errors import Usage
+from hsgen.keys import Form
+from hsgen.plan import Options, launched_up_to, launches
+from hsgen.spec import UNCAPPED, Sort, Step
+
+PARTS = 2**31 - 1
+"""The most that a call may have besides n."""
+
+
+def decisive(sort: Sort) -> list[int]:
+    """Counts at which grids are greatest: the ends of the guards of steps, and those of the sort."""
+    ends = {1, sort.plan.max_n, *(s.max_n for s in sort.plan.steps), *(s.min_n + 1 for s in sort.plan.steps)}
+    return sorted(n for n in ends if 0 < n <= sort.plan.max_n)
+
+
+def assert_launched(sort: Sort, limit: int) -> None:
+    """Every grid of every count has at most `limit` work-groups in each of two dimensions, the whole of it as many as
+    an int can number."""
+    ways = [Options(parts=0), Options(parts=PARTS)] if sort.kind in ("segments", "check") else [Options()]
+    ways += [Options(counted=True)] * sort.form.counted
+    for number, n in enumerate(decisive(sort)):
+        for how in ways:
+            for launch in launches(sort.plan, n, limit, in_place=number % 2 == 0, how=how):
+                wide, high = launch.grid
+                assert 0 < wide <= limit and 0 < high <= limit, (sort.name, n, launch)
+                assert launch.groups <= wide * high < 2**31, (sort.name, n, launch)
+
+
+def forms() -> Iterator[Form]:
+    """Plain keys, and what has other kernels and steps."""
+    yield Form()
+    yield Form(value="v8", typed=True, ranged=True, counted=True)
+    if NIGHTLY:
+        yield Form(value="index", changes=True)
+
+
+@pytest.mark.parametrize("name", target.names())
+def test_no_sort_of_a_target_that_ships_exceeds_its_grids(name: str) -> None:
+    found, tried = target.find(name), 0
+    for key in ("u32", "u64"):
+        for label in [*found.labels(key), *found.derived(key)]:
+            for form in forms():
+                try:
+                    sort = found.sort(label, key, form)
+                except Usage:
+                    continue  # no sort of this form
+                assert_launched(sort, found.device.groups)
+                tried += 1
+    assert tried > 3
+
+
+@pytest.mark.parametrize("seed", range(400 if NIGHTLY else 6))
+def test_no_sort_of_a_random_target_exceeds_its_grids(seed: int) -> None:
+    rng = np.random.default_rng([20, seed])
+    _, found = drawn(rng, Bounds())
+    for sort in sorts_of(rng, found):
+        assert_launched(sort, found.device.groups)
+
+
+def test_a_device_of_small_grids_sorts_fewer_keys() -> None:
+    """Blocks of 256 keys on a device that launches 100 x 100 work-groups: not 2^29 keys, which it cannot."""
+    text = (target.resources.targets() / "generic.toml").read_text(encoding="utf-8")
+    few = text.replace('name = "generic"', 'name = "few"').replace("groups = 4294967295", "groups = 100")
+    found = target.parse(few, "few", "here")
+    sort = found.sort("merge", "u32")
+    block = sort.parts[0].params.block
+    assert block < sort.plan.max_n < 10_000 * block
+    greatest = list(launches(sort.plan, sort.plan.max_n, 100, in_place=False))
+    assert max(x.groups for x in greatest) > 9000
+    with pytest.raises(Usage, match="this plan sorts 0 to"):
+        list(launches(sort.plan, sort.plan.max_n + 1, 100, in_place=False))
+    assert "segments" not in found.derived("u32") and "segments" in target.find("generic").derived("u32")
+
+
+def test_a_crossover_beyond_what_grids_allow_is_refused() -> None:
+    text = (target.resources.targets() / "generic.toml").read_text(encoding="utf-8")
+    few = text.replace('name = "generic"', 'name = "few"').replace("groups = 4294967295", "groups = 2")
+    with pytest.raises(Usage, match=r"here: sort\.u32: merge sorts up to \d+ keys; give no crossover beyond it"):
+        target.parse(few, "few", "here")
+
+
+@pytest.mark.parametrize(("limit", "up_to"), [(3, 10 * 9), (2, 10 * 4), (1, 10)])
+def test_the_greatest_count_by_hand(limit: int, up_to: int) -> None:
+    """A work-group for each ten keys."""
+    step = Step(kernel="k", bindings=(), argument=0, min_n=0, max_n=1000, x="n", add=9, div=10, mul=1, cap=UNCAPPED)
+    assert launched_up_to([step], 1000, limit) == up_to
+    assert launched_up_to([step], 15, limit) == min(15, up_to)

@@ -1,0 +1,62 @@
+"""Words about subgroups mean what they say in every kernel: one that has no subgroups uses none of them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from drawing import Bounds, drawn, sorts_of
+from nightly import NIGHTLY
+
+from hsgen import target
+from hsgen.keys import Form
+from hsgen.render import render
+from hsgen.spec import APIS, Sort
+
+MIXED = str(Path(__file__).parents[1] / "device" / "lanes" / "mixed8.toml")
+WORDS = re.compile(
+    r"\bhs_(?:subgroup|lane|shuffle_xor|broadcast|ballot|votes|below|match_bit|subgroup_barrier|keep|half|flip"
+    r"|entry_shuffle_xor|pair_shuffle_xor|mask)\b|\bHS_ALL\b"
+)
+"""What only kernels with subgroups may use, where a sort has some."""
+
+
+def alone(sort: Sort, api: str) -> dict[str, str]:
+    """The kernels of a sort that have no subgroups; none where no kernel of it has any."""
+    parts = render(sort, api).parts
+    if sort.lanes == 1:
+        return {}
+    return {k.name: parts[k.name] for k in sort.kernels if k.subgroup == 1 and k.name in parts}
+
+
+@pytest.mark.parametrize("api", APIS)
+@pytest.mark.parametrize(("key", "with_lanes"), [("u32", "radix"), ("u64", "merge")])
+@pytest.mark.parametrize("form", [Form(), Form(value="v4", typed=True)], ids=["keys", "values"])
+def test_sorts_with_subgroups_in_one_algorithm_only(api: str, key: str, with_lanes: str, form: Form) -> None:
+    sort = target.find(MIXED).sort("auto", key, form)
+    assert sort.lanes == 8 and {k.algorithm for k in sort.kernels if k.subgroup > 1} == {with_lanes}
+    without = alone(sort, api)
+    assert without and not [(k, WORDS.findall(text)) for k, text in without.items() if WORDS.search(text)]
+    parts = render(sort, api).parts
+    ranks = "scatter" if with_lanes == "radix" else "block_sort_2"
+    assert "hs_subgroup()" in parts[ranks] and "hs_lane()" in parts[ranks]
+    if with_lanes == "radix":  # lanes of the merge hold a column each: their numbers are those of slabs
+        assert "hs_item()" in without["block_sort_16"] and "hs_item()" in without["clean"]
+
+
+@pytest.mark.parametrize("api", APIS)
+def test_sorts_without_subgroups_keep_the_word(api: str) -> None:
+    """Where no kernel has any, the prelude says what the word is, and bundles keep their text."""
+    text = render(target.find(MIXED).sort("merge", "u32"), api)
+    assert "hs_subgroup()" in text.parts["clean"] and re.search(r"#define hs_subgroup\(\) .*\w", text.prelude)
+
+
+@pytest.mark.parametrize("seed", range(100 if NIGHTLY else 3))
+def test_random_sorts(seed: int) -> None:
+    rng = np.random.default_rng([21, seed])
+    _, found = drawn(rng, Bounds())
+    for sort in sorts_of(rng, found):
+        for name, text in alone(sort, "opencl").items():
+            assert not WORDS.search(text), (sort.name, name)
