@@ -9,7 +9,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from hsgen import __version__, spirv, vendor
+from hsgen import __version__, spirv, spirv_file, vendor
 from hsgen.choices import algorithm
 from hsgen.errors import Usage
 from hsgen.following import report_words
@@ -177,12 +177,11 @@ class Modules:
         entry = self.old.targets.get(sort.target) if self.old else None
         record = entry.spirv.get(sort.file) if entry else None
         using = spirv.compiler()
-        if record and (kept := self._kept(sort, source, record)) is not None:
-            if not self.checking:
-                return kept, record
-            if using is None or using.identity != record.compiler:
+        again = self.checking and record is not None and using is not None and using.identity == record.compiler
+        if record and not again and (kept := self._kept(sort, source, record)) is not None:
+            if self.checking:
                 self.missing[spirv_path(sort)] = record.compiler
-                return kept, record
+            return kept, record
         if using is None:
             if not self.checking:
                 (self.lost if record else self.missing)[spirv_path(sort)] = "glslang or shaderc"
@@ -191,18 +190,28 @@ class Modules:
         return made, Compiled(glsl_hash(sort, source), using.identity)
 
     def _kept(self, sort: Sort, source: Source, record: Compiled) -> bytes | None:
-        """The file that the bundle has, if it is what the manifest records and its GLSL is still the same."""
+        """The words that the bundle has, in a file of today, if the bundle's file is what the manifest records, holds
+        nothing but these modules, and their GLSL is still the same."""
         assert self.old is not None
+        path = spirv_path(sort)
         if record.glsl != glsl_hash(sort, source):
             return None
-        path = spirv_path(sort)
         try:
             data = (self.folder / path).read_bytes()
         except OSError:
             return None
         if self.old.targets[sort.target].files.get(path) != digest(data):
             return None
-        return vendor.reprefixed(data, self.old.prefix, self.prefix)
+        have = spirv_file.arrays(data)
+        names = vendor.spirv_symbols(sort, self.old.prefix)
+        if (
+            have is None
+            or list(have) != list(names)
+            or not all(spirv_file.sound(m, sort.vulkan) for m in have.values())
+        ):
+            return None
+        made = {module: have[name] for name, module in names.items()}
+        return vendor.spirv_c(sort, made, record.compiler, self.prefix)
 
 
 def target_files(target: Target, choice: Choice, words: Words, prefix: str) -> tuple[Files, dict[str, Compiled]]:

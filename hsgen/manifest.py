@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -161,6 +162,17 @@ class Compiled:
     glsl: str
     compiler: str
 
+    def __post_init__(self) -> None:
+        """Refuse what no compiler's name and version, which stand in C comments, consist of.
+
+        Raises:
+            ValueError: they hold other characters.
+        """
+        if not re.fullmatch(r"[A-Za-z0-9 ().:_+-]{1,100}", self.compiler) or not re.fullmatch(
+            "[0-9a-f]{64}", self.glsl
+        ):
+            raise ValueError
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
@@ -184,12 +196,20 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """What a bundle consists of: its targets, and the hashes of the files that they share."""
+    """What a bundle consists of: its targets, and the hashes of the files that they share.
+
+    `read` is the hash of the file that it was read from; empty where it was made.
+    """
 
     version: str
     prefix: str
     common: Mapping[str, str]
     targets: Mapping[str, Entry]
+    read: str = field(default="", compare=False)
+
+    def without(self, names: Iterable[str]) -> Manifest:
+        """Return the manifest without some of its targets."""
+        return replace(self, targets={n: e for n, e in self.targets.items() if n not in set(names)})
 
     @property
     def hashes(self) -> dict[str, str]:
@@ -229,6 +249,7 @@ def parse_manifest(data: bytes, where: str) -> Manifest:
             prefix=check_prefix(str(raw.get("prefix", PREFIX))),
             common={str(k): str(v) for k, v in raw["files"].items()},
             targets={str(n): _entry(t) for n, t in raw["targets"].items()},
+            read=digest(data),
         )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise Usage(f"{where}: is not a manifest of hsgen; generate into another folder") from None

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from hsgen import spirv_file
 from hsgen.bundle import Files
 from hsgen.errors import Usage
 from hsgen.manifest import MANIFEST, Manifest, digest, parse_manifest
@@ -70,6 +71,18 @@ def compare(folder: Path, expected: Mapping[str, str]) -> Differences:
         missing=tuple(sorted(set(expected) - set(found))),
         unexpected=tuple(sorted(set(found) - set(expected))),
     )
+
+
+def foreign(folder: Path, manifest: Manifest) -> tuple[str, ...]:
+    """Return the files of SPIR-V that hold anything but words, whatever hash the manifest has for them."""
+    found = []
+    for path in filter(spirv_file.holds_words, manifest.hashes):
+        try:
+            if not spirv_file.well_formed((folder / path).read_bytes()):
+                found.append(path)
+        except OSError:
+            continue  # `compare` says that it is missing
+    return tuple(found)
 
 
 def changes(folder: Path, files: Files, manifest: Manifest, old: Manifest | None) -> tuple[Files, list[str]]:

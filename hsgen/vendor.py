@@ -16,7 +16,7 @@ from hsgen.c_values import symbol as symbol
 from hsgen.errors import Usage
 from hsgen.render import Source, environment
 from hsgen.spec import Sort
-from hsgen.spirv import Module, words
+from hsgen.spirv import Module, modules, words
 from hsgen.target import Target
 
 PREFIX = "hs"
@@ -62,14 +62,6 @@ def prefixed(text: str, prefix: str) -> str:
         return text
     text = re.sub(r"(?<![A-Za-z0-9])hs(?=[_/.])", prefix, text)
     return re.sub(r"(?<![A-Za-z0-9])HS(?=_)", prefix.upper(), text)
-
-
-def reprefixed(data: bytes, old: str, new: str) -> bytes:
-    """Return a C file that holds no text of users with another prefix."""
-    if old == new:
-        return data
-    text = re.sub(rf"(?<![A-Za-z0-9]){old}(?=[_/.])", new, data.decode())
-    return re.sub(rf"(?<![A-Za-z0-9]){old.upper()}(?=_)", new.upper(), text).encode()
 
 
 def taken() -> set[str]:
@@ -125,15 +117,19 @@ def spirv_c(sort: Sort, made: Mapping[Module, bytes], compiler: str, prefix: str
     """Return the C file that holds the modules of a sort as words."""
     shown = sort_values(sort, spirv=True)
     rows = [
-        {
-            "kernel": m.kernel,
-            "address": m.address,
-            "symbol": f"{shown['symbol']}_{m.kernel}{'_address' if m.address else ''}",
-            "words": _wrapped(words(data)),
-        }
+        {"kernel": m.kernel, "address": m.address, "symbol": _module_symbol(sort, m), "words": _wrapped(words(data))}
         for m, data in made.items()
     ]
     return _finished(_render("spirv.c", s=shown, modules=rows, compiler=compiler), prefix, {})
+
+
+def _module_symbol(sort: Sort, module: Module) -> str:
+    return f"{symbol(sort.target, sort.file)}_{module.kernel}{'_address' if module.address else ''}"
+
+
+def spirv_symbols(sort: Sort, prefix: str) -> dict[str, Module]:
+    """Return the modules of a sort by the names of their arrays, in the order of its file."""
+    return {prefixed(_module_symbol(sort, m), prefix): m for m in modules(sort)}
 
 
 def _wrapped(items: Sequence[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from shlex import quote
@@ -10,10 +11,11 @@ import click
 
 from hsgen import target as target_files
 from hsgen.bundle import Files, Modules, build, sorts
-from hsgen.cli.common import Wanted, emit_json, fragment, json_option, require_option, required, wanted_options
+from hsgen.cli.common import Wanted, emit_json, json_option, require_option, required, wanted_options
+from hsgen.cli.epilogues import UNKNOWN, refuse, same, trust_option, unknown
 from hsgen.errors import Unavailable, Usage, Wrong
-from hsgen.manifest import CHECK, MANIFEST, Choice, Manifest, again, widened
-from hsgen.store import changes, compare, read_manifest, unified, write
+from hsgen.manifest import CHECK, MANIFEST, Choice, Manifest, again, digest, widened
+from hsgen.store import changes, compare, foreign, read_manifest, unified, write
 from hsgen.target import AUTO, Target
 from hsgen.vendor import PREFIX, check_prefix
 
@@ -44,6 +46,7 @@ _targets = click.option("-t", "--target", "names", multiple=True, help="A target
 @click.option("--remove", "removed", multiple=True, metavar="NAME", help="Take this target out of the bundle.")
 @click.option("--prefix", help=f"What C names begin with; {PREFIX} if the bundle has none yet.")
 @click.option("--dry-run", is_flag=True, help="Say what would be written, write nothing.")
+@trust_option
 @_folder
 @json_option
 def generate(
@@ -54,6 +57,7 @@ def generate(
     removed: tuple[str, ...],
     prefix: str | None,
     dry_run: bool,
+    trusted: bool,
     folder: Path,
     as_json: bool,
 ) -> None:
@@ -61,7 +65,8 @@ def generate(
 
     Adds or replaces files of these targets and touches no other's.  What a target already has in the bundle stays,
     and what is asked for unites with it; --remove takes a target out.  Files that would not change are not written.
-    Without -t all targets that the bundle already holds are made again.
+    Without -t all targets that the bundle already holds are made again.  The last line is the SHA-256 of the manifest,
+    for `hsgen verify --expect`.
     """
     if (wanted or apis or algorithms) and not names:
         raise Usage(
@@ -72,7 +77,7 @@ def generate(
     for name in removed:
         if old is None or name not in old.targets:
             raise Usage(f"{folder}: holds no target {name} that could be removed")
-    kept = _without(old, removed)
+    kept = old.without(removed) if old else None
     parts = _named(names, wanted, apis, algorithms, kept)
     if not parts and not removed:
         if old is None:
@@ -81,13 +86,22 @@ def generate(
     begin = check_prefix(prefix if prefix is not None else old.prefix if old else PREFIX)
     if kept and (begin != kept.prefix or not all(e.sorts for e in kept.targets.values())):
         parts = {**_recorded(folder, kept, names), **parts}  # all C files change
+    if not trusted:
+        refuse(folder, {name: choice.epilogue for name, (_, choice) in parts.items()}, wanted.epilogue)
     files, manifest = _built(folder, old, kept, parts, begin)
     changed, gone = changes(folder, files, manifest, old)
     if not dry_run:
         write(folder, changed, gone)
+    _say(folder, changed, gone, manifest, dry_run, as_json)
+
+
+def _say(folder: Path, changed: Files, gone: list[str], manifest: Manifest, dry_run: bool, as_json: bool) -> None:
+    """Print what was done, or would be."""
+    hashes = {**manifest.hashes, MANIFEST: digest(manifest.bytes())}
     if as_json:
         rows = [(p, "written") for p in sorted(changed)] + [(p, "removed") for p in gone]
-        emit_json([{"path": p, "state": state, "dry_run": dry_run} for p, state in rows])
+        rows += [(MANIFEST, "unchanged")] * (MANIFEST not in changed)
+        emit_json([{"path": p, "state": s, "dry_run": dry_run, "sha256": hashes.get(p)} for p, s in rows])
         return
     for path in sorted(changed):
         click.echo(f"{'would write' if dry_run else 'wrote'} {folder / path}")
@@ -95,6 +109,7 @@ def generate(
         click.echo(f"{'would remove' if dry_run else 'removed'} {folder / path}")
     if not changed and not gone:
         click.echo(f"{folder} is up to date")
+    click.echo(f"SHA-256 of {MANIFEST}: {hashes[MANIFEST]}")
 
 
 def _built(
@@ -147,12 +162,6 @@ def _recorded(folder: Path, old: Manifest, names: tuple[str, ...] = ()) -> dict[
     return parts
 
 
-def _without(old: Manifest | None, removed: tuple[str, ...]) -> Manifest | None:
-    if old is None or not removed:
-        return old
-    return replace(old, targets={n: e for n, e in old.targets.items() if n not in removed})
-
-
 @click.command()
 @_folder
 @_targets
@@ -160,48 +169,50 @@ def _without(old: Manifest | None, removed: tuple[str, ...]) -> Manifest | None:
 @click.option(
     "--epilogue", type=click.Path(path_type=Path), metavar="FILE", help="The epilogue that it must have been made with."
 )
+@trust_option
 @require_option
 @json_option
 def check(
-    folder: Path, names: tuple[str, ...], diff: bool, epilogue: Path | None, require: bool, as_json: bool
+    folder: Path,
+    names: tuple[str, ...],
+    diff: bool,
+    epilogue: Path | None,
+    trusted: bool,
+    require: bool,
+    as_json: bool,
 ) -> None:
     """Say whether a bundle is what hsgen generates today; exit with 1 if not.
 
     Reads the targets and options from the bundle's manifest.  -t is only for targets that do not come with hsgen.
     SPIR-V is compiled again and compared where the compiler that the manifest records is at hand; elsewhere all
-    else is checked, and the exit code is 3.
+    else is checked, and the exit code is 3.  So it is with targets whose epilogue only the manifest knows.
     """
     with required(require):
         old = read_manifest(folder)
         if old is None:
             raise Usage(f"{folder}: no bundle there; name a folder with a {MANIFEST}")
         if epilogue is not None:
-            _same_epilogue(folder, old, epilogue)
-        _check(folder, old, names, diff, as_json)
+            same(folder, old, epilogue)
+        texts = {name: entry.choice.epilogue for name, entry in old.targets.items()}
+        _check(folder, old, names, () if trusted or epilogue else unknown(texts, ""), diff, as_json)
 
 
-def _same_epilogue(folder: Path, old: Manifest, file: Path) -> None:
-    """Say no if a target of the bundle has another epilogue than the file."""
-    text = fragment(file)
-    for name, entry in old.targets.items():
-        if entry.choice.epilogue != text:
-            has = "another epilogue than" if entry.choice.epilogue else "no epilogue, not that of"
-            again = f"hsgen generate -t {quote(name)} --epilogue {quote(str(file))} -o {quote(str(folder))}"
-            raise Wrong(f"{folder}: target {name} has {has} {file}; run: {again}")
-
-
-def _check(folder: Path, old: Manifest, names: tuple[str, ...], diff: bool, as_json: bool) -> None:
-    parts = _recorded(folder, old, names)
+def _check(
+    folder: Path, old: Manifest, names: tuple[str, ...], unknown: tuple[str, ...], diff: bool, as_json: bool
+) -> None:
+    """Compare a bundle with what is generated today; of targets that are `unknown`, files with their hashes."""
     for name in names:
-        if target_files.find(name).name not in parts:
-            raise Usage(f"{folder}: holds no target {name}; it has {', '.join(parts)}")
+        if target_files.find(name).name not in old.targets:
+            raise Usage(f"{folder}: holds no target {name}; it has {', '.join(old.targets)}")
+    parts = _recorded(folder, old.without(unknown), names)
     words = Modules(folder, old, old.prefix, checking=True)
     files, manifest = build(parts, words, old.prefix, old)
     found = compare(folder, manifest.hashes)
-    if manifest.bytes() != (folder / MANIFEST).read_bytes():
+    if digest(manifest.bytes()) != old.read:
         found = replace(found, stale=(*found.stale, MANIFEST))
     if as_json:
-        unchecked = [] if found else [f"unchecked {p}" for p in words.missing]
+        paths = [*words.missing, *(p for name in unknown for p in sorted(old.targets[name].files))]
+        unchecked = [] if found else [f"unchecked {p}" for p in paths]
         emit_json([{"path": p, "state": s} for s, p in (x.split(" ", 1) for x in [*found.lines(), *unchecked])])
     elif diff:
         files[MANIFEST] = manifest.bytes()
@@ -213,10 +224,11 @@ def _check(folder: Path, old: Manifest, names: tuple[str, ...], diff: bool, as_j
             f"{folder}: not up to date; run: hsgen generate -o {quote(str(folder))}{custom}"
             + (" and delete the unexpected files" if found.unexpected else ""),
         )
-    if words.missing:
+    if words.missing or unknown:
         raise Unavailable(
             *(f"{folder}: {p}: was compiled by {c}, which is not here" for p, c in words.missing.items()),
-            f"{folder}: all but this SPIR-V is up to date",
+            *(f"{folder}: target {name}: {UNKNOWN}" for name in unknown),
+            f"{folder}: all but this{'' if unknown else ' SPIR-V'} is up to date",
         )
     if not as_json:
         click.echo(f"{folder} is up to date ({len(manifest.hashes)} files)")
@@ -224,16 +236,27 @@ def _check(folder: Path, old: Manifest, names: tuple[str, ...], diff: bool, as_j
 
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path))
+@click.option(
+    "--expect", metavar="SHA256", help="The hash that the manifest must have, as `hsgen generate` printed it."
+)
 @json_option
-def verify(folder: Path, as_json: bool) -> None:
+def verify(folder: Path, expect: str | None, as_json: bool) -> None:
     """Say whether every file of the bundle in FOLDER has the hash that its manifest records.
 
-    Needs neither templates nor targets.
+    Needs neither templates nor targets.  The manifest lists the hash of every other file: with --expect and a hash from
+    elsewhere, such as a release, the whole bundle is what was released.
     """
+    if expect is not None and not re.fullmatch("[0-9A-Fa-f]{64}", expect):
+        raise Usage(f"expect {expect}: is no SHA-256; give its 64 hexadecimal digits")
     manifest = read_manifest(folder)
     if manifest is None:
         raise Usage(f"{folder}: no bundle there; name a folder with a manifest.json")
+    if expect is not None and manifest.read != expect.lower():
+        raise Wrong(
+            f"{folder}: {MANIFEST} has the SHA-256 {manifest.read}, not {expect.lower()}; take it from its source"
+        )
     found = compare(folder, manifest.hashes)
+    found = replace(found, stale=tuple(sorted({*found.stale, *foreign(folder, manifest)})))
     if as_json:
         emit_json([{"path": p, "state": s} for s, p in (x.split(" ", 1) for x in found.lines())])
     if found:

@@ -14,15 +14,23 @@ from hsgen.store import read_manifest
 from hsgen.target import Target
 
 
+def epilogues(folder: Path, names: Sequence[str]) -> dict[str, str]:
+    """Return the epilogues of the targets that a page would show, by their names; nothing is rendered.
+
+    Raises:
+        Usage: as `contents`.
+    """
+    manifest = _manifest(folder)
+    return {t.name: manifest.targets[t.name].choice.epilogue for t in _targets(folder, manifest, names)}
+
+
 def contents(folder: Path, names: Sequence[str]) -> Contents:
     """Return what a page shows of the bundle in `folder`: of all its targets, or of those in `names`.
 
     Raises:
         Usage: there is no bundle, it lacks a target or a file, or a target of it must be given as a file.
     """
-    manifest = read_manifest(folder)
-    if manifest is None:
-        raise Usage(f"{folder}: no bundle there; name a folder with a {MANIFEST}")
+    manifest = _manifest(folder)
     subjects = [_subject(folder, manifest.targets[t.name], t) for t in _targets(folder, manifest, names)]
     common = _sizes(folder, manifest.common)
     rows = [
@@ -33,6 +41,12 @@ def contents(folder: Path, names: Sequence[str]) -> Contents:
     ]
     one = subjects[0].target.name if names and len(subjects) == 1 else "all targets"
     return Contents(title=f"Bundle: {one}", subjects=subjects, bundle=rows, common=common)
+
+
+def _manifest(folder: Path) -> Manifest:
+    if (manifest := read_manifest(folder)) is None:
+        raise Usage(f"{folder}: no bundle there; name a folder with a {MANIFEST}")
+    return manifest
 
 
 def _targets(folder: Path, manifest: Manifest, names: Sequence[str]) -> list[Target]:

@@ -146,7 +146,7 @@ def test_without_a_compiler_words_are_kept(made: Path, run: Run, tmp_path: Path)
     before = snapshot(made)
     for glsl in ("", fake(tmp_path, "exit 1")):
         code, out, err = run(*GENERATE, "-o", made, glsl=glsl)
-        assert code == 0 and out == f"{made} is up to date\n" and not err
+        assert code == 0 and out.startswith(f"{made} is up to date\n") and not err
         assert snapshot(made) == before
 
 
@@ -217,14 +217,14 @@ def test_changed_words_are_found_and_replaced(made: Path, run: Run) -> None:
         code, _, err = run(*CHECK, "-o", made, glsl=glsl)
         assert code == 1 and f"stale {WORDS}" in err
     code, out, err = run(*GENERATE, "-o", made)
-    assert code == 0 and out == f"wrote {made / WORDS}\n" and not err
+    assert code == 0 and out.startswith(f"wrote {made / WORDS}\nSHA-256") and not err
     assert snapshot(made) == before
 
 
 def test_words_that_are_not_the_compilers_are_stale(made: Path, run: Run) -> None:
     """Neither the file nor the manifest alone is believed where the compiler is at hand."""
     text = (made / WORDS).read_text()
-    (made / WORDS).write_text(text.replace("0x7230203u", "0x7230204u").replace("119734787u", "119734788u"))
+    (made / WORDS).write_text(re.sub(r"(119734787u,\d+u),\d+u", r"\1,7u", text))  # another generator
     manifest = (made / "manifest.json").read_text()
     wrong = digest((made / WORDS).read_bytes())
     (made / "manifest.json").write_text(manifest.replace(digest(text.encode()), wrong))

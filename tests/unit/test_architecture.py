@@ -28,7 +28,7 @@ LAYERS = (
     ("render", "cases", "layouts", "nvrtc"),
     ("spirv",),
     ("isa",),
-    ("vendor", "c_values"),
+    ("vendor", "c_values", "spirv_file"),
     ("manifest",),
     ("bundle",),
     ("backends",),
