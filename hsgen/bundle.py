@@ -18,6 +18,7 @@ from hsgen.manifest import CHECK, Choice, Compiled, Entry, Manifest, digest
 from hsgen.render import Source, render, template_errors
 from hsgen.spec import Sort, pair_bytes
 from hsgen.target import AUTO, Target
+from hsgen.tree import opened
 
 Files = dict[str, bytes]
 
@@ -191,16 +192,21 @@ class Modules:
         return made, Compiled(glsl_hash(sort, source), using.identity)
 
     def _kept(self, sort: Sort, source: Source, record: Compiled) -> bytes | None:
-        """The file that the bundle has, if it is what the manifest records and its GLSL is still the same."""
+        """The file that the bundle has, if it is what the manifest records and its GLSL is still the same.
+
+        Raises:
+            Usage: a link or something else that is no file is in its place.
+        """
         assert self.old is not None
         if record.glsl != glsl_hash(sort, source):
             return None
         path = spirv_path(sort)
         try:
-            data = (self.folder / path).read_bytes()
+            with opened(self.folder) as tree:
+                data = tree.read(path) if tree and tree.is_file(path) else None
         except OSError:
             return None
-        if self.old.targets[sort.target].files.get(path) != digest(data):
+        if data is None or self.old.targets[sort.target].files.get(path) != digest(data):
             return None
         return vendor.reprefixed(data, self.old.prefix, self.prefix)
 

@@ -20,6 +20,7 @@ from hsgen.spirv import Module, words
 from hsgen.target import Target
 
 PREFIX = "hs"
+LONGEST_PREFIX = 32  # characters
 TAKEN = ("cl", "cu", "cuda", "gl", "int", "metal", "mtl", "ns", "objc", "pfn", "size", "std", "uint", "vk")
 _RUNTIME = {
     "": {"include/hs/hs.h": "hs.h", "src/hs.c": "hs.c"},
@@ -51,6 +52,8 @@ def check_prefix(prefix: str) -> str:
     """
     if prefix in TAKEN:
         raise Usage(f"prefix {prefix!r}: belongs to C, C++ or an API; take one of your own")
+    if len(prefix) > LONGEST_PREFIX:
+        raise Usage(f"prefix '{prefix[:LONGEST_PREFIX]}...': is too long; use at most {LONGEST_PREFIX} characters")
     if not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", prefix):
         raise Usage(f"prefix {prefix!r}: cannot begin C names; use lower-case letters, digits and single '_' between")
     return prefix
@@ -171,6 +174,15 @@ def common(named: Iterable[Named], prefix: str) -> dict[str, bytes]:
         path if path in ("LICENSE", "README.md") else prefixed(path, prefix): prefixed(text, prefix).encode()
         for path, text in sorted(files.items())
     }
+
+
+def common_paths(apis: Sequence[str], prefix: str) -> set[str]:
+    """Return the paths of what `common` makes for targets that have these APIs."""
+    files = {path for api in ("", *apis) for path in _RUNTIME[api]} | {f"examples/{_EXAMPLES[api]}" for api in apis}
+    for api in ("", *(a for a in _TABLES if a in apis)):
+        tail = f"_{api}" if api else ""
+        files |= {f"include/hs/hs_targets{tail}.h", f"src/hs_targets{tail}.{_TABLES.get(api, 'c')}"}
+    return {"LICENSE", "README.md", "CMakeLists.txt", "meson.build"} | {prefixed(path, prefix) for path in files}
 
 
 def _runtime(name: str) -> str:

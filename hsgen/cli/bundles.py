@@ -8,12 +8,13 @@ from shlex import quote
 
 import click
 
+from hsgen import store
 from hsgen import target as target_files
 from hsgen.bundle import Files, Modules, build, sorts
 from hsgen.cli.common import Wanted, emit_json, fragment, json_option, require_option, required, wanted_options
 from hsgen.errors import Unavailable, Usage, Wrong
-from hsgen.manifest import CHECK, MANIFEST, Choice, Manifest, again, widened
-from hsgen.store import changes, compare, read_manifest, unified, write
+from hsgen.manifest import CHECK, MANIFEST, Choice, Manifest, again, digest, widened
+from hsgen.store import compare, read_manifest, unified, update
 from hsgen.target import AUTO, Target
 from hsgen.vendor import PREFIX, check_prefix
 
@@ -68,32 +69,32 @@ def generate(
             "--key, --value, --order, --feature, --epilogue, --api and --algorithm choose within a target; "
             "name it with -t"
         )
-    old = read_manifest(folder)
-    for name in removed:
-        if old is None or name not in old.targets:
-            raise Usage(f"{folder}: holds no target {name} that could be removed")
-    kept = _without(old, removed)
-    parts = _named(names, wanted, apis, algorithms, kept)
-    if not parts and not removed:
-        if old is None:
-            raise Usage(f"{folder}: no bundle there; name targets with -t, `hsgen targets` lists them")
-        parts = _recorded(folder, old)
-    begin = check_prefix(prefix if prefix is not None else old.prefix if old else PREFIX)
-    if kept and (begin != kept.prefix or not all(e.sorts for e in kept.targets.values())):
-        parts = {**_recorded(folder, kept, names), **parts}  # all C files change
-    files, manifest = _built(folder, old, kept, parts, begin)
-    changed, gone = changes(folder, files, manifest, old)
-    if not dry_run:
-        write(folder, changed, gone)
+
+    def make(old: Manifest | None) -> tuple[Files, Manifest]:
+        for name in removed:
+            if old is None or name not in old.targets:
+                raise Usage(f"{folder}: holds no target {name} that could be removed")
+        kept = _without(old, removed)
+        parts = _named(names, wanted, apis, algorithms, kept)
+        if not parts and not removed:
+            if old is None:
+                raise Usage(f"{folder}: no bundle there; name targets with -t, `hsgen targets` lists them")
+            parts = _recorded(folder, old)
+        begin = check_prefix(prefix if prefix is not None else old.prefix if old else PREFIX)
+        if kept and (begin != kept.prefix or not all(e.sorts for e in kept.targets.values())):
+            parts = {**_recorded(folder, kept, names), **parts}  # all C files change
+        return _built(folder, old, kept, parts, begin)
+
+    change = update(folder, make, note=lambda line: click.echo(f"hsgen: {line}", err=True), dry_run=dry_run)
     if as_json:
-        rows = [(p, "written") for p in sorted(changed)] + [(p, "removed") for p in gone]
+        rows = [(p, "written") for p in change.written] + [(p, "removed") for p in change.removed]
         emit_json([{"path": p, "state": state, "dry_run": dry_run} for p, state in rows])
         return
-    for path in sorted(changed):
+    for path in change.written:
         click.echo(f"{'would write' if dry_run else 'wrote'} {folder / path}")
-    for path in gone:
+    for path in change.removed:
         click.echo(f"{'would remove' if dry_run else 'removed'} {folder / path}")
-    if not changed and not gone:
+    if not change.written and not change.removed:
         click.echo(f"{folder} is up to date")
 
 
@@ -197,12 +198,10 @@ def _check(folder: Path, old: Manifest, names: tuple[str, ...], diff: bool, as_j
             raise Usage(f"{folder}: holds no target {name}; it has {', '.join(parts)}")
     words = Modules(folder, old, old.prefix, checking=True)
     files, manifest = build(parts, words, old.prefix, old)
-    found = compare(folder, manifest.hashes)
-    if manifest.bytes() != (folder / MANIFEST).read_bytes():
-        found = replace(found, stale=(*found.stale, MANIFEST))
+    found = compare(folder, {**manifest.hashes, MANIFEST: digest(manifest.bytes())})
     if as_json:
-        unchecked = [] if found else [f"unchecked {p}" for p in words.missing]
-        emit_json([{"path": p, "state": s} for s, p in (x.split(" ", 1) for x in [*found.lines(), *unchecked])])
+        unchecked = [] if found else [("unchecked", p) for p in words.missing]
+        emit_json([{"path": p, "state": s} for s, p in [*found.rows(), *unchecked]])
     elif diff:
         files[MANIFEST] = manifest.bytes()
         click.echo(unified(folder, files, (*found.stale, *found.missing)))
@@ -230,12 +229,11 @@ def verify(folder: Path, as_json: bool) -> None:
 
     Needs neither templates nor targets.
     """
-    manifest = read_manifest(folder)
-    if manifest is None:
-        raise Usage(f"{folder}: no bundle there; name a folder with a manifest.json")
-    found = compare(folder, manifest.hashes)
+    if (verified := store.verify(folder)) is None:
+        raise Usage(f"{folder}: no bundle there; name a folder with a {MANIFEST}")
+    manifest, found = verified
     if as_json:
-        emit_json([{"path": p, "state": s} for s, p in (x.split(" ", 1) for x in found.lines())])
+        emit_json([{"path": p, "state": s} for s, p in found.rows()])
     if found:
         raise Wrong(
             *(f"{folder}: {line}" for line in found.lines()),
