@@ -9,7 +9,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from hsgen import __version__, spirv, spirv_file, vendor
+from hsgen import __version__, identifiers, spirv, spirv_file, vendor
 from hsgen.choices import algorithm
 from hsgen.errors import Usage
 from hsgen.following import report_words
@@ -18,6 +18,7 @@ from hsgen.manifest import CHECK, Choice, Compiled, Entry, Manifest, digest
 from hsgen.render import Source, render, template_errors
 from hsgen.spec import Sort, pair_bytes
 from hsgen.target import AUTO, Target
+from hsgen.tree import opened
 
 Files = dict[str, bytes]
 
@@ -191,16 +192,21 @@ class Modules:
 
     def _kept(self, sort: Sort, source: Source, record: Compiled) -> bytes | None:
         """The words that the bundle has, in a file of today, if the bundle's file is what the manifest records, holds
-        nothing but these modules, and their GLSL is still the same."""
+        nothing but these modules, and their GLSL is still the same.
+
+        Raises:
+            Usage: a link or something else that is no file is in its place.
+        """
         assert self.old is not None
         path = spirv_path(sort)
         if record.glsl != glsl_hash(sort, source):
             return None
         try:
-            data = (self.folder / path).read_bytes()
+            with opened(self.folder) as tree:
+                data = tree.read(path) if tree and tree.is_file(path) else None
         except OSError:
             return None
-        if self.old.targets[sort.target].files.get(path) != digest(data):
+        if data is None or self.old.targets[sort.target].files.get(path) != digest(data):
             return None
         have = spirv_file.arrays(data)
         names = vendor.spirv_symbols(sort, self.old.prefix)
@@ -241,17 +247,6 @@ def target_files(target: Target, choice: Choice, words: Words, prefix: str) -> t
     return files, records
 
 
-def _distinct(names: Iterable[str]) -> None:
-    """Refuse targets that C cannot tell apart, from each other or from the runtime."""
-    known: dict[str, str] = {}
-    taken = vendor.taken()
-    for name in names:
-        if vendor.symbol(name) in taken:
-            raise Usage(f"target {name}: its name in C, {vendor.symbol(name)}, is one of the runtime's; rename it")
-        if (other := known.setdefault(vendor.symbol(name), name)) != name:
-            raise Usage(f"targets {other} and {name}: have the same name in C, {vendor.symbol(name)}; rename one")
-
-
 def build(
     parts: Mapping[str, tuple[Target, Choice]], words: Words, prefix: str, old: Manifest | None = None
 ) -> tuple[Files, Manifest]:
@@ -270,12 +265,12 @@ def build(
             spirv=records,
             files={path: digest(data) for path, data in made.items()},
         )
-    _distinct(entries)
+    named = [
+        vendor.Named(name=n, apis=e.choice.apis, sorts=e.sorts, spirv=tuple(sorted(e.spirv)))
+        for n, e in entries.items()
+    ]
+    identifiers.refuse_clashes(named)
     with template_errors():
-        named = [
-            vendor.Named(name=n, apis=e.choice.apis, sorts=e.sorts, spirv=tuple(sorted(e.spirv)))
-            for n, e in entries.items()
-        ]
         shared = vendor.common(named, prefix)
     common = {name: digest(data) for name, data in shared.items()}
     return {**files, **shared}, Manifest(version=__version__, prefix=prefix, common=common, targets=entries)

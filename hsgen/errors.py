@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 
+class Terminated(BaseException):
+    """The process has been asked to end; whatever catches errors lets this pass."""
+
+
 class HsgenError(Exception):
     """Something a user can act on: one line each of what, where and what would be right."""
 

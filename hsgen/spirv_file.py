@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 LARGEST = 64 << 20
 """The bytes of a file beyond which it is not read; the largest that hsgen makes has less than one."""
@@ -37,14 +37,14 @@ _FILE = re.compile(
 )
 
 
-def holds_words(path: str) -> bool:
-    """Whether the file of a bundle with this path holds SPIR-V."""
-    return re.fullmatch(r"targets/[^/]+/spirv/.+", path) is not None
-
-
 def well_formed(data: bytes) -> bool:
     """Whether a file holds what a file of SPIR-V holds and no other C."""
     return len(data) <= LARGEST and _FILE.fullmatch(data) is not None
+
+
+def foreign(paths: Iterable[str], read: Callable[[str], bytes]) -> set[str]:
+    """Return those files of a bundle that are to hold SPIR-V and hold other things; `read` reads one."""
+    return {p for p in paths if re.fullmatch(r"targets/[^/]+/spirv/.+", p) and not well_formed(read(p))}
 
 
 def arrays(data: bytes) -> dict[str, bytes] | None:

@@ -5,7 +5,6 @@ Knows no algorithm by name but through the registry, and renders nothing.
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -21,8 +20,9 @@ from hsgen.errors import Usage
 from hsgen.evidence import LEVELS, shapes
 from hsgen.keys import KEYS, PLAIN, TYPES, Form, described
 from hsgen.matching import Match, read_match
+from hsgen.paths import shown, target_problem
 from hsgen.spec import APIS, Part, Sort
-from hsgen.tables import PLAIN_TEXT, Field, Reader, plain
+from hsgen.tables import PLAIN_TEXT, Field, Reader, printable
 
 SCHEMA = 1
 PROGRESS = ("none", "started", "guaranteed")
@@ -193,6 +193,8 @@ def find(name: str) -> Target:
         raise Usage(f"target {name}: cannot be read ({e.strerror}); give the path of a target file") from None
     except UnicodeDecodeError:
         raise Usage(f"target {name}: is not UTF-8 text; give the path of a target file") from None
+    except ValueError:  # a NUL, or what the file system's encoding lacks
+        raise Usage(f"target {shown(name)}: cannot be a path; give the path of a target file") from None
     if path.stem in names() and path.resolve() != (resources.targets() / path.name).resolve():
         raise Usage(f"target {name}: {path.stem} comes with hsgen; give your target and its file another name")
     return parse(text, path.stem, str(path) if name.endswith(".toml") else f"targets/{path.name}")
@@ -218,8 +220,8 @@ def parse(text: str, stem: str, where: str) -> Target:
     device = Device(**_tuples(facts)) if whole else None
     match = read_match(r, data)
     isa = read_isa(r, data, top.get("apis", []))
-    if not plain(top.get("summary", "")):
-        r.error("summary", "cannot stand in a C file", PLAIN_TEXT)
+    if not printable(top.get("summary", "x")):
+        r.error("summary", "cannot be shown", PLAIN_TEXT)
     choices = read_choices(r, data, device)
     autos, autos_valued = read_autos(r, data, choices)
     for api in top.get("apis", []):
@@ -252,11 +254,9 @@ def parse(text: str, stem: str, where: str) -> Target:
 
 def _name(r: Reader, top: Mapping[str, Any], stem: str) -> None:
     """Note what is wrong with a target's name."""
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", top.get("name", "x")):
-        hint = "use letters, digits, '.', '_' and '-', a letter or digit first"
-        r.error("name", f"{top['name']!r} cannot name files", hint)
-    elif not plain(top.get("name", "x") + "/"):
-        r.error("name", f"{top['name']!r} holds what a bundle's prefix replaces", "leave out the word hs")
+    if problem := target_problem(top.get("name", "x")):
+        what, hint = problem
+        r.error("name", f"{shown(repr(top['name']))} {what}", hint)
     elif top.get("name", stem) != stem:
         r.error("name", f'"{top["name"]}" is not the file\'s name', f'write "{stem}" or rename the file')
 

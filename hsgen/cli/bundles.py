@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 
 import click
 
+from hsgen import store
 from hsgen import target as target_files
 from hsgen.bundle import Files, Modules, build, sorts
 from hsgen.cli.common import Wanted, emit_json, json_option, require_option, required, wanted_options
 from hsgen.cli.epilogues import UNKNOWN, refuse, same, trust_option, unknown
 from hsgen.errors import Unavailable, Usage, Wrong
 from hsgen.manifest import CHECK, MANIFEST, Choice, Manifest, again, digest, widened
-from hsgen.store import changes, compare, foreign, read_manifest, unified, write
+from hsgen.store import Change, compare, read_manifest, unified, update
 from hsgen.target import AUTO, Target
 from hsgen.vendor import PREFIX, check_prefix
 
@@ -73,43 +73,42 @@ def generate(
             "--key, --value, --order, --feature, --epilogue, --api and --algorithm choose within a target; "
             "name it with -t"
         )
-    old = read_manifest(folder)
-    for name in removed:
-        if old is None or name not in old.targets:
-            raise Usage(f"{folder}: holds no target {name} that could be removed")
-    kept = old.without(removed) if old else None
-    parts = _named(names, wanted, apis, algorithms, kept)
-    if not parts and not removed:
-        if old is None:
-            raise Usage(f"{folder}: no bundle there; name targets with -t, `hsgen targets` lists them")
-        parts = _recorded(folder, old)
-    begin = check_prefix(prefix if prefix is not None else old.prefix if old else PREFIX)
-    if kept and (begin != kept.prefix or not all(e.sorts for e in kept.targets.values())):
-        parts = {**_recorded(folder, kept, names), **parts}  # all C files change
-    if not trusted:
-        refuse(folder, {name: choice.epilogue for name, (_, choice) in parts.items()}, wanted.epilogue)
-    files, manifest = _built(folder, old, kept, parts, begin)
-    changed, gone = changes(folder, files, manifest, old)
-    if not dry_run:
-        write(folder, changed, gone)
-    _say(folder, changed, gone, manifest, dry_run, as_json)
+
+    def make(old: Manifest | None) -> tuple[Files, Manifest]:
+        for name in removed:
+            if old is None or name not in old.targets:
+                raise Usage(f"{folder}: holds no target {name} that could be removed")
+        kept = old.without(removed) if old else None
+        parts = _named(names, wanted, apis, algorithms, kept)
+        if not parts and not removed:
+            if old is None:
+                raise Usage(f"{folder}: no bundle there; name targets with -t, `hsgen targets` lists them")
+            parts = _recorded(folder, old)
+        begin = check_prefix(prefix if prefix is not None else old.prefix if old else PREFIX)
+        if kept and (begin != kept.prefix or not all(e.sorts for e in kept.targets.values())):
+            parts = {**_recorded(folder, kept, names), **parts}  # all C files change
+        if not trusted:
+            refuse(folder, {name: choice.epilogue for name, (_, choice) in parts.items()}, wanted.epilogue)
+        return _built(folder, old, kept, parts, begin)
+
+    change = update(folder, make, note=lambda line: click.echo(f"hsgen: {line}", err=True), dry_run=dry_run)
+    _say(folder, change, dry_run, as_json)
 
 
-def _say(folder: Path, changed: Files, gone: list[str], manifest: Manifest, dry_run: bool, as_json: bool) -> None:
+def _say(folder: Path, change: Change, dry_run: bool, as_json: bool) -> None:
     """Print what was done, or would be."""
-    hashes = {**manifest.hashes, MANIFEST: digest(manifest.bytes())}
     if as_json:
-        rows = [(p, "written") for p in sorted(changed)] + [(p, "removed") for p in gone]
-        rows += [(MANIFEST, "unchanged")] * (MANIFEST not in changed)
-        emit_json([{"path": p, "state": s, "dry_run": dry_run, "sha256": hashes.get(p)} for p, s in rows])
+        rows = [(p, "written") for p in change.written] + [(p, "removed") for p in change.removed]
+        rows += [(MANIFEST, "unchanged")] * (MANIFEST not in change.written)
+        emit_json([{"path": p, "state": s, "dry_run": dry_run, "sha256": change.hashes.get(p)} for p, s in rows])
         return
-    for path in sorted(changed):
+    for path in change.written:
         click.echo(f"{'would write' if dry_run else 'wrote'} {folder / path}")
-    for path in gone:
+    for path in change.removed:
         click.echo(f"{'would remove' if dry_run else 'removed'} {folder / path}")
-    if not changed and not gone:
+    if not change.written and not change.removed:
         click.echo(f"{folder} is up to date")
-    click.echo(f"SHA-256 of {MANIFEST}: {hashes[MANIFEST]}")
+    click.echo(f"SHA-256 of {MANIFEST}: {change.hashes[MANIFEST]}")
 
 
 def _built(
@@ -207,13 +206,11 @@ def _check(
     parts = _recorded(folder, old.without(unknown), names)
     words = Modules(folder, old, old.prefix, checking=True)
     files, manifest = build(parts, words, old.prefix, old)
-    found = compare(folder, manifest.hashes)
-    if digest(manifest.bytes()) != old.read:
-        found = replace(found, stale=(*found.stale, MANIFEST))
+    found = compare(folder, {**manifest.hashes, MANIFEST: digest(manifest.bytes())})
     if as_json:
         paths = [*words.missing, *(p for name in unknown for p in sorted(old.targets[name].files))]
-        unchecked = [] if found else [f"unchecked {p}" for p in paths]
-        emit_json([{"path": p, "state": s} for s, p in (x.split(" ", 1) for x in [*found.lines(), *unchecked])])
+        unchecked = [] if found else [("unchecked", p) for p in paths]
+        emit_json([{"path": p, "state": s} for s, p in [*found.rows(), *unchecked]])
     elif diff:
         files[MANIFEST] = manifest.bytes()
         click.echo(unified(folder, files, (*found.stale, *found.missing)))
@@ -248,17 +245,15 @@ def verify(folder: Path, expect: str | None, as_json: bool) -> None:
     """
     if expect is not None and not re.fullmatch("[0-9A-Fa-f]{64}", expect):
         raise Usage(f"expect {expect}: is no SHA-256; give its 64 hexadecimal digits")
-    manifest = read_manifest(folder)
-    if manifest is None:
-        raise Usage(f"{folder}: no bundle there; name a folder with a manifest.json")
+    if (verified := store.verify(folder)) is None:
+        raise Usage(f"{folder}: no bundle there; name a folder with a {MANIFEST}")
+    manifest, found = verified
     if expect is not None and manifest.read != expect.lower():
         raise Wrong(
             f"{folder}: {MANIFEST} has the SHA-256 {manifest.read}, not {expect.lower()}; take it from its source"
         )
-    found = compare(folder, manifest.hashes)
-    found = replace(found, stale=tuple(sorted({*found.stale, *foreign(folder, manifest)})))
     if as_json:
-        emit_json([{"path": p, "state": s} for s, p in (x.split(" ", 1) for x in found.lines())])
+        emit_json([{"path": p, "state": s} for s, p in found.rows()])
     if found:
         raise Wrong(
             *(f"{folder}: {line}" for line in found.lines()),

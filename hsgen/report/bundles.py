@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from hsgen import bundle
@@ -10,7 +10,7 @@ from hsgen import target as target_files
 from hsgen.errors import Usage
 from hsgen.manifest import MANIFEST, Entry, Manifest, again
 from hsgen.report.page import Contents, Subject
-from hsgen.store import read_manifest
+from hsgen.store import read_manifest, sizes
 from hsgen.target import Target
 
 
@@ -32,7 +32,7 @@ def contents(folder: Path, names: Sequence[str]) -> Contents:
     """
     manifest = _manifest(folder)
     subjects = [_subject(folder, manifest.targets[t.name], t) for t in _targets(folder, manifest, names)]
-    common = _sizes(folder, manifest.common)
+    common = sizes(folder, manifest.common)
     rows = [
         ("made by", f"hsgen {manifest.version}"),
         ("C names begin with", manifest.prefix),
@@ -65,16 +65,5 @@ def _targets(folder: Path, manifest: Manifest, names: Sequence[str]) -> list[Tar
 def _subject(folder: Path, entry: Entry, found: Target) -> Subject:
     have = entry.choice
     return Subject(
-        target=found, sorts=bundle.sorts(found, again(found, have)), apis=have.apis, files=_sizes(folder, entry.files)
+        target=found, sorts=bundle.sorts(found, again(found, have)), apis=have.apis, files=sizes(folder, entry.files)
     )
-
-
-def _sizes(folder: Path, files: Mapping[str, str] | Iterable[str]) -> list[tuple[str, int]]:
-    """The files of a bundle with their bytes on disk."""
-    found = []
-    for path in sorted(files):
-        try:
-            found.append((path, (folder / path).stat().st_size))
-        except OSError as e:
-            raise Usage(f"{folder / path}: cannot be read ({e.strerror}); make it again with hsgen generate") from None
-    return found

@@ -16,7 +16,7 @@ PACKAGE = Path(hsgen.__file__).parent
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 LAYERS = (
-    ("errors", "keys", "networks", "resources", "tables", "device"),
+    ("errors", "keys", "networks", "resources", "tables", "device", "paths", "interrupts", "tree", "lock"),
     ("arches", "cubin", "matching"),
     ("spec",),
     ("plan", "oracle", "algorithms"),
@@ -29,10 +29,11 @@ LAYERS = (
     ("spirv",),
     ("isa",),
     ("vendor", "c_values", "spirv_file"),
-    ("manifest",),
+    ("identifiers",),
+    ("contents", "manifest", "manifest_parser"),
     ("bundle",),
     ("backends",),
-    ("store", "opencl", "peers", "validate", "frames", "telling", "large"),
+    ("store", "transaction", "opencl", "peers", "validate", "frames", "telling", "large"),
     ("bench", "opencl_scan", "opencl_check", "opencl_merge", "opencl_segments"),
     ("plot",),
     ("worker",),
