@@ -150,6 +150,8 @@ def common(named: Iterable[Named], prefix: str) -> dict[str, bytes]:
             files[path] = _runtime(f"runtime/{name}")
         if api:
             files[f"examples/{_EXAMPLES[api]}"] = _runtime(f"examples/{_EXAMPLES[api]}")
+        if api:
+            files[f"sources/{api}.txt"] = _render("sources.txt", targets=targets, api=api)
     lists = [("", targets), *((api, [t for t in targets if api in t.apis]) for api in _TABLES if api in apis)]
     for api, some in lists:
         rows = [{"symbol": symbol(t.name), "sorts": [symbol(t.name, s) for s in t.sorts]} for t in some]
@@ -169,6 +171,7 @@ def common(named: Iterable[Named], prefix: str) -> dict[str, bytes]:
 def common_paths(apis: Sequence[str], prefix: str) -> set[str]:
     """Return the paths of what `common` makes for targets that have these APIs."""
     files = {path for api in ("", *apis) for path in _RUNTIME[api]} | {f"examples/{_EXAMPLES[api]}" for api in apis}
+    files |= {f"sources/{api}.txt" for api in apis}
     for api in ("", *(a for a in _TABLES if a in apis)):
         tail = f"_{api}" if api else ""
         files |= {f"include/hs/hs_targets{tail}.h", f"src/hs_targets{tail}.{_TABLES.get(api, 'c')}"}

@@ -128,7 +128,7 @@ def test_every_template_is_used() -> None:
     from hsgen.render import environment, sources_of
     from hsgen.spec import APIS, Form
 
-    host = ("LICENSE", "README.md", "CMakeLists.txt", "meson.build", "target.c", "target.cu", "spirv.c")
+    host = ("LICENSE", "README.md", "CMakeLists.txt", "meson.build", "sources.txt", "target.c", "target.cu", "spirv.c")
     roots = {f"host/{name}.j2" for name in (*host, "target_metal.c", "hs_targets.h", "hs_targets.c")}
     roots |= {f"dialects/{name}.j2" for name in APIS.values()} | {f"{name}/words.j2" for name in EVERY}
     roots |= {"report/page.j2"}  # of hsgen report
