@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 import warnings
 
@@ -9,7 +10,7 @@ import click
 
 from hsgen import __version__
 from hsgen.cli import benches, bundles, compiling, devices, reports, suggesting, targets, tuning
-from hsgen.errors import HsgenError
+from hsgen.errors import HsgenError, Terminated
 
 _COMMANDS = (
     targets.targets,
@@ -26,6 +27,7 @@ _COMMANDS = (
     reports.report,
     devices.doctor,
 )
+TERMINATED = 128 + signal.SIGTERM
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -59,9 +61,12 @@ def main(argv: list[str] | None = None) -> int:
         return e.exit_code
     except click.exceptions.Exit as e:
         return e.exit_code
-    except click.Abort:
+    except (click.Abort, KeyboardInterrupt):
         click.echo("hsgen: interrupted", err=True)
         return 130
+    except Terminated:
+        click.echo("hsgen: terminated", err=True)
+        return TERMINATED
     except Exception as e:
         if not type(e).__module__.startswith("pyopencl"):
             raise
@@ -70,6 +75,12 @@ def main(argv: list[str] | None = None) -> int:
     return 0
 
 
+def _terminate(number: int, frame: object) -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # what cleans up is not interrupted
+    raise Terminated
+
+
 def run() -> None:
     """Entry point of the console script."""
+    signal.signal(signal.SIGTERM, _terminate)
     sys.exit(main())
