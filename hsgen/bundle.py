@@ -159,7 +159,8 @@ class Modules:
     `checking` compiles again what the manifest says came from the compiler at hand, and takes over only what
     cannot be compiled here; otherwise words whose GLSL is the same are taken over.  `missing` collects paths of
     SPIR-V that could not be made or, while `checking`, not be compared, each with the compiler that it needs;
-    `lost` those that the bundle has today and that could neither be kept nor made.
+    `lost` those that the bundle has today and that could neither be kept nor made; `unsound`, while `checking`, those
+    that hold something else than the modules of their GLSL.
     """
 
     folder: Path
@@ -168,6 +169,7 @@ class Modules:
     checking: bool = False
     missing: dict[str, str] = field(default_factory=dict)
     lost: dict[str, str] = field(default_factory=dict)
+    unsound: set[str] = field(default_factory=set)
 
     def __call__(self, sort: Sort, source: Source) -> tuple[bytes, Compiled] | None:
         """Return the C file of a sort's modules and where they come from.
@@ -186,7 +188,10 @@ class Modules:
         if using is None:
             if not self.checking:
                 (self.lost if record else self.missing)[spirv_path(sort)] = "glslang or shaderc"
-            return (b"", record) if self.checking and record else None
+            if self.checking and record:
+                self.unsound.add(spirv_path(sort))
+                return b"", record
+            return None
         made = vendor.spirv_c(sort, spirv.compile_all(sort, source, using), using.identity, self.prefix)
         return made, Compiled(glsl_hash(sort, source), using.identity)
 
@@ -198,9 +203,9 @@ class Modules:
             Usage: a link or something else that is no file is in its place.
         """
         assert self.old is not None
-        path = spirv_path(sort)
         if record.glsl != glsl_hash(sort, source):
             return None
+        path = spirv_path(sort)
         try:
             with opened(self.folder) as tree:
                 data = tree.read(path) if tree and tree.is_file(path) else None
@@ -210,11 +215,9 @@ class Modules:
             return None
         have = spirv_file.arrays(data)
         names = vendor.spirv_symbols(sort, self.old.prefix)
-        if (
-            have is None
-            or list(have) != list(names)
-            or not all(spirv_file.sound(m, sort.vulkan) for m in have.values())
-        ):
+        if have is None or list(have) != list(names):
+            return None
+        if not all(spirv_file.sound(module, sort.vulkan) for module in have.values()):
             return None
         made = {module: have[name] for name, module in names.items()}
         return vendor.spirv_c(sort, made, record.compiler, self.prefix)

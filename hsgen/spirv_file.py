@@ -19,7 +19,7 @@ _MEMORY_MODEL, _ENTRY_POINT = 14, 15
 _KERNEL = 5  # the execution model GLCompute
 _MAIN = (0x6E69616D, 0)  # "main" as words
 _NAME = rb"[A-Za-z]\w*+"
-_WORD = rb"(?:0x[0-9a-f]{1,8}|[0-9]{1,10})u,"
+_WORD = rb"(?:0x[0-9a-f]{1,8}|0|[1-9][0-9]{0,8})u,"
 _ARRAY = (
     rb"\n/\* \w++(?:, buffers by device address)? \*/\nstatic const uint32_t (%b)\[\] = \{\n((?:%b\n?+)++)\};\n"
     % (
@@ -53,11 +53,8 @@ def arrays(data: bytes) -> dict[str, bytes] | None:
         return None
     found: dict[str, bytes] = {}
     for name, text in re.findall(_ARRAY, data):
-        try:
-            numbers = [int(w, 0) for w in text.replace(b"u,", b" ").split()]
-            found[name.decode()] = struct.pack(f"<{len(numbers)}I", *numbers)
-        except (ValueError, struct.error):  # one that begins with 0, or of more than 32 bits
-            return None
+        numbers = [int(w, 0) for w in text.replace(b"u,", b" ").split()]
+        found[name.decode()] = struct.pack(f"<{len(numbers)}I", *numbers)
     return found
 
 

@@ -128,7 +128,7 @@ def verify(folder: Path) -> tuple[Manifest, Differences] | None:
 
 
 def _compared(tree: Tree, expected: Mapping[str, str]) -> Differences:
-    found = set(tree.files())
+    found = set(tree.files(empty=True))
     shared = sorted(found & set(expected))
     return Differences(
         stale=tuple(p for p in shared if tree.digest(p) != expected[p]),

@@ -174,8 +174,8 @@ class Tree:
             with self._at(path):
                 return sorted(_listed(name, descriptor))
 
-    def files(self) -> list[str]:
-        """Return every file below the folder, sorted.
+    def files(self, *, empty: bool = False) -> list[str]:
+        """Return every file below the folder, sorted, and with `empty` folders without anything, a '/' behind them.
 
         Raises:
             Usage: there is something that is neither a file nor a folder.
@@ -189,6 +189,8 @@ class Tree:
                 with self._at("/".join(folder)):
                     inside = _listed(name, descriptor)
                     kinds = {n: _kind(f"{name}/{n}" if name else n, descriptor) for n in inside}
+            if empty and folder and not kinds:
+                found.append("/".join([*folder, ""]))
             for entry, kind in sorted(kinds.items()):
                 path = "/".join([*folder, entry])
                 if kind == "folder" and len(folder) < DEEPEST:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 
@@ -207,6 +208,7 @@ def _check(
     words = Modules(folder, old, old.prefix, checking=True)
     files, manifest = build(parts, words, old.prefix, old)
     found = compare(folder, {**manifest.hashes, MANIFEST: digest(manifest.bytes())})
+    found = replace(found, stale=tuple(sorted({*found.stale, *words.unsound} - set(found.missing))))
     if as_json:
         paths = [*words.missing, *(p for name in unknown for p in sorted(old.targets[name].files))]
         unchecked = [] if found else [("unchecked", p) for p in paths]
@@ -244,7 +246,7 @@ def verify(folder: Path, expect: str | None, as_json: bool) -> None:
     elsewhere, such as a release, the whole bundle is what was released.
     """
     if expect is not None and not re.fullmatch("[0-9A-Fa-f]{64}", expect):
-        raise Usage(f"expect {expect}: is no SHA-256; give its 64 hexadecimal digits")
+        raise Usage(f"expect {expect[:80]!r}: is no SHA-256; give its 64 hexadecimal digits")
     if (verified := store.verify(folder)) is None:
         raise Usage(f"{folder}: no bundle there; name a folder with a {MANIFEST}")
     manifest, found = verified
