@@ -162,10 +162,12 @@ class Tree:
 
     def writable(self, path: str) -> bool:
         """Whether files may be made and removed in a folder, "" for the root."""
+        own = os.access in os.supports_effective_ids
         if not path:
-            return os.access(self.root if self.descriptor is None else ".", os.W_OK, dir_fd=self.descriptor)
+            name = self.root if self.descriptor is None else "."
+            return os.access(name, os.W_OK, dir_fd=self.descriptor, effective_ids=own)
         with self._above(path) as (name, descriptor):
-            return os.access(name, os.W_OK, dir_fd=descriptor)
+            return os.access(name, os.W_OK, dir_fd=descriptor, effective_ids=own)
 
     def names(self, path: str = "") -> list[str]:
         """Return what a folder holds, sorted."""

@@ -11,7 +11,7 @@ import click
 from hsgen import store
 from hsgen import target as target_files
 from hsgen.bundle import Files, Modules, build, sorts
-from hsgen.cli.common import Wanted, emit_json, fragment, json_option, require_option, required, wanted_options
+from hsgen.cli.common import Folder, Wanted, emit_json, fragment, json_option, require_option, required, wanted_options
 from hsgen.errors import Unavailable, Usage, Wrong
 from hsgen.manifest import CHECK, MANIFEST, Choice, Manifest, again, digest, widened
 from hsgen.store import compare, read_manifest, unified, update
@@ -22,7 +22,7 @@ _folder = click.option(
     "-o",
     "--output",
     "folder",
-    type=click.Path(path_type=Path),
+    type=Folder(),
     default=Path("generated"),
     show_default=True,
     help="The folder of the bundle.",
@@ -222,7 +222,7 @@ def _check(folder: Path, old: Manifest, names: tuple[str, ...], diff: bool, as_j
 
 
 @click.command()
-@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("folder", type=Folder())
 @json_option
 def verify(folder: Path, as_json: bool) -> None:
     """Say whether every file of the bundle in FOLDER has the hash that its manifest records.
