@@ -23,6 +23,7 @@ LARGEST = 64 << 20  # bytes of a file of a bundle; the largest that hsgen makes 
 DEEPEST = 32  # folders below each other; a bundle has 4
 _READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _FOLDER = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_DIRECTORY", 0)
+_ROOT = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 _KINDS = {
     stat.S_IFREG: "file",
@@ -230,7 +231,7 @@ def opened(root: Path) -> Iterator[Tree | None]:
     there, descriptor = True, None
     try:
         if DESCRIPTORS:
-            descriptor = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
+            descriptor = os.open(root, _ROOT)
         elif not stat.S_ISDIR(root.stat().st_mode):
             raise NotADirectoryError
     except FileNotFoundError:
