@@ -349,3 +349,12 @@ def test_names_that_are_no_text_are_shown(bundle: Path, capsys: pytest.CaptureFi
     assert main(["verify", str(bundle), "--json"]) == 1
     rows = json.loads(capsys.readouterr().out)
     assert rows == [{"path": "src/\udcff\udcfe\n.c", "state": "unexpected"}]
+
+
+@pytest.mark.parametrize("command", ["check", "verify", "generate"])
+def test_a_file_without_end(bundle: Path, command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is sparse: its size costs nothing, reading it would cost memory."""
+    os.truncate(bundle / KERNEL, 1 << 40)
+    code, lines = said(capsys, *COMMANDS[command], bundle)
+    assert code == 2 and len(lines) == 1 and f"{KERNEL}: has more than {tree.LARGEST} bytes" in lines[0]
+    assert (bundle / KERNEL).stat().st_size == 1 << 40
