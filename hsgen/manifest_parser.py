@@ -25,7 +25,9 @@ def parse_manifest(data: bytes, where: str) -> Manifest:
     """
     try:
         raw = json.loads(data)
-        if type(raw["schema"]) is int and raw["schema"] not in READ:
+        if type(raw["schema"]) is not int:
+            raise TypeError
+        if raw["schema"] not in READ:
             raise Usage(f"{where}: schema {str(raw['schema'])[:20]} is not known; this hsgen reads schema {SCHEMA}")
         found = Manifest(
             version=_text(raw["hsgen"]),

@@ -193,8 +193,6 @@ def find(name: str) -> Target:
         raise Usage(f"target {name}: cannot be read ({e.strerror}); give the path of a target file") from None
     except UnicodeDecodeError:
         raise Usage(f"target {name}: is not UTF-8 text; give the path of a target file") from None
-    except ValueError:  # a NUL, or what the file system's encoding lacks
-        raise Usage(f"target {shown(name)}: cannot be a path; give the path of a target file") from None
     if path.stem in names() and path.resolve() != (resources.targets() / path.name).resolve():
         raise Usage(f"target {name}: {path.stem} comes with hsgen; give your target and its file another name")
     return parse(text, path.stem, str(path) if name.endswith(".toml") else f"targets/{path.name}")

@@ -160,6 +160,8 @@ def _read(tree: Tree) -> Journal:
             raise ValueError
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise _damaged(tree, "is no journal of this hsgen") from None
+    if old is not None:
+        parse_manifest(old, shown(tree.root / _JOURNAL))
     _check(tree, puts)
     return Journal(old=old, puts=puts)
 

@@ -23,6 +23,7 @@ LARGEST = 64 << 20  # bytes of a file of a bundle; the largest that hsgen makes 
 DEEPEST = 32  # folders below each other; a bundle has 4
 _READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _FOLDER = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_DIRECTORY", 0)
+_ROOT = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 _KINDS = {
     stat.S_IFREG: "file",
@@ -162,10 +163,12 @@ class Tree:
 
     def writable(self, path: str) -> bool:
         """Whether files may be made and removed in a folder, "" for the root."""
+        own = os.access in os.supports_effective_ids
         if not path:
-            return os.access(self.root if self.descriptor is None else ".", os.W_OK, dir_fd=self.descriptor)
+            name = self.root if self.descriptor is None else "."
+            return os.access(name, os.W_OK, dir_fd=self.descriptor, effective_ids=own)
         with self._above(path) as (name, descriptor):
-            return os.access(name, os.W_OK, dir_fd=descriptor)
+            return os.access(name, os.W_OK, dir_fd=descriptor, effective_ids=own)
 
     def names(self, path: str = "") -> list[str]:
         """Return what a folder holds, sorted."""
@@ -230,7 +233,7 @@ def opened(root: Path) -> Iterator[Tree | None]:
     there, descriptor = True, None
     try:
         if DESCRIPTORS:
-            descriptor = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
+            descriptor = os.open(root, _ROOT)
         elif not stat.S_ISDIR(root.stat().st_mode):
             raise NotADirectoryError
     except FileNotFoundError:

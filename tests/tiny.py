@@ -14,7 +14,7 @@ CHOICE = Choice(keys=("u32",), apis=("opencl",), algorithms=("merge",))
 
 def bundle(targets: Mapping[str, str], prefix: str = "hs") -> tuple[Files, Manifest]:
     """Return a bundle with these targets, each with a text that its files hold."""
-    shared = {"LICENSE": b"free\n", f"src/{prefix}.c": " ".join(targets).encode()}
+    shared = {"LICENSE": b"free\n", f"src/{prefix}.c": " ".join(sorted(targets)).encode()}
     files: Files = dict(shared)
     entries = {}
     for name, text in targets.items():

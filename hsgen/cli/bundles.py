@@ -12,7 +12,7 @@ import click
 from hsgen import store
 from hsgen import target as target_files
 from hsgen.bundle import Files, Modules, build, sorts
-from hsgen.cli.common import Wanted, emit_json, json_option, require_option, required, wanted_options
+from hsgen.cli.common import Folder, Wanted, emit_json, json_option, require_option, required, wanted_options
 from hsgen.cli.epilogues import UNKNOWN, refuse, same, trust_option, unknown
 from hsgen.errors import Unavailable, Usage, Wrong
 from hsgen.manifest import CHECK, MANIFEST, Choice, Manifest, again, digest, widened
@@ -24,7 +24,7 @@ _folder = click.option(
     "-o",
     "--output",
     "folder",
-    type=click.Path(path_type=Path),
+    type=Folder(),
     default=Path("generated"),
     show_default=True,
     help="The folder of the bundle.",
@@ -234,7 +234,7 @@ def _check(
 
 
 @click.command()
-@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("folder", type=Folder())
 @click.option(
     "--expect", metavar="SHA256", help="The hash that the manifest must have, as `hsgen generate` printed it."
 )

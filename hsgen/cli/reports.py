@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from hsgen import target as target_files
-from hsgen.cli.common import Count, emit_json, json_option
+from hsgen.cli.common import Count, Folder, emit_json, json_option
 from hsgen.cli.epilogues import refuse, trust_option
 from hsgen.errors import Usage
 from hsgen.report import bundles, measured
@@ -22,7 +22,7 @@ _STDOUT = "-"
 @click.option(
     "--bundle",
     "folder",
-    type=click.Path(path_type=Path),
+    type=Folder(),
     help="Show the bundle in this folder: all its targets, or those named with -t.",
 )
 @click.option(

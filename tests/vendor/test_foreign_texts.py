@@ -20,9 +20,10 @@ from hsgen.target import parse
 
 TEXT = Path(SMALL).read_text(encoding="utf-8")
 HOSTILE = [
-    '"', "\\", "??/", "??/??/", "??'", "???", "??\\", "\\n", "\\0", "%s", "@merge_u32@", "@PROJECT_NAME@", "${x}", "$(x)",
-    "*/ int x; /*", "/*", "*/", "//", "#include <x>", '"; int x; "', "\\u0041", "\\x41", "\\", "a??/", "hs_x", "HS_X",
-    "hs/hs.h", "(hs_", "'", "`x`", "|", "<b>", "{{ x }}", "{% x %}", "names 0", "'''", '"""', "/**/", "*//*", "-->", "?",
+    '"', "\\", "??/", "??/??/", "??'", "???", "??\\", "\\n", "\\0", "%s", "@merge_u32@", "@PROJECT_NAME@", "${x}",
+    "$(x)", "*/ int x; /*", "/*", "*/", "//", "#include <x>", '"; int x; "', "\\u0041", "\\x41", "\\", "a??/", "hs_x", "HS_X",
+    "hs/hs.h", "(hs_", "'", "`x`", "|", "<b>", "{{ x }}", "{% x %}", "names 0", "'''", '"""', "/**/", "*//*", "-->",
+    "?",
 ]  # fmt: skip
 
 
@@ -93,8 +94,8 @@ def test_a_text_is_put_in_once() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["A", "a_b", "a.b", "-a", "a-", "a--b", "x" * 65, "con", "com1", "aux", "a b", "a/b", "..", "", "hs", "my-hs", "a\n",
-     "a;b", "${x}", "a)", "ä", "x)\nexecute_process(COMMAND id", "'", "x'y"],
+    ["A", "a_b", "a.b", "-a", "a-", "a--b", "x" * 65, "con", "com1", "aux", "a b", "a/b", "..", "", "hs", "my-hs",
+     "a\n", "a;b", "${x}", "a)", "ä", "x)\nexecute_process(COMMAND id", "'", "x'y"],
 )  # fmt: skip
 def test_names_that_files_and_build_systems_cannot_take(name: str) -> None:
     """A target's name stands in paths, CMake, Meson, Markdown and C."""
