@@ -13,7 +13,7 @@ from hsgen import store
 from hsgen import target as target_files
 from hsgen.bundle import Files, Modules, build, sorts
 from hsgen.cli.common import Folder, Wanted, emit_json, json_option, require_option, required, wanted_options
-from hsgen.cli.epilogues import UNKNOWN, refuse, same, trust_option, unknown
+from hsgen.cli.epilogues import refuse, same, trust_option, unknown
 from hsgen.errors import Unavailable, Usage, Wrong
 from hsgen.manifest import CHECK, MANIFEST, Choice, Manifest, again, digest, widened
 from hsgen.store import Change, compare, read_manifest, unified, update
@@ -185,7 +185,8 @@ def check(
 
     Reads the targets and options from the bundle's manifest.  -t is only for targets that do not come with hsgen.
     SPIR-V is compiled again and compared where the compiler that the manifest records is at hand; elsewhere all
-    else is checked, and the exit code is 3.  So it is with targets whose epilogue only the manifest knows.
+    else is checked, and the exit code is 3.  Where only the manifest knows the epilogue of a target, all else is checked
+    as well, and the exit code is 2 unless something is stale.
     """
     with required(require):
         old = read_manifest(folder)
@@ -223,11 +224,11 @@ def _check(
             f"{folder}: not up to date; run: hsgen generate -o {quote(str(folder))}{custom}"
             + (" and delete the unexpected files" if found.unexpected else ""),
         )
-    if words.missing or unknown:
+    refuse(folder, {name: old.targets[name].choice.epilogue for name in unknown})
+    if words.missing:
         raise Unavailable(
             *(f"{folder}: {p}: was compiled by {c}, which is not here" for p, c in words.missing.items()),
-            *(f"{folder}: target {name}: {UNKNOWN}" for name in unknown),
-            f"{folder}: all but this{'' if unknown else ' SPIR-V'} is up to date",
+            f"{folder}: all but this SPIR-V is up to date",
         )
     if not as_json:
         click.echo(f"{folder} is up to date ({len(manifest.hashes)} files)")

@@ -12,7 +12,7 @@ from hsgen.cli.common import fragment
 from hsgen.errors import Usage, Wrong
 from hsgen.manifest import Manifest
 
-UNKNOWN = (
+_UNKNOWN = (
     "has an epilogue that only the manifest knows; give its file with --epilogue, or let --trust-epilogue render it"
 )
 trust_option = click.option(
@@ -35,7 +35,7 @@ def refuse(folder: Path, texts: Mapping[str, str], given: str = "") -> None:
         Usage: one of the targets has such an epilogue.
     """
     if names := unknown(texts, given):
-        raise Usage(*(f"{folder}: target {name}: {UNKNOWN}" for name in names))
+        raise Usage(*(f"{folder}: target {name}: {_UNKNOWN}" for name in names))
 
 
 def same(folder: Path, manifest: Manifest, file: Path) -> None:
