@@ -185,8 +185,8 @@ def check(
 
     Reads the targets and options from the bundle's manifest.  -t is only for targets that do not come with hsgen.
     SPIR-V is compiled again and compared where the compiler that the manifest records is at hand; elsewhere all
-    else is checked, and the exit code is 3.  Where only the manifest knows the epilogue of a target, all else is checked
-    as well, and the exit code is 2 unless something is stale.
+    else is checked, and the exit code is 3.  Where only the manifest knows the epilogue of a target, all else is
+    checked, and the exit code is 2 unless something is stale.
     """
     with required(require):
         old = read_manifest(folder)

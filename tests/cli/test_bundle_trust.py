@@ -216,7 +216,7 @@ MODULES: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
-@pytest.mark.parametrize("name", thinned([*FORGERIES, *MODULES], 4))
+@pytest.mark.parametrize("name", thinned([*FORGERIES, *MODULES], 6))
 def test_only_words_are_believed_of_spirv(made: Path, run: Run, words_made: dict[str, bytes], name: str) -> None:
     """However its hash is mended, such a file is neither up to date nor taken over."""
     good = words_made[WORDS]
@@ -245,7 +245,7 @@ def test_words_are_taken_over_in_a_file_of_today(made: Path, run: Run, words_mad
     assert (made / WORDS).read_bytes() == words_made[WORDS]
 
 
-@pytest.mark.parametrize("compiler", ["x */ int y; /*", "x\ny", "x\\", "", "x" * 101, "??/", "\u202e"])
+@pytest.mark.parametrize("compiler", thinned(["x */ int y; /*", "", "x\ny", "x\\", "x" * 101, "??/", "\u202e"], 4))
 def test_a_compiler_is_a_name_and_a_version(made: Path, run: Run, compiler: str) -> None:
     edit(made, lambda m: m["targets"]["lanes4"]["spirv"]["merge_u32"].update(compiler=compiler))
     for command in (("check", "-t", TINY, "-o"), (*GENERATE, "-o"), ("verify",)):
@@ -371,7 +371,7 @@ def mutate(manifest: dict[str, Any], rng: random.Random) -> str:
     return what
 
 
-@pytest.mark.parametrize("rounds", [40, nightly(3000)])
+@pytest.mark.parametrize("rounds", [20, nightly(3000)])
 def test_changed_manifests_end_in_lines(
     rounds: int, counting: Path, words_made: dict[str, bytes], run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
