@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -373,7 +374,10 @@ def _rounds(folder: Path, name: str, rounds: int) -> None:
 
 
 @pytest.mark.parametrize("rounds", [5, nightly(100)])
-def test_many_at_once_leave_a_bundle_of_one_piece(tmp_path: Path, rounds: int) -> None:
+def test_many_at_once_leave_a_bundle_of_one_piece(tmp_path: Path, rounds: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They do nothing else, so that one may well wait for long."""
+    monkeypatch.setattr(lock, "PATIENCE", 120.0)
+    monkeypatch.setattr(store, "_TRIES", 1000)
     folder = tmp_path / "bundle"
     fork = multiprocessing.get_context("fork")
     writers = [fork.Process(target=_rounds, args=(folder, name, rounds)) for name in ("one", "two", "three")]
@@ -382,6 +386,7 @@ def test_many_at_once_leave_a_bundle_of_one_piece(tmp_path: Path, rounds: int) -
     while any(w.is_alive() for w in writers):
         found = store.verify(folder)
         assert found is None or not found[1]
+        time.sleep(0.02)
     assert [w.exitcode for w in writers] == [0, 0, 0]
     found = store.verify(folder)
     assert found and not found[1] and sorted(found[0].targets) == ["one", "three", "two"]
