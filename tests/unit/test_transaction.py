@@ -24,6 +24,7 @@ import tiny
 from conftest import missing
 from nightly import nightly
 
+import hsgen
 from hsgen import lock, store, transaction, tree
 from hsgen.errors import Usage, Wrong
 from hsgen.manifest import digest
@@ -50,7 +51,8 @@ def test_an_update_that_is_killed_at_any_call_is_healed_by_the_next(
         missing("strace is not installed (apt-get install strace)")
     (tmp_path / "killed").mkdir()
     script = [sys.executable, killed.__file__, case, str(tmp_path / "killed"), str(step), str(first)]
-    done = subprocess.run([strace, *killed.options(), *script], capture_output=True, text=True, check=False)
+    env = {**os.environ, "PYTHONPATH": str(Path(hsgen.__file__).parents[1])}
+    done = subprocess.run([strace, *killed.options(), *script], capture_output=True, text=True, check=False, env=env)
     if done.returncode and "ptrace" in done.stderr:
         missing(f"strace may not trace here: {done.stderr.splitlines()[0]}")
     assert done.returncode == 0, done.stderr
