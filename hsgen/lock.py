@@ -15,7 +15,7 @@ from hsgen.paths import shown
 from hsgen.tree import Tree, opened
 
 PATIENCE = 10.0  # seconds; a command holds the lock while it brings files to their places, not while it makes them
-_PAUSE = 0.02  # seconds between two attempts
+_PAUSE = 0.01  # seconds between two attempts
 _UNKNOWN = (errno.EOPNOTSUPP, errno.ENOLCK, errno.ENOSYS, errno.EINVAL, errno.EBADF)
 """What file systems without locks answer: there nothing keeps two commands apart."""
 

@@ -402,7 +402,7 @@ def test_a_bundle_of_the_first_schema_is_read_and_refreshed(run: Run, tmp_path: 
         "LICENSE": b"free\n",
         "README.md": b"read\n",
         kernels: b"// sort\n",
-        "targets/cpu/plans/gone_u32.json": b"old\n",
+        "targets/cpu/plans/radix_u64.json": b"old\n",
     }
     for path, data in old.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
@@ -426,5 +426,5 @@ def test_a_bundle_of_the_first_schema_is_read_and_refreshed(run: Run, tmp_path: 
     new = json.loads((folder / "manifest.json").read_text())
     assert new["schema"] == 3 and new["prefix"] == "hs"
     assert new["targets"]["cpu"]["keys"] == ["u32"] and new["targets"]["cpu"]["sorts"] == ["merge_u32"]
-    assert not (folder / "targets/cpu/plans/gone_u32.json").exists()
+    assert not (folder / "targets/cpu/plans/radix_u64.json").exists()
     assert (folder / "include/hs/hs_targets.h").read_text().count("extern const hs_sort ") == 2

@@ -21,8 +21,9 @@ ROOT = Path(hsgen.__file__).parent.parent
 FEW = ("--api", "opencl", "--key", "u32", "--algorithm", "merge")
 NEXT = ("generate", *FEW, "-t", "cpu", "--remove", "generic", "-o")
 SIGNALLED = """
-import os, sys
+import os, signal, sys
 from hsgen import cli
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which shells let programs in the background ignore
 from hsgen.tree import Tree
 call, number, left = sys.argv.pop(1), int(sys.argv.pop(1)), int(sys.argv.pop(1))
 real = getattr(Tree, call)
