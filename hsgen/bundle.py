@@ -9,7 +9,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from hsgen import __version__, spirv, vendor
+from hsgen import __version__, identifiers, spirv, spirv_file, vendor
 from hsgen.choices import algorithm
 from hsgen.errors import Usage
 from hsgen.following import report_words
@@ -18,6 +18,7 @@ from hsgen.manifest import CHECK, Choice, Compiled, Entry, Manifest, digest
 from hsgen.render import Source, render, template_errors
 from hsgen.spec import Sort, pair_bytes
 from hsgen.target import AUTO, Target
+from hsgen.tree import opened
 
 Files = dict[str, bytes]
 
@@ -158,7 +159,8 @@ class Modules:
     `checking` compiles again what the manifest says came from the compiler at hand, and takes over only what
     cannot be compiled here; otherwise words whose GLSL is the same are taken over.  `missing` collects paths of
     SPIR-V that could not be made or, while `checking`, not be compared, each with the compiler that it needs;
-    `lost` those that the bundle has today and that could neither be kept nor made.
+    `lost` those that the bundle has today and that could neither be kept nor made; `unsound`, while `checking`, those
+    that hold something else than the modules of their GLSL.
     """
 
     folder: Path
@@ -167,6 +169,7 @@ class Modules:
     checking: bool = False
     missing: dict[str, str] = field(default_factory=dict)
     lost: dict[str, str] = field(default_factory=dict)
+    unsound: set[str] = field(default_factory=set)
 
     def __call__(self, sort: Sort, source: Source) -> tuple[bytes, Compiled] | None:
         """Return the C file of a sort's modules and where they come from.
@@ -177,32 +180,47 @@ class Modules:
         entry = self.old.targets.get(sort.target) if self.old else None
         record = entry.spirv.get(sort.file) if entry else None
         using = spirv.compiler()
-        if record and (kept := self._kept(sort, source, record)) is not None:
-            if not self.checking:
-                return kept, record
-            if using is None or using.identity != record.compiler:
+        again = self.checking and record is not None and using is not None and using.identity == record.compiler
+        if record and not again and (kept := self._kept(sort, source, record)) is not None:
+            if self.checking:
                 self.missing[spirv_path(sort)] = record.compiler
-                return kept, record
+            return kept, record
         if using is None:
             if not self.checking:
                 (self.lost if record else self.missing)[spirv_path(sort)] = "glslang or shaderc"
-            return (b"", record) if self.checking and record else None
+            if self.checking and record:
+                self.unsound.add(spirv_path(sort))
+                return b"", record
+            return None
         made = vendor.spirv_c(sort, spirv.compile_all(sort, source, using), using.identity, self.prefix)
         return made, Compiled(glsl_hash(sort, source), using.identity)
 
     def _kept(self, sort: Sort, source: Source, record: Compiled) -> bytes | None:
-        """The file that the bundle has, if it is what the manifest records and its GLSL is still the same."""
+        """The words that the bundle has, in a file of today, if the bundle's file is what the manifest records, holds
+        nothing but these modules, and their GLSL is still the same.
+
+        Raises:
+            Usage: a link or something else that is no file is in its place.
+        """
         assert self.old is not None
         if record.glsl != glsl_hash(sort, source):
             return None
         path = spirv_path(sort)
         try:
-            data = (self.folder / path).read_bytes()
+            with opened(self.folder) as tree:
+                data = tree.read(path) if tree and tree.is_file(path) else None
         except OSError:
             return None
-        if self.old.targets[sort.target].files.get(path) != digest(data):
+        if data is None or self.old.targets[sort.target].files.get(path) != digest(data):
             return None
-        return vendor.reprefixed(data, self.old.prefix, self.prefix)
+        have = spirv_file.arrays(data)
+        names = vendor.spirv_symbols(sort, self.old.prefix)
+        if have is None or list(have) != list(names):
+            return None
+        if not all(spirv_file.sound(module, sort.vulkan) for module in have.values()):
+            return None
+        made = {module: have[name] for name, module in names.items()}
+        return vendor.spirv_c(sort, made, record.compiler, self.prefix)
 
 
 def target_files(target: Target, choice: Choice, words: Words, prefix: str) -> tuple[Files, dict[str, Compiled]]:
@@ -232,17 +250,6 @@ def target_files(target: Target, choice: Choice, words: Words, prefix: str) -> t
     return files, records
 
 
-def _distinct(names: Iterable[str]) -> None:
-    """Refuse targets that C cannot tell apart, from each other or from the runtime."""
-    known: dict[str, str] = {}
-    taken = vendor.taken()
-    for name in names:
-        if vendor.symbol(name) in taken:
-            raise Usage(f"target {name}: its name in C, {vendor.symbol(name)}, is one of the runtime's; rename it")
-        if (other := known.setdefault(vendor.symbol(name), name)) != name:
-            raise Usage(f"targets {other} and {name}: have the same name in C, {vendor.symbol(name)}; rename one")
-
-
 def build(
     parts: Mapping[str, tuple[Target, Choice]], words: Words, prefix: str, old: Manifest | None = None
 ) -> tuple[Files, Manifest]:
@@ -261,12 +268,12 @@ def build(
             spirv=records,
             files={path: digest(data) for path, data in made.items()},
         )
-    _distinct(entries)
+    named = [
+        vendor.Named(name=n, apis=e.choice.apis, sorts=e.sorts, spirv=tuple(sorted(e.spirv)))
+        for n, e in entries.items()
+    ]
+    identifiers.refuse_clashes(named)
     with template_errors():
-        named = [
-            vendor.Named(name=n, apis=e.choice.apis, sorts=e.sorts, spirv=tuple(sorted(e.spirv)))
-            for n, e in entries.items()
-        ]
         shared = vendor.common(named, prefix)
     common = {name: digest(data) for name, data in shared.items()}
     return {**files, **shared}, Manifest(version=__version__, prefix=prefix, common=common, targets=entries)

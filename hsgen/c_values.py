@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hsgen.following import report_words
@@ -24,9 +24,34 @@ def symbol(target: str, file: str = "") -> str:
     return "hs_" + re.sub(r"[^A-Za-z0-9]", "_", name)
 
 
-def token(sort: Sort) -> str:
-    """Return what stands for kernel text while C names get their prefix: kernels keep their own words."""
-    return f"@{sort.file}@"
+def slot(name: str) -> str:
+    """Return what stands for a text of others while C names get their prefix: it keeps its own words."""
+    return f"\1{name}\2"
+
+
+def filled(text: str, slots: Mapping[str, str]) -> str:
+    """Return a text with what `slots` has in the places of each, in which no further places are sought."""
+    return re.sub("\1([^\2]*)\2", lambda found: slots[found[1]], text)
+
+
+def c_string(text: str) -> str:
+    """Return a text as a C string literal of the same bytes in UTF-8, with trigraphs or without them."""
+    known = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t"}
+    out = "".join(known.get(chr(b), chr(b) if 32 <= b < 127 else f"\\{b:03o}") for b in text.encode())
+    return '"' + re.sub(r"\?(?=\?)", r"?\\", out) + '"'
+
+
+def c_comment(text: str) -> str:
+    """Return a text as it can stand in a C comment on a line of its own or within one."""
+    printable = "".join(c if c.isascii() and c.isprintable() else "?" for c in text)
+    return printable.replace("*/", "* /").replace("/*", "/ *")
+
+
+def target_slots(target: Target) -> dict[str, str]:
+    """Return the texts of a target file for the places that `target_values` leaves for them."""
+    lists = {"names": target.match.names, "platforms": target.match.platforms}
+    found = {f"{word} {i}": c_string(text) for word, texts in lists.items() for i, text in enumerate(texts)}
+    return {"summary": c_comment(target.summary), **found}
 
 
 def _binding(b: Binding) -> dict[str, Any]:
@@ -71,7 +96,7 @@ def sort_values(sort: Sort, opencl: Source | None = None, *, spirv: bool = False
         "outcome": _binding(outcome.binding) if outcome else None,
         "outcome_words": outcome.words if outcome else 0,
         "outcome_min_n": outcome.min_n if outcome else 0,
-        "opencl": token(sort) if opencl else "",
+        "opencl": slot(sort.file) if opencl else "",
         "opencl_lines": len(opencl.text.splitlines()) if opencl else 0,
         "spirv": spirv,
         "report": report_words(sort),
@@ -118,8 +143,8 @@ def _match(m: Match) -> dict[str, Any] | None:
     return {
         "types": sum(_TYPES[t] for t in m.types),
         "vendors": [f"{v:#x}u" for v in m.vendors],
-        "names": [f'"{x}"' for x in m.names],
-        "platforms": [f'"{x}"' for x in m.platforms],
+        "names": [slot(f"names {i}") for i in range(len(m.names))],
+        "platforms": [slot(f"platforms {i}") for i in range(len(m.platforms))],
         "compute": m.compute or (0, 0),
         "rank": rank(m),
     }
@@ -130,7 +155,7 @@ def target_values(target: Target, sorts: Sequence[dict[str, Any]]) -> dict[str, 
     return {
         "name": target.name,
         "symbol": symbol(target.name),
-        "summary": target.summary,
+        "summary": slot("summary"),
         "sorts": sorts,
         "match": _match(target.match),
     }

@@ -47,10 +47,11 @@ def read_choices(r: Reader, data: Mapping[str, Any], device: Device | None) -> d
             if plain or not variants:
                 _choice(r, found, (name, key), f"{name}.{key}", plain, device)
             for variant, values in variants.items():
-                if re.fullmatch(r"[a-z0-9]+", variant):
+                if re.fullmatch(r"[a-z0-9]{1,32}", variant):
                     _choice(r, found, (f"{name}-{variant}", key), f"{name}.{key}.{variant}", values, device)
                 else:
-                    r.error(f"{name}.{key}.{variant}", "cannot name a variant", "use lower-case letters and digits")
+                    hint = "use up to 32 lower-case letters and digits"
+                    r.error(f"{name}.{key}.{variant}", "cannot name a variant", hint)
     if not any(name in data for name in ALGORITHMS):
         r.error("merge", "missing", "choose a shape for at least one key type, for example in [merge.u32]")
     return found

@@ -8,12 +8,16 @@ device alone, and since a key in a scattering pass has no neighbours.
 
 from __future__ import annotations
 
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-import jinja2
-
+from hsgen import sandbox
 from hsgen.device import Device
 from hsgen.errors import Usage
 from hsgen.keys import Form, KeyType
@@ -22,20 +26,23 @@ from hsgen.spec import PARTS, Binding, Buffer, Kernel, Part, Plan, Step
 ARGUMENTS = ("i", "key", "before", "value", "report", "shift", "n")
 """What a fragment can ask for: the place of a key, the key, the one before it, words of its value, words of the report,
 a number of the call, the count of keys."""
-SETTINGS = ("report_words", "report_words_per_key", "changes_keys")
-NAME = "epilogue"
+NAME = sandbox.MACRO
+_PLACE = re.compile(sandbox.place("(i|key|before|shift|n|value[0-3])"))
+_LENGTH = 1 << 16
+_SECONDS = 20  # by the clock on the wall, of which the system's limits allow less in the processor
 _HINT = "docs/epilogue.md says what an epilogue looks like"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Epilogue:
-    """What a fragment says: the arguments of its macro, the words of its report (so many, and so many a key), and
-    whether it changes keys."""
+    """What a fragment says: the arguments of its macro, the words of its report (so many, and so many a key), whether
+    it changes keys, and the statements of a call, with places in them for its arguments."""
 
     arguments: tuple[str, ...]
     report_words: int
     report_words_per_key: int
     changes_keys: bool
+    body: str
 
     @property
     def reports(self) -> bool:
@@ -62,20 +69,33 @@ class Shape:
 
 
 @cache
-def _environment() -> jinja2.Environment:
-    return jinja2.Environment(
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        autoescape=False,
-    )
-
-
-@cache
-def module(text: str) -> Any:
-    """Return what a fragment defines, for templates to call."""
-    return _environment().from_string(text).module
+def _read(text: str) -> Mapping[str, Any]:
+    """What a fragment says of itself, as `hsgen.sandbox` reads it in a process of its own."""
+    if len(text) > _LENGTH:
+        raise Usage(f"epilogue: has more than {_LENGTH} characters; {_HINT}")
+    if not text.isascii() or not all(c.isprintable() or c in "\n\t" for c in text):
+        raise Usage(f"epilogue: holds other characters than ASCII, which not every API's compiler reads; {_HINT}")
+    try:
+        done = subprocess.run(
+            [sys.executable, "-P", "-m", sandbox.__name__],
+            input=text,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise Usage(f"epilogue: is not rendered within {_SECONDS} s; {_HINT}") from None
+    if done.returncode:
+        raise Usage(
+            f"epilogue: is not rendered within {sandbox.CPU_SECONDS} s and {sandbox.MEMORY >> 20} MB "
+            f"(exit code {done.returncode}); {_HINT}"
+        )
+    said: dict[str, Any] = json.loads(done.stdout)
+    if "error" in said:
+        raise Usage(f"epilogue: {said['error']}; {_HINT}")
+    return said
 
 
 @cache
@@ -83,39 +103,39 @@ def parsed(text: str) -> Epilogue:
     """Return what a fragment says of itself.
 
     Raises:
-        Usage: it is no template, has no macro `epilogue`, asks for what there is not, or settings that do not fit it.
+        Usage: it is no template, has no macro `epilogue`, asks for what there is not, or settings that do not fit it;
+            rendering it takes more time or memory than there is, or does more than a template may.
     """
-    if not text.isascii() or "\0" in text:
-        raise Usage(f"epilogue: holds other characters than ASCII, which not every API's compiler reads; {_HINT}")
-    try:
-        made = module(text)
-        macro = getattr(made, NAME, None)
-        if not isinstance(macro, jinja2.runtime.Macro):
-            raise Usage(f"epilogue: has no macro named {NAME}; {_HINT}")
-        found = _checked(made, macro)
-        macro(*(_sample(name) for name in macro.arguments))
-    except jinja2.TemplateSyntaxError as e:
-        raise Usage(f"epilogue: line {e.lineno}: {e.message}; {_HINT}") from None
-    except (jinja2.TemplateError, TypeError) as e:
-        raise Usage(f"epilogue: {e}; {_HINT}") from None
-    return found
+    said = _read(text)
+    if not said["macro"]:
+        raise Usage(f"epilogue: has no macro named {NAME}; {_HINT}")
+    body = said["body"]
+    if not all(c.isprintable() or c in "\n\t" for c in _PLACE.sub("", body)):
+        raise Usage(f"epilogue: gives other characters than printable ones, or parts of its arguments; {_HINT}")
+    return _checked(tuple(said["arguments"]), said["settings"], body)
 
 
-def _sample(name: str) -> Any:
-    """An argument to try a macro with."""
-    return (lambda at=0: str(at)) if name in ("value", "report") else name
+def statements(says: Epilogue, given: Mapping[str, str], value_words: int) -> str:
+    """Return the statements of a call with these arguments, for values of so many words."""
+
+    def argument(found: re.Match[str]) -> str:
+        name = found[1]
+        if name.startswith("value"):
+            at = given["i"] if value_words == 1 else f"{given['i']} * {value_words} + {name.removeprefix('value')}"
+            return f"values[{at}]"
+        return given[name]
+
+    return _PLACE.sub(argument, says.body)
 
 
-def _checked(made: Any, macro: Any) -> Epilogue:
+def _checked(arguments: tuple[str, ...], numbers: Mapping[str, Any], body: str) -> Epilogue:
     """What a fragment says, once its arguments and settings are found right."""
-    arguments = tuple(macro.arguments)
     for name in arguments:
         if name not in ARGUMENTS:
             raise Usage(f"epilogue: asks for {name}; an epilogue gets {', '.join(ARGUMENTS)}")
-    numbers = {word: getattr(made, word, 0) for word in SETTINGS}
-    for word in SETTINGS[:2]:
+    for word in sandbox.SETTINGS[:2]:
         if type(numbers[word]) is not int or not 0 <= numbers[word] < 2**31:
-            raise Usage(f"epilogue: {word} is {numbers[word]!r}; give a number from 0 to {2**31 - 1}")
+            raise Usage(f"epilogue: {word} is {numbers[word]}; give a number from 0 to {2**31 - 1}")
     told = bool(numbers["report_words"] or numbers["report_words_per_key"])
     if told != ("report" in arguments):
         what = "asks for report" if not told else "has a report that its macro does not ask for"
@@ -127,6 +147,7 @@ def _checked(made: Any, macro: Any) -> Epilogue:
         report_words=numbers["report_words"],
         report_words_per_key=numbers["report_words_per_key"],
         changes_keys=bool(numbers["changes_keys"]),
+        body=body,
     )
 
 

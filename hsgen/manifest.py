@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-from pathlib import PurePosixPath
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hsgen.algorithms import DERIVED
 from hsgen.errors import Usage
 from hsgen.keys import FEATURES, KEYS, ORDERS, TYPES, VALUES, Form
 from hsgen.target import AUTO, Target
-from hsgen.vendor import PREFIX, check_prefix
 
 MANIFEST = "manifest.json"
 CHECK = "check"  # the algorithm of digests, which a bundle gets along with the sort for any count
 SCHEMA = 3
-READ = (1, 2, 3)  # schemas; the first knew neither C files nor a prefix, the second no values, orders and features
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,6 +159,17 @@ class Compiled:
     glsl: str
     compiler: str
 
+    def __post_init__(self) -> None:
+        """Refuse what no compiler's name and version, which stand in C comments, consist of.
+
+        Raises:
+            ValueError: they hold other characters.
+        """
+        if not re.fullmatch(r"[A-Za-z0-9 ().:_+-]{1,100}", self.compiler) or not re.fullmatch(
+            "[0-9a-f]{64}", self.glsl
+        ):
+            raise ValueError
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
@@ -184,12 +193,20 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """What a bundle consists of: its targets, and the hashes of the files that they share."""
+    """What a bundle consists of: its targets, and the hashes of the files that they share.
+
+    `read` is the hash of the file that it was read from; empty where it was made.
+    """
 
     version: str
     prefix: str
     common: Mapping[str, str]
     targets: Mapping[str, Entry]
+    read: str = field(default="", compare=False)
+
+    def without(self, names: Iterable[str]) -> Manifest:
+        """Return the manifest without some of its targets."""
+        return replace(self, targets={n: e for n, e in self.targets.items() if n not in set(names)})
 
     @property
     def hashes(self) -> dict[str, str]:
@@ -209,51 +226,3 @@ class Manifest:
             "targets": {name: self.targets[name].record for name in sorted(self.targets)},
         }
         return (json.dumps(data, indent=2) + "\n").encode()
-
-
-def parse_manifest(data: bytes, where: str) -> Manifest:
-    """Return the manifest that `data` holds.
-
-    Raises:
-        Usage: it is not a manifest of a schema that is read.
-    """
-    try:
-        raw = json.loads(data)
-        if raw["schema"] not in READ:
-            raise Usage(f"{where}: schema {raw['schema']} is not known; this hsgen reads schema {SCHEMA}")
-        paths = [str(p) for t in (raw, *raw["targets"].values()) for p in t["files"]]
-        if any(PurePosixPath(p).is_absolute() or ".." in PurePosixPath(p).parts for p in paths):
-            raise Usage(f"{where}: names files outside its folder; generate into another folder")
-        return Manifest(
-            version=str(raw["hsgen"]),
-            prefix=check_prefix(str(raw.get("prefix", PREFIX))),
-            common={str(k): str(v) for k, v in raw["files"].items()},
-            targets={str(n): _entry(t) for n, t in raw["targets"].items()},
-        )
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise Usage(f"{where}: is not a manifest of hsgen; generate into another folder") from None
-
-
-def _entry(raw: Mapping[str, Any]) -> Entry:
-    return Entry(
-        choice=Choice(
-            keys=_names(raw, "keys"),
-            apis=_names(raw, "apis"),
-            algorithms=_names(raw, "algorithms"),
-            values=_names(raw, "values", ["none"]),
-            orders=_names(raw, "orders", ["ascending"]),
-            features=_names(raw, "features", []),
-            epilogue="".join(f"{line}\n" for line in _names(raw, "epilogue", [])),
-        ),
-        sorts=_names(raw, "sorts", []),
-        spirv={str(n): Compiled(str(c["glsl"]), str(c["compiler"])) for n, c in raw.get("spirv", {}).items()},
-        files={str(k): str(v) for k, v in raw["files"].items()},
-    )
-
-
-def _names(raw: Mapping[str, Any], word: str, absent: list[str] | None = None) -> tuple[str, ...]:
-    """A list of names; `absent` is what a manifest of an older schema means by having none."""
-    found = raw[word] if absent is None else raw.get(word, absent)
-    if not isinstance(found, list) or not all(isinstance(v, str) for v in found):
-        raise TypeError
-    return tuple(found)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from hsgen.tables import PLAIN_TEXT, Field, Reader, plain
+from hsgen.tables import PLAIN_TEXT, Field, Reader, presentable
 
 _MATCH = {
     "types": Field("strs", 'OpenCL device types, for example ["gpu"]', required=False, choices=("cpu", "gpu", "other")),
@@ -41,7 +41,7 @@ def read_match(r: Reader, data: Mapping[str, Any]) -> Match:
     """Return what the table says; note what is wrong in `r`."""
     match = r.fields(r.table(data, "match", required=False) or {}, "match", _MATCH)
     for part in (*match.get("names", []), *match.get("platforms", [])):
-        if not part or not plain(part):
+        if not presentable(part):
             r.error("match", f"{part!r} cannot be looked for", PLAIN_TEXT)
     if (span := match.get("compute")) is not None and (len(span) != 2 or not 0 < span[0] <= span[1]):
         r.error("match.compute", f"{span} is no range", "give two numbers, for example [80, 129]")

@@ -146,8 +146,7 @@ def template_errors() -> Iterator[None]:
 def _kernel(env: jinja2.Environment, sort: Sort, kernel: Kernel, dialect: Dialect) -> str:
     context = dict(EVERY[kernel.algorithm].context(kernel.params))
     if isinstance(kernel.data, epilogue.Shape):
-        text = kernel.data.text
-        context |= {"epilogue": epilogue.parsed(text), "supplied": epilogue.module(text)}
+        context |= {"epilogue": epilogue.parsed(kernel.data.text), "statements": epilogue.statements}
     body = env.get_template(kernel.template + ".j2").render(
         kernel=kernel, p=kernel.params, apart=dialect.apart, rows=dialect.rowed, **context
     )

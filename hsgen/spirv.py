@@ -77,7 +77,7 @@ def _known(name: str) -> Compiler | None:
         said = toolchain.run([path, "--version"], 60).stdout
     except (OSError, subprocess.TimeoutExpired):
         return None
-    version = re.search(r"(?:Glslang Version|shaderc|glslang)[: ]+v?([\w.:-]+)", said)
+    version = re.search(r"(?:Glslang Version|shaderc|glslang)[: ]+v?([\w.:-]{1,60})", said, re.ASCII)
     if version is None:
         return None
     # shaderc's own version says nothing of the glslang and SPIRV-Tools that it was built with; the lines below do

@@ -1,22 +1,28 @@
 """What becomes of a bundle on disk: write it, compare it, verify it, remove from it.
 
-Writing is all or nothing as far as a file system allows: every new file is first written beside its place, then
-all are renamed, the manifest last; what fails or is interrupted is taken back.  Files that did not change are not
-touched.
+Reading takes a lock that several can share, writing one of its own; see `hsgen.transaction` for what a write consists
+of.  Files that did not change are not touched, and files that no manifest lists are neither overwritten nor removed.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
+from shlex import quote
 
+from hsgen import manifest_parser, spirv_file, transaction
 from hsgen.bundle import Files
-from hsgen.errors import Usage
-from hsgen.manifest import MANIFEST, Manifest, digest, parse_manifest
+from hsgen.errors import Usage, Wrong
+from hsgen.interrupts import held
+from hsgen.lock import locked
+from hsgen.manifest import MANIFEST, Manifest, digest
+from hsgen.paths import shown
+from hsgen.tree import Tree
 
-_TEMPORARY, _ASIDE = ".hsgen-new", ".hsgen-old"
+_TRIES = 5  # of an update that others get ahead of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,10 +36,41 @@ class Differences:
     def __bool__(self) -> bool:
         return bool(self.stale or self.missing or self.unexpected)
 
+    def rows(self) -> list[tuple[str, str]]:
+        """Return what is the matter with each file, and its path."""
+        named = (("stale", self.stale), ("missing", self.missing), ("unexpected", self.unexpected))
+        return [(word, path) for word, paths in named for path in paths]
+
     def lines(self) -> list[str]:
         """Return one line for each file."""
-        named = (("stale", self.stale), ("missing", self.missing), ("unexpected", self.unexpected))
-        return [f"{word} {path}" for word, paths in named for path in paths]
+        return [f"{word} {shown(path)}" for word, path in self.rows()]
+
+
+@contextmanager
+def _errors(folder: Path, what: str) -> Iterator[None]:
+    """Turn what the system refuses into one line."""
+    try:
+        yield
+    except OSError as e:
+        where, why = shown(e.filename or folder), e.strerror or e
+        raise Usage(f"{where}: cannot be {what} ({why}); name a folder that can") from None
+
+
+@contextmanager
+def _reading(folder: Path) -> Iterator[Tree | None]:
+    """A bundle at rest; None where nothing is there.
+
+    Raises:
+        Usage: it cannot be read, or holds what is neither a file nor a folder.
+        Wrong: an update of it was interrupted.
+    """
+    with _errors(folder, "read"), locked(folder) as tree:
+        if tree is not None:
+            tree.files()
+            if transaction.unfinished(tree):
+                where = shown(folder)
+                raise Wrong(f"{where}: an update of it was interrupted; run: hsgen generate -o {quote(where)}")
+        yield tree
 
 
 def read_manifest(folder: Path) -> Manifest | None:
@@ -41,144 +78,203 @@ def read_manifest(folder: Path) -> Manifest | None:
 
     Raises:
         Usage: the folder cannot be read, holds other things, or its manifest is none.
+        Wrong: an update of it was interrupted.
     """
-    path = folder / MANIFEST
-    try:
-        if path.is_file():
-            return parse_manifest(path.read_bytes(), str(path))
-        if folder.exists() and not folder.is_dir():
-            raise Usage(f"{folder}: is a file; name a folder")
-        if folder.exists() and any(p.is_file() and not p.name.endswith(_TEMPORARY) for p in folder.rglob("*")):
-            raise Usage(f"{folder}: not empty and without {MANIFEST}, so no bundle; name a new folder or a bundle")
-    except OSError as e:
-        raise Usage(f"{folder}: cannot be read ({e.strerror}); name a folder that can") from None
+    with _reading(folder) as tree:
+        data = _recorded(tree)
+    return _parsed(folder, data)
+
+
+def _recorded(tree: Tree | None) -> bytes | None:
+    """The text of a manifest; None where there is nothing at all."""
+    if tree is None or tree.is_file(MANIFEST):
+        return None if tree is None else tree.read(MANIFEST, manifest_parser.LARGEST)
+    if any(not path.startswith(f"{transaction.WORK}/") for path in tree.files()):
+        where = shown(tree.root)
+        raise Usage(f"{where}: not empty and without {MANIFEST}, so no bundle; name a new folder or a bundle")
     return None
 
 
-def present(folder: Path) -> dict[str, Path]:
-    """Return every file under `folder`, by its path in the bundle."""
-    return {p.relative_to(folder).as_posix(): p for p in sorted(folder.rglob("*")) if p.is_file()}
+def _parsed(folder: Path, data: bytes | None) -> Manifest | None:
+    return None if data is None else manifest_parser.parse_manifest(data, shown(folder / MANIFEST))
 
 
 def compare(folder: Path, expected: Mapping[str, str]) -> Differences:
-    """Compare `folder` with the hashes in `expected` (without the manifest)."""
-    found = present(folder)
-    found.pop(MANIFEST, None)
-    shared = sorted(set(found) & set(expected))
+    """Compare `folder` with hashes, that of the manifest among them or not.
+
+    Raises:
+        Usage: the folder cannot be read.
+        Wrong: an update of it was interrupted.
+    """
+    with _reading(folder) as tree:
+        return Differences(missing=tuple(sorted(expected))) if tree is None else _compared(tree, expected)
+
+
+def verify(folder: Path) -> tuple[Manifest, Differences] | None:
+    """Return the manifest of a bundle and how the folder departs from it; None where there is no bundle.
+
+    A file of SPIR-V that holds anything but words departs from it, whatever hash the manifest has.
+
+    Raises:
+        Usage: the folder cannot be read, or its manifest is none.
+        Wrong: an update of it was interrupted.
+    """
+    with _reading(folder) as tree:
+        if tree is None or (manifest := _parsed(folder, _recorded(tree))) is None:
+            return None
+        found = _compared(tree, manifest.hashes)
+        foreign = spirv_file.foreign(set(manifest.hashes) - set(found.missing), tree.read)
+        return manifest, replace(found, stale=tuple(sorted({*found.stale, *foreign})))
+
+
+def _compared(tree: Tree, expected: Mapping[str, str]) -> Differences:
+    found = set(tree.files(empty=True))
+    shared = sorted(found & set(expected))
     return Differences(
-        stale=tuple(p for p in shared if digest(found[p].read_bytes()) != expected[p]),
-        missing=tuple(sorted(set(expected) - set(found))),
-        unexpected=tuple(sorted(set(found) - set(expected))),
+        stale=tuple(p for p in shared if tree.digest(p) != expected[p]),
+        missing=tuple(sorted(set(expected) - found)),
+        unexpected=tuple(sorted(found - set(expected) - {MANIFEST})),
     )
 
 
-def changes(folder: Path, files: Files, manifest: Manifest, old: Manifest | None) -> tuple[Files, list[str]]:
-    """Return what bringing `folder` up to the bundle means: files to write, and paths to remove.
-
-    Removed is what the old manifest lists and the new one does not; what no manifest names is left alone.
-    """
-    wanted = {**files, MANIFEST: manifest.bytes()}
-    changed = {p: data for p, data in wanted.items() if _differs(folder / p, data)}
-    gone = sorted(p for p in set(old.hashes if old else {}) - set(manifest.hashes) if (folder / p).is_file())
-    return changed, gone
-
-
-def write(folder: Path, changed: Files, gone: list[str]) -> None:
-    """Write and remove what `changes` said.
+def sizes(folder: Path, paths: Iterable[str]) -> list[tuple[str, int]]:
+    """Return files of a bundle with their bytes on disk.
 
     Raises:
-        Usage: something cannot be written; the folder is then as it was.
+        Usage: one cannot be read.
+        Wrong: an update of the bundle was interrupted.
     """
-    undo = _Undo()
-    try:
-        for path, data in changed.items():
-            undo.folder((folder / path).parent)
-            undo.new(folder / path, data)
-        for path in sorted(changed, key=lambda p: p == MANIFEST):
-            undo.put(folder / path)
-        for path in gone:
-            undo.set_aside(folder / path)
-    except BaseException as e:
-        undo.all()
-        if isinstance(e, OSError):
-            raise Usage(f"{e.filename or folder}: cannot be written ({e.strerror}); name a folder that can") from None
-        raise
-    undo.forget()
-    for path in gone:
-        _prune(folder, path)
+    with _reading(folder) as tree:
+        return [(path, tree.size(path)) for path in sorted(paths)] if tree else []
 
 
-class _Undo:
-    """The steps of a write, each of which can be taken back by renaming or removing."""
-
-    def __init__(self) -> None:
-        self._folders: list[Path] = []
-        self._new: list[Path] = []
-        self._put: list[Path] = []
-        self._aside: list[Path] = []
-
-    def folder(self, folder: Path) -> None:
-        """Make a folder and what lies above it."""
-        missing = [p for p in (folder, *folder.parents) if not p.exists()]
-        for path in reversed(missing):
-            path.mkdir()
-            self._folders.append(path)
-
-    def new(self, place: Path, data: bytes) -> None:
-        """Write `data` beside `place`."""
-        if place.is_dir():
-            raise IsADirectoryError(21, "a folder stands where a file must be", str(place))
-        path = place.with_name(place.name + _TEMPORARY)
-        self._new.append(path)
-        path.write_bytes(data)
-
-    def put(self, place: Path) -> None:
-        """Bring the new file to its place."""
-        if place.exists():
-            self.set_aside(place)
-        place.with_name(place.name + _TEMPORARY).replace(place)
-        self._put.append(place)
-
-    def set_aside(self, place: Path) -> None:
-        """Take an old file out of the way."""
-        place.replace(place.with_name(place.name + _ASIDE))
-        self._aside.append(place)
-
-    def all(self) -> None:
-        """Take everything back."""
-        for path in (*self._put, *self._new):
-            path.unlink(missing_ok=True)
-        for place in self._aside:
-            place.with_name(place.name + _ASIDE).replace(place)
-        for folder in reversed(self._folders):
-            folder.rmdir()
-
-    def forget(self) -> None:
-        """Keep everything: the old files go."""
-        for place in self._aside:
-            place.with_name(place.name + _ASIDE).unlink()
-
-
-def _differs(path: Path, data: bytes) -> bool:
-    try:
-        return path.read_bytes() != data
-    except OSError:
-        return True
-
-
-def _prune(folder: Path, path: str) -> None:
-    """Remove the folders that a removed file leaves empty."""
-    for parent in Path(path).parents:
-        if str(parent) != "." and (folder / parent).is_dir() and not any((folder / parent).iterdir()):
-            (folder / parent).rmdir()
-
-
-def unified(folder: Path, files: Files, names: tuple[str, ...]) -> str:
+def unified(folder: Path, files: Files, names: Iterable[str]) -> str:
     """Return what would change in the files `names`, as a unified diff."""
     out: list[str] = []
-    for name in names:
-        path = folder / name
-        have = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.is_file() else []
-        want = files.get(name, b"").decode().splitlines()
-        out += difflib.unified_diff(have, want, f"{name} in {folder.as_posix()}", f"{name} as generated", lineterm="")
+    with _reading(folder) as tree:
+        for name in names:
+            text = tree.read(name).decode(errors="replace") if tree and tree.is_file(name) else ""
+            ends = f"{name} in {folder.as_posix()}", f"{name} as generated"
+            want = files.get(name, b"").decode().splitlines()
+            out += difflib.unified_diff(text.splitlines(), want, *ends, lineterm="")
     return "\n".join(out)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What an update writes and removes, paths in the bundle, and the hashes of all files, of the manifest too."""
+
+    written: tuple[str, ...]
+    removed: tuple[str, ...]
+    hashes: Mapping[str, str]
+
+
+Make = Callable[[Manifest | None], tuple[Files, Manifest]]
+"""From the manifest that a folder has to the files of the bundle that it is to be, and their manifest."""
+
+
+def update(folder: Path, make: Make, *, note: Callable[[str], None], dry_run: bool = False) -> Change:
+    """Make the bundle in `folder` what `make` returns, or, with `dry_run`, say what that would change.
+
+    An update that was interrupted is finished or taken back first; `note` gets a line about it.
+
+    Raises:
+        Usage: the folder cannot be read or written, or holds what would be lost; it is then as it was.  Where the
+            system refuses to bring a file to its place, the next update goes on from there.
+        Wrong: an update was interrupted, and with `dry_run` nothing is done about it.
+        KeyboardInterrupt, Terminated: asked to end; the folder is as it was, or as it was to be.
+    """
+    for _ in range(_TRIES):
+        if not dry_run:
+            _healed(folder, note)
+        with _reading(folder) as tree:
+            data = _recorded(tree)
+        files, manifest = make(_parsed(folder, data))
+        manifest_parser.refuse_names(manifest, shown(folder / MANIFEST))
+        wanted = {**files, MANIFEST: manifest.bytes()}
+        if dry_run:
+            with _reading(folder) as tree:
+                return _change(folder, tree, wanted, _parsed(folder, data), manifest)[0]
+        if (change := _write(folder, wanted, data, manifest)) is not None:
+            return change
+    raise Usage(f"{shown(folder)}: others keep writing to it; run this again when they have ended")
+
+
+def _healed(folder: Path, note: Callable[[str], None]) -> None:
+    with _errors(folder, "written"), held() as check, locked(folder, write=True, check=check) as tree:
+        if tree is not None and (done := transaction.heal(tree)):
+            note(f"{shown(folder)}: {done}")
+
+
+def _change(
+    folder: Path, tree: Tree | None, wanted: Files, old: Manifest | None, new: Manifest
+) -> tuple[Change, Files]:
+    """What has to change, and the new content of files that do.
+
+    Raises:
+        Usage: that would lose something, or something is in the way.
+    """
+    known = old.hashes if old else {}
+    have = {p: tree.digest(p) if tree else None for p in {*wanted, *known} - (set(new.hashes) - set(wanted))}
+    changed = {path: data for path, data in wanted.items() if have[path] != digest(data)}
+    gone = sorted(p for p in set(known) - set(new.hashes) if have[p])
+    foreign = [p for p in changed if have[p] and p not in known and p != MANIFEST]
+    edited = [p for p in gone if have[p] != known[p]]
+    _keep(folder, foreign, "is not listed in the manifest, and would be overwritten")
+    _keep(folder, edited, "was changed since it was generated, and would be removed")
+    if tree:
+        for path in [*changed, *gone]:
+            _look(tree, path)
+    hashes = {**new.hashes, MANIFEST: digest(wanted[MANIFEST])}
+    return Change(written=tuple(sorted(changed)), removed=tuple(gone), hashes=hashes), changed
+
+
+def _keep(folder: Path, paths: list[str], why: str) -> None:
+    """Refuse to lose files."""
+    if paths:
+        more = f" (and {len(paths) - 1} more)" if len(paths) > 1 else ""
+        raise Usage(f"{shown(folder / sorted(paths)[0])}{more}: {why}; move it away")
+
+
+def _look(tree: Tree, path: str) -> None:
+    """Refuse, before anything is written, folders in which nothing can be."""
+    above = path.rpartition("/")[0]
+    while above and tree.kind(above) is None:
+        above = above.rpartition("/")[0]
+    for folder in {"", above}:
+        if not tree.writable(folder):
+            raise Usage(f"{shown(tree.root / folder)}: cannot be written; name a folder that can")
+
+
+def _write(folder: Path, wanted: Files, data: bytes | None, manifest: Manifest) -> Change | None:
+    """Do it; None where the folder is not what it was when the bundle was made."""
+    with _errors(folder, "written"), held() as check:
+        made = _make_folders(folder)
+        try:
+            with locked(folder, write=True, check=check) as tree:
+                if tree is None or transaction.unfinished(tree) or _recorded(tree) != data:
+                    return None
+                tree.files()
+                change, files = _change(folder, tree, wanted, _parsed(folder, data), manifest)
+                if files or change.removed:
+                    transaction.commit(tree, files, data, check)
+                return change
+        finally:
+            for path in made:
+                with suppress(OSError):  # it holds the bundle, or what others put there
+                    path.rmdir()
+
+
+def _make_folders(folder: Path) -> list[Path]:
+    """Make a folder and what lies above it; return what was missing, the lowest first."""
+    made: list[Path] = []
+    try:
+        for path in reversed([folder, *folder.parents]):
+            if not path.exists():
+                path.mkdir(exist_ok=True)
+                made.insert(0, path)
+    except BaseException:
+        for path in made:
+            path.rmdir()
+        raise
+    return made

@@ -137,11 +137,17 @@ class Reader:
                     self._meant.add(f"{name}.{close[0]}" if name else close[0])
 
 
-PLAIN_TEXT = "give plain ASCII text without quotes, backslashes, */ and words that begin with hs_"
+LONGEST_TEXT = 200  # characters
+PLAIN_TEXT = f"give 1 to {LONGEST_TEXT} printable ASCII characters"
+
+
+def presentable(text: str) -> bool:
+    """Whether a text is one that C strings, comments and terminals show as it is."""
+    return 0 < len(text) <= LONGEST_TEXT and text.isascii() and text.isprintable()
 
 
 def plain(text: str) -> bool:
-    """Whether a text can stand in C strings and comments, and holds nothing that a bundle's prefix would replace."""
+    """Whether a text can stand in C strings and comments as it is, and holds nothing that a prefix would replace."""
     taken = re.search(r"(?<![A-Za-z0-9])(hs|HS)[_/.]", text)
     return (
         text.isascii()

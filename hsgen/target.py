@@ -5,7 +5,6 @@ Knows no algorithm by name but through the registry, and renders nothing.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,8 +19,9 @@ from hsgen.errors import SHOWN, Usage, printable
 from hsgen.evidence import LEVELS, shapes
 from hsgen.keys import KEYS, PLAIN, TYPES, Form, described
 from hsgen.matching import Match, read_match
+from hsgen.paths import shown, target_problem
 from hsgen.spec import APIS, Part, Sort
-from hsgen.tables import PLAIN_TEXT, Field, Reader, plain
+from hsgen.tables import PLAIN_TEXT, Field, Reader, presentable
 
 SCHEMA = 1
 PROGRESS = ("none", "started", "guaranteed")
@@ -184,12 +184,12 @@ def find(name: str) -> Target:
     Raises:
         Usage: there is no such target or file, or the file is wrong (one line for each error).
     """
-    path, shown = Path(name) if name.endswith(".toml") else resources.targets() / f"{name}.toml", printable(name, SHOWN)
+    path, said = Path(name) if name.endswith(".toml") else resources.targets() / f"{name}.toml", printable(name, SHOWN)
     if not name.endswith(".toml") and name not in names():
-        raise Usage(f"target {shown}: unknown; known are {', '.join(names())}, or give a file that ends in .toml")
-    text = documents.text(path, "give the path of a target file", name=f"target {shown}")
+        raise Usage(f"target {said}: unknown; known are {', '.join(names())}, or give a file that ends in .toml")
+    text = documents.text(path, "give the path of a target file", name=f"target {said}")
     if path.stem in names() and path.resolve() != (resources.targets() / path.name).resolve():
-        raise Usage(f"target {shown}: {path.stem} comes with hsgen; give your target and its file another name")
+        raise Usage(f"target {said}: {path.stem} comes with hsgen; give your target and its file another name")
     return parse(text, path.stem, printable(path, SHOWN) if name.endswith(".toml") else f"targets/{path.name}")
 
 
@@ -210,8 +210,8 @@ def parse(text: str, stem: str, where: str) -> Target:
     device = Device(**_tuples(facts)) if whole else None
     match = read_match(r, data)
     isa = read_isa(r, data, top.get("apis", list(APIS)))
-    if not plain(top.get("summary", "")):
-        r.error("summary", "cannot stand in a C file", PLAIN_TEXT)
+    if not presentable(top.get("summary", "x")):
+        r.error("summary", "cannot be shown", PLAIN_TEXT)
     choices = read_choices(r, data, device)
     autos, autos_valued = read_autos(r, data, choices, device)
     for api in top.get("apis", []):
@@ -243,11 +243,9 @@ def parse(text: str, stem: str, where: str) -> Target:
 
 def _name(r: Reader, top: Mapping[str, Any], stem: str) -> None:
     """Note what is wrong with a target's name."""
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", top.get("name", "x")):
-        hint = "use letters, digits, '.', '_' and '-', a letter or digit first"
-        r.error("name", f"{top['name']!r} cannot name files", hint)
-    elif not plain(top.get("name", "x") + "/"):
-        r.error("name", f"{top['name']!r} holds what a bundle's prefix replaces", "leave out the word hs")
+    if problem := target_problem(top.get("name", "x")):
+        what, hint = problem
+        r.error("name", f"{shown(repr(top['name']))} {what}", hint)
     elif top.get("name", stem) != stem:
         r.error("name", f'"{top["name"]}" is not the file\'s name', f'write "{stem}" or rename the file')
 

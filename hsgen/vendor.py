@@ -11,15 +11,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from hsgen import __version__, resources
-from hsgen.c_values import sort_values, target_values, token
+from hsgen.c_values import c_string, filled, slot, sort_values, target_slots, target_values
 from hsgen.c_values import symbol as symbol
 from hsgen.errors import Usage
 from hsgen.render import Source, environment
 from hsgen.spec import Sort
-from hsgen.spirv import Module, words
+from hsgen.spirv import Module, modules, words
 from hsgen.target import Target
 
 PREFIX = "hs"
+LONGEST_PREFIX = 32  # characters
 TAKEN = ("cl", "cu", "cuda", "gl", "int", "metal", "mtl", "ns", "objc", "pfn", "size", "std", "uint", "vk")
 _RUNTIME = {
     "": {"include/hs/hs.h": "hs.h", "src/hs.c": "hs.c"},
@@ -51,6 +52,8 @@ def check_prefix(prefix: str) -> str:
     """
     if prefix in TAKEN:
         raise Usage(f"prefix {prefix!r}: belongs to C, C++ or an API; take one of your own")
+    if len(prefix) > LONGEST_PREFIX:
+        raise Usage(f"prefix '{prefix[:LONGEST_PREFIX]}...': is too long; use at most {LONGEST_PREFIX} characters")
     if not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", prefix):
         raise Usage(f"prefix {prefix!r}: cannot begin C names; use lower-case letters, digits and single '_' between")
     return prefix
@@ -64,76 +67,66 @@ def prefixed(text: str, prefix: str) -> str:
     return re.sub(r"(?<![A-Za-z0-9])HS(?=_)", prefix.upper(), text)
 
 
-def reprefixed(data: bytes, old: str, new: str) -> bytes:
-    """Return a C file that holds no text of users with another prefix."""
-    if old == new:
-        return data
-    text = re.sub(rf"(?<![A-Za-z0-9]){old}(?=[_/.])", new, data.decode())
-    return re.sub(rf"(?<![A-Za-z0-9]){old.upper()}(?=_)", new.upper(), text).encode()
-
-
 def taken() -> set[str]:
-    """Return the names that the runtimes use."""
-    texts = (p.read_text(encoding="utf-8") for p in (resources.templates() / "runtime").iterdir())
-    return {name for text in texts for name in re.findall(r"\bhs_\w+", text)}
+    """Return the names that the runtimes and the lists of targets use."""
+    texts = [p.read_text(encoding="utf-8") for p in (resources.templates() / "runtime").iterdir()]
+    lists = {f"hs_{of}targets{tail}" for of in ("", *(f"{a}_" for a in _TABLES)) for tail in ("", "_count")}
+    return lists | {name for text in texts for name in re.findall(r"\bhs_\w+", text)}
 
 
 def _render(template: str, **values: Any) -> str:
     return environment().get_template(f"host/{template}.j2").render(version=__version__, **values)
 
 
-def _literal(line: str) -> str:
-    escaped = line.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}\\n"'
-
-
 def _literals(source: Source) -> str:
     """A kernel text line by line: C99 and some compilers limit the length of a literal."""
-    return "\n".join(f"    {_literal(line)}," for line in source.text.splitlines())
+    return "\n".join(f"    {c_string(line + chr(10))}," for line in source.text.splitlines())
 
 
-def _finished(text: str, prefix: str, kernels: Mapping[str, str]) -> bytes:
-    text = prefixed(text, prefix)
-    for stands, kernel in kernels.items():
-        text = text.replace(stands, kernel)
-    return text.encode()
+def _finished(text: str, prefix: str, slots: Mapping[str, str]) -> bytes:
+    """Give a file its prefix and then the texts of others, in which neither prefixes nor further places are sought."""
+    return filled(prefixed(text, prefix), slots).encode()
 
 
 def target_c(target: Target, sources: Sequence[tuple[Sort, Source | None, bool]], prefix: str) -> bytes:
     """Return the C file of a target; with each sort its OpenCL text, if any, and whether it comes with SPIR-V."""
     shown = [sort_values(s, source, spirv=has) for s, source, has in sources]
-    lines = {token(s): _literals(source) for s, source, _ in sources if source}
+    lines = {s.file: _literals(source) for s, source, _ in sources if source} | target_slots(target)
     return _finished(_render("target.c", t=target_values(target, shown)), prefix, lines)
 
 
 def target_metal(target: Target, sources: Sequence[tuple[Sort, Source]], prefix: str) -> bytes:
     """Return the C file of a target with its Metal text, a table of sorts."""
-    shown = [{**sort_values(s), "metal": token(s), "lines": len(source.text.splitlines())} for s, source in sources]
-    lines = {token(s): _literals(source) for s, source in sources}
+    shown = [{**sort_values(s), "metal": slot(s.file), "lines": len(source.text.splitlines())} for s, source in sources]
+    lines = {s.file: _literals(source) for s, source in sources} | target_slots(target)
     return _finished(_render("target_metal.c", t=target_values(target, shown)), prefix, lines)
 
 
 def target_cu(target: Target, sources: Sequence[tuple[Sort, Source]], prefix: str) -> bytes:
     """Return the CUDA file of a target, a table of kernels."""
-    macros = {token(s): sorted(set(re.findall(r"^#define (\w+)", source.text, re.MULTILINE))) for s, source in sources}
-    sorts = [{**sort_values(s), "macros": token(s)} for s, _ in sources]
-    undefined = {stands: "\n".join(f"#undef {m}" for m in found) for stands, found in macros.items()}
-    return _finished(_render("target.cu", t=target_values(target, sorts)), prefix, undefined)
+    macros = {s.file: sorted(set(re.findall(r"^#define (\w+)", source.text, re.MULTILINE))) for s, source in sources}
+    sorts = [{**sort_values(s), "macros": slot(s.file)} for s, _ in sources]
+    undefined = {file: "\n".join(f"#undef {m}" for m in found) for file, found in macros.items()}
+    return _finished(_render("target.cu", t=target_values(target, sorts)), prefix, undefined | target_slots(target))
 
 
 def spirv_c(sort: Sort, made: Mapping[Module, bytes], compiler: str, prefix: str) -> bytes:
     """Return the C file that holds the modules of a sort as words."""
     shown = sort_values(sort, spirv=True)
     rows = [
-        {
-            "kernel": m.kernel,
-            "address": m.address,
-            "symbol": f"{shown['symbol']}_{m.kernel}{'_address' if m.address else ''}",
-            "words": _wrapped(words(data)),
-        }
+        {"kernel": m.kernel, "address": m.address, "symbol": _module_symbol(sort, m), "words": _wrapped(words(data))}
         for m, data in made.items()
     ]
     return _finished(_render("spirv.c", s=shown, modules=rows, compiler=compiler), prefix, {})
+
+
+def _module_symbol(sort: Sort, module: Module) -> str:
+    return f"{symbol(sort.target, sort.file)}_{module.kernel}{'_address' if module.address else ''}"
+
+
+def spirv_symbols(sort: Sort, prefix: str) -> dict[str, Module]:
+    """Return the modules of a sort by the names of their arrays, in the order of its file."""
+    return {prefixed(_module_symbol(sort, m), prefix): m for m in modules(sort)}
 
 
 def _wrapped(items: Sequence[str]) -> str:
@@ -157,6 +150,8 @@ def common(named: Iterable[Named], prefix: str) -> dict[str, bytes]:
             files[path] = _runtime(f"runtime/{name}")
         if api:
             files[f"examples/{_EXAMPLES[api]}"] = _runtime(f"examples/{_EXAMPLES[api]}")
+        if api:
+            files[f"sources/{api}.txt"] = _render("sources.txt", targets=targets, api=api)
     lists = [("", targets), *((api, [t for t in targets if api in t.apis]) for api in _TABLES if api in apis)]
     for api, some in lists:
         rows = [{"symbol": symbol(t.name), "sorts": [symbol(t.name, s) for s in t.sorts]} for t in some]
@@ -171,6 +166,16 @@ def common(named: Iterable[Named], prefix: str) -> dict[str, bytes]:
         path if path in ("LICENSE", "README.md") else prefixed(path, prefix): prefixed(text, prefix).encode()
         for path, text in sorted(files.items())
     }
+
+
+def common_paths(apis: Sequence[str], prefix: str) -> set[str]:
+    """Return the paths of what `common` makes for targets that have these APIs."""
+    files = {path for api in ("", *apis) for path in _RUNTIME[api]} | {f"examples/{_EXAMPLES[api]}" for api in apis}
+    files |= {f"sources/{api}.txt" for api in apis}
+    for api in ("", *(a for a in _TABLES if a in apis)):
+        tail = f"_{api}" if api else ""
+        files |= {f"include/hs/hs_targets{tail}.h", f"src/hs_targets{tail}.{_TABLES.get(api, 'c')}"}
+    return {"LICENSE", "README.md", "CMakeLists.txt", "meson.build"} | {prefixed(path, prefix) for path in files}
 
 
 def _runtime(name: str) -> str:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 
 import click
 
+from hsgen import store
 from hsgen import target as target_files
 from hsgen.bundle import Files, Modules, build, sorts
-from hsgen.cli.common import Wanted, emit_json, fragment, json_option, require_option, required, wanted_options
+from hsgen.cli.common import Folder, Wanted, emit_json, json_option, require_option, required, wanted_options
+from hsgen.cli.epilogues import refuse, same, trust_option, unknown
 from hsgen.errors import Unavailable, Usage, Wrong
-from hsgen.manifest import CHECK, MANIFEST, Choice, Manifest, again, widened
-from hsgen.store import changes, compare, read_manifest, unified, write
+from hsgen.manifest import CHECK, MANIFEST, Choice, Manifest, again, digest, widened
+from hsgen.store import Change, compare, read_manifest, unified, update
 from hsgen.target import AUTO, Target
 from hsgen.vendor import PREFIX, check_prefix
 
@@ -21,7 +24,7 @@ _folder = click.option(
     "-o",
     "--output",
     "folder",
-    type=click.Path(path_type=Path),
+    type=Folder(),
     default=Path("generated"),
     show_default=True,
     help="The folder of the bundle.",
@@ -44,6 +47,7 @@ _targets = click.option("-t", "--target", "names", multiple=True, help="A target
 @click.option("--remove", "removed", multiple=True, metavar="NAME", help="Take this target out of the bundle.")
 @click.option("--prefix", help=f"What C names begin with; {PREFIX} if the bundle has none yet.")
 @click.option("--dry-run", is_flag=True, help="Say what would be written, write nothing.")
+@trust_option
 @_folder
 @json_option
 def generate(
@@ -54,6 +58,7 @@ def generate(
     removed: tuple[str, ...],
     prefix: str | None,
     dry_run: bool,
+    trusted: bool,
     folder: Path,
     as_json: bool,
 ) -> None:
@@ -61,40 +66,50 @@ def generate(
 
     Adds or replaces files of these targets and touches no other's.  What a target already has in the bundle stays,
     and what is asked for unites with it; --remove takes a target out.  Files that would not change are not written.
-    Without -t all targets that the bundle already holds are made again.
+    Without -t all targets that the bundle already holds are made again.  The last line is the SHA-256 of the manifest,
+    for `hsgen verify --expect`.
     """
     if (wanted or apis or algorithms) and not names:
         raise Usage(
             "--key, --value, --order, --feature, --epilogue, --api and --algorithm choose within a target; "
             "name it with -t"
         )
-    old = read_manifest(folder)
-    for name in removed:
-        if old is None or name not in old.targets:
-            raise Usage(f"{folder}: holds no target {name} that could be removed")
-    kept = _without(old, removed)
-    parts = _named(names, wanted, apis, algorithms, kept)
-    if not parts and not removed:
-        if old is None:
-            raise Usage(f"{folder}: no bundle there; name targets with -t, `hsgen targets` lists them")
-        parts = _recorded(folder, old)
-    begin = check_prefix(prefix if prefix is not None else old.prefix if old else PREFIX)
-    if kept and (begin != kept.prefix or not all(e.sorts for e in kept.targets.values())):
-        parts = {**_recorded(folder, kept, names), **parts}  # all C files change
-    files, manifest = _built(folder, old, kept, parts, begin)
-    changed, gone = changes(folder, files, manifest, old)
-    if not dry_run:
-        write(folder, changed, gone)
+
+    def make(old: Manifest | None) -> tuple[Files, Manifest]:
+        for name in removed:
+            if old is None or name not in old.targets:
+                raise Usage(f"{folder}: holds no target {name} that could be removed")
+        kept = old.without(removed) if old else None
+        parts = _named(names, wanted, apis, algorithms, kept)
+        if not parts and not removed:
+            if old is None:
+                raise Usage(f"{folder}: no bundle there; name targets with -t, `hsgen targets` lists them")
+            parts = _recorded(folder, old)
+        begin = check_prefix(prefix if prefix is not None else old.prefix if old else PREFIX)
+        if kept and (begin != kept.prefix or not all(e.sorts for e in kept.targets.values())):
+            parts = {**_recorded(folder, kept, names), **parts}  # all C files change
+        if not trusted:
+            refuse(folder, {name: choice.epilogue for name, (_, choice) in parts.items()}, wanted.epilogue)
+        return _built(folder, old, kept, parts, begin)
+
+    change = update(folder, make, note=lambda line: click.echo(f"hsgen: {line}", err=True), dry_run=dry_run)
+    _say(folder, change, dry_run, as_json)
+
+
+def _say(folder: Path, change: Change, dry_run: bool, as_json: bool) -> None:
+    """Print what was done, or would be."""
     if as_json:
-        rows = [(p, "written") for p in sorted(changed)] + [(p, "removed") for p in gone]
-        emit_json([{"path": p, "state": state, "dry_run": dry_run} for p, state in rows])
+        rows = [(p, "written") for p in change.written] + [(p, "removed") for p in change.removed]
+        rows += [(MANIFEST, "unchanged")] * (MANIFEST not in change.written)
+        emit_json([{"path": p, "state": s, "dry_run": dry_run, "sha256": change.hashes.get(p)} for p, s in rows])
         return
-    for path in sorted(changed):
+    for path in change.written:
         click.echo(f"{'would write' if dry_run else 'wrote'} {folder / path}")
-    for path in gone:
+    for path in change.removed:
         click.echo(f"{'would remove' if dry_run else 'removed'} {folder / path}")
-    if not changed and not gone:
+    if not change.written and not change.removed:
         click.echo(f"{folder} is up to date")
+    click.echo(f"SHA-256 of {MANIFEST}: {change.hashes[MANIFEST]}")
 
 
 def _built(
@@ -147,12 +162,6 @@ def _recorded(folder: Path, old: Manifest, names: tuple[str, ...] = ()) -> dict[
     return parts
 
 
-def _without(old: Manifest | None, removed: tuple[str, ...]) -> Manifest | None:
-    if old is None or not removed:
-        return old
-    return replace(old, targets={n: e for n, e in old.targets.items() if n not in removed})
-
-
 @click.command()
 @_folder
 @_targets
@@ -160,49 +169,51 @@ def _without(old: Manifest | None, removed: tuple[str, ...]) -> Manifest | None:
 @click.option(
     "--epilogue", type=click.Path(path_type=Path), metavar="FILE", help="The epilogue that it must have been made with."
 )
+@trust_option
 @require_option
 @json_option
 def check(
-    folder: Path, names: tuple[str, ...], diff: bool, epilogue: Path | None, require: bool, as_json: bool
+    folder: Path,
+    names: tuple[str, ...],
+    diff: bool,
+    epilogue: Path | None,
+    trusted: bool,
+    require: bool,
+    as_json: bool,
 ) -> None:
     """Say whether a bundle is what hsgen generates today; exit with 1 if not.
 
     Reads the targets and options from the bundle's manifest.  -t is only for targets that do not come with hsgen.
     SPIR-V is compiled again and compared where the compiler that the manifest records is at hand; elsewhere all
-    else is checked, and the exit code is 3.
+    else is checked, and the exit code is 3.  Where only the manifest knows the epilogue of a target, all else is
+    checked, and the exit code is 2 unless something is stale.
     """
     with required(require):
         old = read_manifest(folder)
         if old is None:
             raise Usage(f"{folder}: no bundle there; name a folder with a {MANIFEST}")
         if epilogue is not None:
-            _same_epilogue(folder, old, epilogue)
-        _check(folder, old, names, diff, as_json)
+            same(folder, old, epilogue)
+        texts = {name: entry.choice.epilogue for name, entry in old.targets.items()}
+        _check(folder, old, names, () if trusted or epilogue else unknown(texts, ""), diff, as_json)
 
 
-def _same_epilogue(folder: Path, old: Manifest, file: Path) -> None:
-    """Say no if a target of the bundle has another epilogue than the file."""
-    text = fragment(file)
-    for name, entry in old.targets.items():
-        if entry.choice.epilogue != text:
-            has = "another epilogue than" if entry.choice.epilogue else "no epilogue, not that of"
-            again = f"hsgen generate -t {quote(name)} --epilogue {quote(str(file))} -o {quote(str(folder))}"
-            raise Wrong(f"{folder}: target {name} has {has} {file}; run: {again}")
-
-
-def _check(folder: Path, old: Manifest, names: tuple[str, ...], diff: bool, as_json: bool) -> None:
-    parts = _recorded(folder, old, names)
+def _check(
+    folder: Path, old: Manifest, names: tuple[str, ...], unknown: tuple[str, ...], diff: bool, as_json: bool
+) -> None:
+    """Compare a bundle with what is generated today; of targets that are `unknown`, files with their hashes."""
     for name in names:
-        if target_files.find(name).name not in parts:
-            raise Usage(f"{folder}: holds no target {name}; it has {', '.join(parts)}")
+        if target_files.find(name).name not in old.targets:
+            raise Usage(f"{folder}: holds no target {name}; it has {', '.join(old.targets)}")
+    parts = _recorded(folder, old.without(unknown), names)
     words = Modules(folder, old, old.prefix, checking=True)
     files, manifest = build(parts, words, old.prefix, old)
-    found = compare(folder, manifest.hashes)
-    if manifest.bytes() != (folder / MANIFEST).read_bytes():
-        found = replace(found, stale=(*found.stale, MANIFEST))
+    found = compare(folder, {**manifest.hashes, MANIFEST: digest(manifest.bytes())})
+    found = replace(found, stale=tuple(sorted({*found.stale, *words.unsound} - set(found.missing))))
     if as_json:
-        unchecked = [] if found else [f"unchecked {p}" for p in words.missing]
-        emit_json([{"path": p, "state": s} for s, p in (x.split(" ", 1) for x in [*found.lines(), *unchecked])])
+        paths = [*words.missing, *(p for name in unknown for p in sorted(old.targets[name].files))]
+        unchecked = [] if found else [("unchecked", p) for p in paths]
+        emit_json([{"path": p, "state": s} for s, p in [*found.rows(), *unchecked]])
     elif diff:
         files[MANIFEST] = manifest.bytes()
         click.echo(unified(folder, files, (*found.stale, *found.missing)))
@@ -213,6 +224,7 @@ def _check(folder: Path, old: Manifest, names: tuple[str, ...], diff: bool, as_j
             f"{folder}: not up to date; run: hsgen generate -o {quote(str(folder))}{custom}"
             + (" and delete the unexpected files" if found.unexpected else ""),
         )
+    refuse(folder, {name: old.targets[name].choice.epilogue for name in unknown})
     if words.missing:
         raise Unavailable(
             *(f"{folder}: {p}: was compiled by {c}, which is not here" for p, c in words.missing.items()),
@@ -223,19 +235,28 @@ def _check(folder: Path, old: Manifest, names: tuple[str, ...], diff: bool, as_j
 
 
 @click.command()
-@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("folder", type=Folder())
+@click.option(
+    "--expect", metavar="SHA256", help="The hash that the manifest must have, as `hsgen generate` printed it."
+)
 @json_option
-def verify(folder: Path, as_json: bool) -> None:
+def verify(folder: Path, expect: str | None, as_json: bool) -> None:
     """Say whether every file of the bundle in FOLDER has the hash that its manifest records.
 
-    Needs neither templates nor targets.
+    Needs neither templates nor targets.  The manifest lists the hash of every other file: with --expect and a hash from
+    elsewhere, such as a release, the whole bundle is what was released.
     """
-    manifest = read_manifest(folder)
-    if manifest is None:
-        raise Usage(f"{folder}: no bundle there; name a folder with a manifest.json")
-    found = compare(folder, manifest.hashes)
+    if expect is not None and not re.fullmatch("[0-9A-Fa-f]{64}", expect):
+        raise Usage(f"expect {expect[:80]!r}: is no SHA-256; give its 64 hexadecimal digits")
+    if (verified := store.verify(folder)) is None:
+        raise Usage(f"{folder}: no bundle there; name a folder with a {MANIFEST}")
+    manifest, found = verified
+    if expect is not None and manifest.read != expect.lower():
+        raise Wrong(
+            f"{folder}: {MANIFEST} has the SHA-256 {manifest.read}, not {expect.lower()}; take it from its source"
+        )
     if as_json:
-        emit_json([{"path": p, "state": s} for s, p in (x.split(" ", 1) for x in found.lines())])
+        emit_json([{"path": p, "state": s} for s, p in found.rows()])
     if found:
         raise Wrong(
             *(f"{folder}: {line}" for line in found.lines()),

@@ -156,6 +156,20 @@ def wanted_options(command: Callable[..., T]) -> Callable[..., T]:
     return call
 
 
+class Folder(click.Path):
+    """The path of a folder, of which nothing is known yet; what it is, is for those to say who open it."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path, readable=False)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path; click reports what is none."""
+        try:
+            return super().convert(value, param, ctx)
+        except ValueError:  # a NUL, or what the file system's encoding lacks
+            self.fail(f"{str(value)[:100]!r} cannot be a path; name another", param, ctx)
+
+
 class Count(click.ParamType):  # type: ignore[type-arg]  # (generic since click 8.5 only)
     """A number of keys: 1000 or 2^20."""
 

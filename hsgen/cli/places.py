@@ -16,7 +16,7 @@ from hsgen import bundle, resources, toolchain, worker
 from hsgen import target as target_files
 from hsgen.backends import hosts, opencl, shim, trial
 from hsgen.backends import native as backend
-from hsgen.cli.common import Wanted
+from hsgen.cli.common import Folder, Wanted
 from hsgen.cli.selecting import choose
 from hsgen.errors import Unavailable, Usage
 from hsgen.manifest import CHECK, MANIFEST
@@ -55,7 +55,7 @@ algorithm_option = click.option(
 )
 bundle_option = click.option(
     "--bundle",
-    type=click.Path(path_type=Path),
+    type=Folder(),
     help="Take SPIR-V from this bundle where its GLSL is the same: for machines without a GLSL compiler.",
 )
 

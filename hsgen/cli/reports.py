@@ -8,7 +8,8 @@ from pathlib import Path
 import click
 
 from hsgen import target as target_files
-from hsgen.cli.common import Count, emit_json, json_option
+from hsgen.cli.common import Count, Folder, emit_json, json_option
+from hsgen.cli.epilogues import refuse, trust_option
 from hsgen.errors import Usage
 from hsgen.report import bundles, measured
 from hsgen.report.page import Contents, Subject, every_sort, page
@@ -21,7 +22,7 @@ _STDOUT = "-"
 @click.option(
     "--bundle",
     "folder",
-    type=click.Path(path_type=Path),
+    type=Folder(),
     help="Show the bundle in this folder: all its targets, or those named with -t.",
 )
 @click.option(
@@ -40,6 +41,7 @@ _STDOUT = "-"
     type=click.Path(),
     help="The file to write; - for stdout.  TARGET.html, or bundle.html, if not given.",
 )
+@trust_option
 @json_option
 def report(
     names: tuple[str, ...],
@@ -49,6 +51,7 @@ def report(
     arch: int | None,
     no_compile: bool,
     output: str | None,
+    trusted: bool,
     as_json: bool,
 ) -> None:
     """Write one page of HTML about targets or a bundle; it needs no other file and no network.
@@ -61,7 +64,7 @@ def report(
         raise Usage("nothing to report on; name a target with -t or a bundle with --bundle")
     if as_json and output == _STDOUT:
         raise Usage("output -: the page goes to stdout then, as the JSON would; name a file with -o")
-    contents = bundles.contents(folder, names) if folder is not None else _contents(names)
+    contents = _bundle(folder, names, trusted) if folder is not None else _contents(names)
     known = [s.target.name for s in contents.subjects]
     rows: list[measured.Record] = []
     for file in benches:
@@ -82,6 +85,13 @@ def report(
         emit_json([{**record, "sorts": [sort.name for s in contents.subjects for sort in s.sorts]}])
     else:
         click.echo(f"wrote {path}")
+
+
+def _bundle(folder: Path, names: tuple[str, ...], trusted: bool) -> Contents:
+    """What a page shows of a bundle; epilogues that only its manifest knows are refused unless they are trusted."""
+    if not trusted:
+        refuse(folder, bundles.epilogues(folder, names))
+    return bundles.contents(folder, names)
 
 
 def _contents(names: tuple[str, ...]) -> Contents:

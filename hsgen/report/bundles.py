@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from hsgen import bundle
@@ -10,8 +10,18 @@ from hsgen import target as target_files
 from hsgen.errors import Usage
 from hsgen.manifest import MANIFEST, Entry, Manifest, again
 from hsgen.report.page import Contents, Subject
-from hsgen.store import read_manifest
+from hsgen.store import read_manifest, sizes
 from hsgen.target import Target
+
+
+def epilogues(folder: Path, names: Sequence[str]) -> dict[str, str]:
+    """Return the epilogues of the targets that a page would show, by their names; nothing is rendered.
+
+    Raises:
+        Usage: as `contents`.
+    """
+    manifest = _manifest(folder)
+    return {t.name: manifest.targets[t.name].choice.epilogue for t in _targets(folder, manifest, names)}
 
 
 def contents(folder: Path, names: Sequence[str]) -> Contents:
@@ -20,13 +30,11 @@ def contents(folder: Path, names: Sequence[str]) -> Contents:
     Raises:
         Usage: there is no bundle, it lacks a target or a file, or a target of it must be given as a file.
     """
-    manifest = read_manifest(folder)
-    if manifest is None:
-        raise Usage(f"{folder}: no bundle there; name a folder with a {MANIFEST}")
+    manifest = _manifest(folder)
     if not manifest.targets:
         raise Usage(f"{folder}: holds no target, so there is nothing to show; generate one into it")
     subjects = [_subject(folder, manifest.targets[t.name], t) for t in _targets(folder, manifest, names)]
-    common = _sizes(folder, manifest.common)
+    common = sizes(folder, manifest.common)
     rows = [
         ("made by", f"hsgen {manifest.version}"),
         ("C names begin with", manifest.prefix),
@@ -35,6 +43,12 @@ def contents(folder: Path, names: Sequence[str]) -> Contents:
     ]
     one = subjects[0].target.name if names and len(subjects) == 1 else "all targets"
     return Contents(title=f"Bundle: {one}", subjects=subjects, bundle=rows, common=common)
+
+
+def _manifest(folder: Path) -> Manifest:
+    if (manifest := read_manifest(folder)) is None:
+        raise Usage(f"{folder}: no bundle there; name a folder with a {MANIFEST}")
+    return manifest
 
 
 def _targets(folder: Path, manifest: Manifest, names: Sequence[str]) -> list[Target]:
@@ -53,16 +67,5 @@ def _targets(folder: Path, manifest: Manifest, names: Sequence[str]) -> list[Tar
 def _subject(folder: Path, entry: Entry, found: Target) -> Subject:
     have = entry.choice
     return Subject(
-        target=found, sorts=bundle.sorts(found, again(found, have)), apis=have.apis, files=_sizes(folder, entry.files)
+        target=found, sorts=bundle.sorts(found, again(found, have)), apis=have.apis, files=sizes(folder, entry.files)
     )
-
-
-def _sizes(folder: Path, files: Mapping[str, str] | Iterable[str]) -> list[tuple[str, int]]:
-    """The files of a bundle with their bytes on disk."""
-    found = []
-    for path in sorted(files):
-        try:
-            found.append((path, (folder / path).stat().st_size))
-        except OSError as e:
-            raise Usage(f"{folder / path}: cannot be read ({e.strerror}); make it again with hsgen generate") from None
-    return found

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from hsgen import target
 from hsgen.arches import KINDS
 from hsgen.errors import Usage
+from hsgen.paths import shown, target_problem
 from hsgen.spec import TITLES
 from hsgen.suggest import suggest
 from hsgen.suggest.facts import Facts
@@ -46,9 +47,8 @@ def check(name: str) -> None:
     """
     if name in target.names():
         raise Usage(f"target {name}: comes with hsgen; give the file another name")
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name) or not plain(name + "/"):
-        hint = "use letters, digits, '.', '_' and '-', a letter or digit first, and leave out the word hs"
-        raise Usage(f"target {name!r}: cannot name files; {hint}")
+    if problem := target_problem(name):
+        raise Usage(f"target {shown(repr(name))}: {problem[0]}; {problem[1]}")
 
 
 def written(q: Query, name: str) -> str:

@@ -146,7 +146,7 @@ def test_without_a_compiler_words_are_kept(made: Path, run: Run, tmp_path: Path)
     before = snapshot(made)
     for glsl in ("", fake(tmp_path, "exit 1")):
         code, out, err = run(*GENERATE, "-o", made, glsl=glsl)
-        assert code == 0 and out == f"{made} is up to date\n" and not err
+        assert code == 0 and out.startswith(f"{made} is up to date\n") and not err
         assert snapshot(made) == before
 
 
@@ -217,14 +217,14 @@ def test_changed_words_are_found_and_replaced(made: Path, run: Run) -> None:
         code, _, err = run(*CHECK, "-o", made, glsl=glsl)
         assert code == 1 and f"stale {WORDS}" in err
     code, out, err = run(*GENERATE, "-o", made)
-    assert code == 0 and out == f"wrote {made / WORDS}\n" and not err
+    assert code == 0 and out.startswith(f"wrote {made / WORDS}\nSHA-256") and not err
     assert snapshot(made) == before
 
 
 def test_words_that_are_not_the_compilers_are_stale(made: Path, run: Run) -> None:
     """Neither the file nor the manifest alone is believed where the compiler is at hand."""
     text = (made / WORDS).read_text()
-    (made / WORDS).write_text(text.replace("0x7230203u", "0x7230204u").replace("119734787u", "119734788u"))
+    (made / WORDS).write_text(re.sub(r"(119734787u,\d+u),\d+u", r"\1,7u", text))  # another generator
     manifest = (made / "manifest.json").read_text()
     wrong = digest((made / WORDS).read_bytes())
     (made / "manifest.json").write_text(manifest.replace(digest(text.encode()), wrong))
@@ -398,7 +398,12 @@ def test_a_bundle_without_targets_still_compiles(made: Path, run: Run) -> None:
 def test_a_bundle_of_the_first_schema_is_read_and_refreshed(run: Run, tmp_path: Path) -> None:
     """Version 0.1.0 wrote kernels and plans, no C files."""
     folder, kernels = tmp_path / "bundle", "targets/cpu/kernels/opencl/merge_u32.cl"
-    old = {"LICENSE": b"free\n", "README.md": b"read\n", kernels: b"// sort\n", "targets/cpu/gone.txt": b"old\n"}
+    old = {
+        "LICENSE": b"free\n",
+        "README.md": b"read\n",
+        kernels: b"// sort\n",
+        "targets/cpu/plans/radix_u64.json": b"old\n",
+    }
     for path, data in old.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_bytes(data)
@@ -421,5 +426,5 @@ def test_a_bundle_of_the_first_schema_is_read_and_refreshed(run: Run, tmp_path: 
     new = json.loads((folder / "manifest.json").read_text())
     assert new["schema"] == 3 and new["prefix"] == "hs"
     assert new["targets"]["cpu"]["keys"] == ["u32"] and new["targets"]["cpu"]["sorts"] == ["merge_u32"]
-    assert not (folder / "targets/cpu/gone.txt").exists()
+    assert not (folder / "targets/cpu/plans/radix_u64.json").exists()
     assert (folder / "include/hs/hs_targets.h").read_text().count("extern const hs_sort ") == 2

@@ -18,6 +18,7 @@ from hsgen.backends.hosts import Host
 from hsgen.cli import main, places
 from hsgen.errors import Usage, Wrong
 from hsgen.keys import PLAIN, TYPES, VALUES, Form
+from hsgen.manifest_parser import parse_manifest
 from hsgen.oracle import ordered
 from hsgen.plan import Options
 
@@ -100,7 +101,7 @@ def test_manifests_of_older_schemas_mean_plain_keys(tmp_path: Path, schema: int)
     for word in ("values", "orders", "features"):
         del raw["targets"]["intel-gen8"][word]
     (tmp_path / "manifest.json").write_text(json.dumps(raw))
-    choice = manifest.parse_manifest((tmp_path / "manifest.json").read_bytes(), "here").targets["intel-gen8"].choice
+    choice = parse_manifest((tmp_path / "manifest.json").read_bytes(), "here").targets["intel-gen8"].choice
     assert (choice.values, choice.orders, choice.features) == (("none",), ("ascending",), ())
     assert choice.form() == PLAIN
     assert main(["generate", "-o", str(tmp_path)]) == 0  # brings the manifest up to date

@@ -37,11 +37,12 @@ def test_a_bundle_keeps_its_epilogue(file: Path, tmp_path: Path, capsys: pytest.
     assert plan["epilogue"] == {"words": 1, "words_per_key": 0} and plan["steps"][-1]["kernel"] == "epilogue"
     assert "epilogue" in (folder / "targets/generic/kernels/cuda/auto_u32.cu").read_text(encoding="utf-8")
     for again in ([], target, ("-t", "generic", "--key", "u64")):  # without the file
-        assert generate(folder, *again) == 0
-        assert main(["check", "-o", str(folder)]) == main(["check", "-o", str(folder), "--epilogue", str(file)]) == 0
+        assert generate(folder, *again, "--trust-epilogue") == 0
+        for known in ("--trust-epilogue", f"--epilogue={file}"):
+            assert main(["check", "-o", str(folder), known]) == 0
     file.write_text(COUNT.replace("!= 0u", "== 0u"), encoding="utf-8")
     capsys.readouterr()
-    assert main(["check", "-o", str(folder)]) == 0
+    assert main(["check", "-o", str(folder), "--trust-epilogue"]) == 0
     assert main(["check", "-o", str(folder), "--epilogue", str(file)]) == 1
     said = capsys.readouterr().err
     assert f"has another epilogue than {file}; run: hsgen generate -t generic --epilogue {file} -o {folder}" in said
@@ -65,7 +66,7 @@ def test_a_manifest_with_a_wrong_epilogue_is_refused(
     manifest = tmp_path / "a" / "manifest.json"
     manifest.write_text(manifest.read_text(encoding="utf-8").replace("endmacro", "end"), encoding="utf-8")
     capsys.readouterr()
-    assert main(["check", "-o", str(tmp_path / "a")]) == 2
+    assert main(["check", "-o", str(tmp_path / "a"), "--trust-epilogue"]) == 2
     assert "epilogue: line" in capsys.readouterr().err
 
 

@@ -37,7 +37,7 @@ def test_a_fragment_says_what_it_asks_for() -> None:
         ("{% set changes_keys = true %}{% macro epilogue(key, before) %}{% endmacro %}", "leave out one"),
         ("{% macro epilogue(i) %}\xe4{% endmacro %}", "ASCII"),
         ("{% include 'keys.j2' %}{% macro epilogue(i) %}{% endmacro %}", "no loader"),
-        ("{% macro epilogue(key) %}{{ key(1) }}{% endmacro %}", "not callable"),
+        ("{% macro epilogue(key) %}{{ key(1) }}{% endmacro %}", "not safely callable"),
     ],
 )
 def test_wrong_fragments_are_refused_in_one_line(text: str, said: str) -> None:

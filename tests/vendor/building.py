@@ -93,12 +93,9 @@ def _bundle(targets: tuple[str, ...], prefix: str, apis: tuple[str, ...], keys: 
 
 
 def sources(place: Path) -> list[Path]:
-    """The C files of a bundle, as the line in its README names them."""
-    return [
-        *sorted(place.glob("src/*.c")),
-        *sorted(place.glob("targets/*/*.c")),
-        *sorted(place.glob("targets/*/spirv/*.c")),
-    ]
+    """The C files of a bundle, as the lists in it name them."""
+    named = {line for list_ in place.glob("sources/*.txt") for line in list_.read_text(encoding="utf-8").splitlines()}
+    return [place / name for name in sorted(named) if name.endswith(".c")]
 
 
 @cache

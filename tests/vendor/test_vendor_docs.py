@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import re
+import shutil
 import sys
 from functools import cache
 from pathlib import Path
@@ -151,11 +152,15 @@ def test_readme_of_a_bundle_names_what_it_has(prefix: str, apis: tuple[str, ...]
 
 
 def test_readme_line_builds(tmp_path: Path) -> None:
-    """The line in a bundle's README, with its example as the program."""
+    """The line in a bundle's README, with its example as the program; a file that was put there is not compiled."""
     need("cc")
     opencl()
     place = bundle("generic")
-    (line,) = re.findall(r"^- One line: `(.*)`$", (place / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    (line,) = re.findall(r"^- With OpenCL: `(.*)`$", (place / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    place = Path(shutil.copytree(place, tmp_path / "sorts"))
+    for wrong in ("src/x.c", "targets/x/x.c", "targets/generic/spirv/x.c"):
+        (place / wrong).parent.mkdir(exist_ok=True)
+        (place / wrong).write_text("#error this is compiled\n", encoding="utf-8")
     run("sh", "-c", line.replace("program.c", "examples/sort_opencl.c") + f" -o {tmp_path / 'sort'}", cwd=place)
 
 

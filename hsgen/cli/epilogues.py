@@ -1,0 +1,53 @@
+"""Epilogues that only the manifest of a bundle knows: anyone may have written them, so none is rendered unasked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from shlex import quote
+
+import click
+
+from hsgen.cli.common import fragment
+from hsgen.errors import Usage, Wrong
+from hsgen.manifest import Manifest
+
+_UNKNOWN = (
+    "has an epilogue that only the manifest knows; give its file with --epilogue, or let --trust-epilogue render it"
+)
+trust_option = click.option(
+    "--trust-epilogue",
+    "trusted",
+    is_flag=True,
+    help="Render, in a sandbox, an epilogue that only the manifest of the bundle knows.",
+)
+
+
+def unknown(texts: Mapping[str, str], given: str) -> tuple[str, ...]:
+    """Return the names of the targets whose epilogue is none and not the text that was given."""
+    return tuple(name for name, text in texts.items() if text not in ("", given))
+
+
+def refuse(folder: Path, texts: Mapping[str, str], given: str = "") -> None:
+    """Refuse to render epilogues that only the manifest knows.
+
+    Raises:
+        Usage: one of the targets has such an epilogue.
+    """
+    if names := unknown(texts, given):
+        raise Usage(*(f"{folder}: target {name}: {_UNKNOWN}" for name in names))
+
+
+def same(folder: Path, manifest: Manifest, file: Path) -> None:
+    """Say no if a target of the bundle has another epilogue than the file.
+
+    Raises:
+        Usage: the file cannot be read, or holds no epilogue.
+        Wrong: a target has another one, or none.
+    """
+    text = fragment(file)
+    for name, entry in manifest.targets.items():
+        if entry.choice.epilogue != text:
+            has = "another epilogue than" if entry.choice.epilogue else "no epilogue, not that of"
+            again = f"hsgen generate -t {quote(name)} --epilogue {quote(str(file))} -o {quote(str(folder))}"
+            raise Wrong(f"{folder}: target {name} has {has} {file}; run: {again}")

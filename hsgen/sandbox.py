@@ -1,0 +1,198 @@
+"""Rendering the template of an epilogue: a process of its own, without any of Python's names and with little time.
+
+A fragment may come from a bundle that others made.  Jinja's immutable sandbox keeps it from Python's objects; this
+process has no more than `CPU_SECONDS` and `MEMORY` where the system keeps to limits, and neither opens a file nor
+starts a program.  It takes a template on stdin and answers with a line of JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable
+from types import MethodType
+from typing import Any
+
+import jinja2
+from jinja2.runtime import LoopContext, Macro
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+CPU_SECONDS = 1
+MEMORY = 256 << 20
+OUTPUT = 1 << 16
+"""The greatest length of what a fragment gives, and of any text within it."""
+MACRO = "epilogue"
+SETTINGS = ("report_words", "report_words_per_key", "changes_keys")
+VALUE_WORDS = 4  # of the largest value, of 16 bytes
+_FILTERS = ("abs", "default", "first", "format", "indent", "int", "join", "last", "length", "list", "lower", "max")
+_MORE_FILTERS = ("min", "replace", "reverse", "string", "sum", "trim", "upper")
+_ITERATIONS = 100_000
+_AUDITED = ("compile", "exec", "code.__new__", "object.__getattr__")
+"""What Python says to audit hooks of a template that does what it may."""
+_WARM = (
+    "{% macro epilogue(i) %}{% for j in range(1) %}{{ loop.index ~ 'x' }}{% endfor %}{% endmacro %}",
+    "{{ x }}",
+    "{%",
+)
+"""Templates, wrong ones too, for which Jinja imports what it imports late, while files can still be opened."""
+
+
+class Refused(Exception):
+    """What a fragment may not do."""
+
+
+class _Sandbox(ImmutableSandboxedEnvironment):
+    """Jinja without attributes but those of `loop`, without callables but macros and what is handed in."""
+
+    intercepted_binops = frozenset(ImmutableSandboxedEnvironment.default_binop_table)
+
+    def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
+        """Whether a template may see an attribute: those of `loop` alone."""
+        return isinstance(obj, LoopContext) and not attr.startswith("_")
+
+    def is_safe_callable(self, obj: Any) -> bool:
+        """Whether a template may call something; what is undefined says so itself."""
+        if isinstance(obj, MethodType):
+            return isinstance(obj.__self__, LoopContext)
+        return isinstance(obj, (Macro, LoopContext, jinja2.Undefined)) or getattr(obj, "__module__", "") == __name__
+
+    def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
+        """Return what an operator makes of two values, of 64 bits or of a bounded length.
+
+        Raises:
+            Refused: it would be more, or is for numbers alone.
+        """
+        numbers = isinstance(left, (int, float)) and isinstance(right, (int, float))
+        if not numbers and operator != "+":
+            raise Refused(f"{operator} is for numbers; join texts by ~")
+        if operator == "**" and not (abs(left) < 2**32 and 0 <= right <= 64):
+            raise Refused("** gives a number beyond 64 bits")
+        out = super().call_binop(context, operator, left, right)
+        if (numbers and abs(out) > 2**64) or (not numbers and len(out) > OUTPUT):
+            raise Refused(f"{operator} gives a number beyond 64 bits, or more than {OUTPUT} characters")
+        return out
+
+
+def _range() -> Callable[..., range]:
+    left = _ITERATIONS
+
+    def bounded(*bounds: int) -> range:
+        nonlocal left
+        made = range(*bounds)
+        if not all(-(2**31) <= b < 2**31 for b in bounds) or len(made) > left:
+            raise Refused(f"range goes through more than {_ITERATIONS} numbers in all")
+        left -= len(made)
+        return made
+
+    return bounded
+
+
+def _environment() -> jinja2.Environment:
+    env = _Sandbox(
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,
+    )
+    env.globals = {"range": _range()}
+    env.filters = {name: env.filters[name] for name in (*_FILTERS, *_MORE_FILTERS)}
+    return env
+
+
+def place(name: str) -> str:
+    """Return what stands in a call's statements for an argument."""
+    return f"\1{name}\2"
+
+
+def _value(word: int = 0) -> str:
+    if type(word) is not int or not 0 <= word < VALUE_WORDS:
+        raise Refused(f"value takes the number of a word, from 0 to {VALUE_WORDS - 1}")
+    return place(f"value{word}")
+
+
+def _report(word: Any = 0) -> str:
+    return f"report[({word})]"
+
+
+def _argument(name: str) -> Any:
+    return {"value": _value, "report": _report}.get(name) or place(name)
+
+
+def read(text: str) -> dict[str, Any]:
+    """Return what a fragment says: the arguments of its macro, its settings, and the statements of a call.
+
+    There is `macro` alone, false, where the fragment has no macro of the name.
+
+    Raises:
+        Exception: the fragment is wrong, or does what it may not; whatever Jinja and Python raise.
+    """
+    made: Any = _environment().from_string(text).module
+    macro = getattr(made, MACRO, None)
+    if not isinstance(macro, Macro):
+        return {"macro": False}
+    body = str(macro(*(_argument(name) for name in macro.arguments)))
+    if len(body) > OUTPUT:
+        raise Refused(f"it gives more than {OUTPUT} characters")
+    settings = {word: getattr(made, word, 0) for word in SETTINGS}
+    for word, value in settings.items():
+        if type(value) not in (int, bool):
+            settings[word] = repr(value)[:40] if isinstance(value, str) else type(value).__name__
+    return {"macro": True, "arguments": list(macro.arguments), "settings": settings, "body": body}
+
+
+def answer(text: str) -> dict[str, Any]:
+    """Return what `read` says, or one line about what is wrong as `error`."""
+    try:
+        return read(text)
+    except Exception as e:
+        return {"error": _line(e)}
+
+
+def confine() -> None:
+    """Take from this process the time, the memory and the means that no fragment needs."""
+    try:
+        import resource
+    except ImportError:  # Windows has none; the time is limited from outside
+        pass
+    else:
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        seconds = int(used.ru_utime + used.ru_stime) + 1 + CPU_SECONDS
+        limits = {"CPU": seconds, "AS": MEMORY, "FSIZE": 0, "CORE": 0, "NPROC": 0}
+        for name, most in limits.items():
+            kind = getattr(resource, f"RLIMIT_{name}", None)
+            if kind is not None:
+                try:
+                    resource.setrlimit(kind, (most, most))
+                except (OSError, ValueError):
+                    continue  # a system without this limit, or with a lower one
+    sys.addaudithook(_audit)
+
+
+def _audit(event: str, _: tuple[Any, ...]) -> None:
+    if event not in _AUDITED:
+        raise Refused(f"{event} is not for epilogues")
+
+
+def _line(error: BaseException) -> str:
+    """One printable line about an error."""
+    if isinstance(error, MemoryError):
+        return f"takes more than {MEMORY >> 20} MB of memory"
+    text = str(error) if not isinstance(error, RecursionError) else "is nested too deeply"
+    where = f"line {error.lineno}: " if isinstance(error, jinja2.TemplateSyntaxError) else ""
+    said = f"{where}{text or type(error).__name__}"[:200]
+    return "".join(c if c.isascii() and c.isprintable() else "?" for c in re.sub("[\1\2]", "", said))
+
+
+def main() -> None:
+    """Read a template from stdin, and answer."""
+    text = sys.stdin.buffer.read().decode("ascii")
+    for some in _WARM:
+        answer(some)
+    confine()
+    sys.stdout.write(json.dumps(answer(text)) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,44 @@
+"""Bundles of a few files that nothing renders, for tests of what is done with them on disk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from hsgen.bundle import Files
+from hsgen.manifest import Choice, Entry, Manifest, digest
+from hsgen.store import Change, update
+
+CHOICE = Choice(keys=("u32",), apis=("opencl",), algorithms=("merge",))
+
+
+def bundle(targets: Mapping[str, str], prefix: str = "hs") -> tuple[Files, Manifest]:
+    """Return a bundle with these targets, each with a text that its files hold."""
+    shared = {"LICENSE": b"free\n", f"src/{prefix}.c": " ".join(sorted(targets)).encode()}
+    files: Files = dict(shared)
+    entries = {}
+    for name, text in targets.items():
+        paths = [f"targets/{name}/{name}.c", f"targets/{name}/kernels/opencl/merge_u32.cl"]
+        own = {path: f"{text} in {path}\n".encode() for path in paths}
+        hashes = {path: digest(data) for path, data in own.items()}
+        entries[name] = Entry(choice=CHOICE, sorts=("merge_u32",), spirv={}, files=hashes)
+        files |= own
+    common = {path: digest(data) for path, data in shared.items()}
+    return files, Manifest(version="0", prefix=prefix, common=common, targets=entries)
+
+
+def write(folder: Path, targets: Mapping[str, str], note: Callable[[str], None] = lambda line: None) -> Change:
+    """Make a folder such a bundle."""
+    return update(folder, lambda old: bundle(targets), note=note)
+
+
+def state(folder: Path) -> dict[str, bytes | None]:
+    """Return everything below a folder: files with their content, folders, and links as what they point to."""
+    return {
+        p.relative_to(folder).as_posix(): str(p.readlink()).encode()
+        if p.is_symlink()
+        else p.read_bytes()
+        if p.is_file()
+        else None
+        for p in sorted(folder.rglob("*"))
+    }
