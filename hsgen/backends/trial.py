@@ -125,7 +125,7 @@ def _attempt(device: str, sort: Sort, source: Source, kernels: Sequence[str], se
             return f"did not end within {seconds:g} seconds"
     if done.returncode in (0, REPORTED):
         return None
-    if BEGUN not in done.stdout.split():
+    if 0 < done.returncode < 256 and BEGUN not in done.stdout.split():
         said = (done.stderr.split("\n")[-2:-1] or [""])[0]
         raise Unavailable(f"no process can be started that compiles: {_how(done.returncode)}, {said or 'no word'}")
     return f"ended with {_how(done.returncode)}\n{done.stderr}"

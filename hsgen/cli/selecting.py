@@ -27,7 +27,7 @@ def choose(
     *,
     able: bool = True,
 ) -> hosts.Host:
-    """Return the device of `found` (OpenCL's if None) that `selection.pick` returns; report it where there are several.
+    """Return the device of `found` (OpenCL's if None) that `selection.pick` returns; report it where others would do.
 
     Raises:
         Usage: the name is that of several devices, or empty.
@@ -37,6 +37,6 @@ def choose(
     if found is None and not shown:
         raise Unavailable(f"no OpenCL device; {toolchain.how_to_get_one()}")
     host = selection.pick(device, shown, target, sorts, able=able)
-    if device is None and len(shown) > 1:
+    if device is None and len(selection.candidates(shown, target)) > 1:
         click.echo(f"device: {selection.specification(host, shown)}", err=True)
     return host
