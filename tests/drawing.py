@@ -40,8 +40,11 @@ hs_add({{ report(0) }}, hs_bits({{ key }}, 0));
 
 @dataclass(frozen=True, kw_only=True)
 class Bounds:
-    """What targets are drawn for: the widths of subgroups that a device offers, the sizes that keep compilers quick,
-    and whether some devices launch few work-groups in one dimension."""
+    """What targets are drawn for.
+
+    widths: of the subgroups that a device offers.  height, items, lanes: sizes that keep compilers quick.  small_grids:
+    whether some devices launch few work-groups in one dimension.
+    """
 
     widths: tuple[int, ...] = (4, 8, 16, 32, 64)
     api: str = "opencl"
