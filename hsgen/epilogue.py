@@ -11,13 +11,12 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from hsgen import sandbox
+from hsgen import folders, processes, sandbox
 from hsgen.device import Device
 from hsgen.errors import Usage
 from hsgen.keys import Form, KeyType
@@ -76,15 +75,8 @@ def _read(text: str) -> Mapping[str, Any]:
     if not text.isascii() or not all(c.isprintable() or c in "\n\t" for c in text):
         raise Usage(f"epilogue: holds other characters than ASCII, which not every API's compiler reads; {_HINT}")
     try:
-        done = subprocess.run(
-            [sys.executable, "-P", "-m", sandbox.__name__],
-            input=text,
-            capture_output=True,
-            encoding="utf-8",
-            errors="replace",
-            timeout=_SECONDS,
-            check=False,
-        )
+        with folders.scratch() as folder:
+            done = processes.run(processes.python(sandbox.__name__), _SECONDS, folder, text)
     except subprocess.TimeoutExpired:
         raise Usage(f"epilogue: is not rendered within {_SECONDS} s; {_HINT}") from None
     if done.returncode:

@@ -29,6 +29,11 @@ def python(module: str, *arguments: str) -> list[str]:
     return [sys.executable, "-P", "-m", module, *arguments]
 
 
+def has_interpreter() -> bool:
+    """Whether `python` names a Python interpreter; inside another program, or frozen, it names that program."""
+    return not getattr(sys, "frozen", False) and Path(sys.executable or "").name.startswith(("python", "pypy"))
+
+
 def environment(**variables: str) -> dict[str, str]:
     """Return the variables for another program: this process's own and `variables`.
 

@@ -16,7 +16,6 @@ import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 
 from hsgen import folders, processes
 from hsgen.backends.compiling import build, keep_log, options
@@ -116,7 +115,7 @@ def _attempt(device: str, sort: Sort, source: Source, kernels: Sequence[str], se
     text = source.text if len(kernels) == len(sort.kernels) else source.only(*kernels)
     request = {"device": device, "text": text, "kernels": list(kernels), "lanes": sort.lanes > 1}
     request |= {"option": source.option, "optimized": source.optimized}
-    if getattr(sys, "frozen", False) or not Path(sys.executable or "").name.startswith(("python", "pypy")):
+    if not processes.has_interpreter():
         raise Unavailable("kernels are compiled in this process, which is no Python interpreter that starts another")
     with folders.scratch() as folder:  # what the other process leaves there goes with it
         try:

@@ -155,7 +155,11 @@ def test_a_default_for_keys_that_a_target_does_not_sort() -> None:
             + MERGE.replace("merge.u32", "merge.u32.low").replace("height = 4", "height = 2"),
             "sort.u32: two of the algorithms have a kernel block_sort_4; give them the same shape",
         ),
-        ("[radix.u32.bits4]", "[radix.u32.Bits-4]", "radix.u32.Bits-4: cannot name a variant; use lower-case letters"),
+        (
+            "[radix.u32.bits4]",
+            "[radix.u32.Bits-4]",
+            "radix.u32.Bits-4: cannot name a variant; use up to 32 lower-case letters",
+        ),
         (
             "[radix.u32.bits4]\nbits = 4",
             "[radix.u32.bits4]\nbits = 12",

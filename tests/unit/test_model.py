@@ -103,7 +103,7 @@ def inputs(p: merge.Params, n: int, rng: np.random.Generator) -> NDArray[np.unsi
     keys = rng.integers(0, top, (5, n + GUARD), dtype, endpoint=True)
     keys[1] %= max(2, n // 4)
     keys[2] %= 2
-    keys[3] = np.where(rng.random(n + GUARD) < rng.random(), 0, top)
+    keys[3] = np.where(rng.random(n + GUARD) < rng.random(), dtype.type(0), dtype.type(top))
     keys[4] = top
     return keys
 
