@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hsgen.errors import Usage
-from hsgen.keys import KEYS
+from hsgen.keys import KEYS, KeyType
 from hsgen.suggest.facts import Choice, Facts, Table, facts
-from hsgen.suggest.fitting import fitted
+from hsgen.suggest.fitting import fitted, launched
 from hsgen.suggest.merging import merge
 from hsgen.suggest.sorting import auto, radix
 from hsgen.suggest.summing import VARIANTS, scan
@@ -40,9 +40,8 @@ def suggest(f: Facts, keys: Sequence[str] = WIDTHS) -> dict[str, Table]:
             merges[f"merge.{name}"] = shape
         if digits:
             radices[f"radix.{name}"] = digits
-        have = ("merge",) * bool(shape) + ("radix",) * bool(digits)
-        if have:
-            autos[f"sort.{name}"] = auto(f, key.bytes, width, have)
+        if shape or digits:
+            autos[f"sort.{name}"] = _auto(f, key, width, shape, digits)
         if key.bytes == 8 and not f.device.int64:
             continue  # sums of pairs of words
         for variant, (columns, exclusive) in VARIANTS.items():
@@ -51,3 +50,16 @@ def suggest(f: Facts, keys: Sequence[str] = WIDTHS) -> dict[str, Table]:
     if not autos:
         raise Usage(f"local_bytes = {f.device.local_bytes}: no shape fits so little local memory; give what it has")
     return {**merges, **radices, **autos, **scans}
+
+
+def _auto(f: Facts, key: KeyType, width: int, shape: Table | None, digits: Table | None) -> Table:
+    """Return the table ``[sort.KEY]`` for the tables of merges and radix sorts, with crossovers that grids reach."""
+    most = launched("merge", key, shape, f.device) if shape else 0
+    made = auto(f, key.bytes, width, ("merge",) * bool(shape) + ("radix",) * bool(digits))
+    if shape and digits and made["upto"].value:
+        if launched("radix", key, digits, f.device) <= min(most, *made["upto"].value):
+            return auto(f, key.bytes, width, ("merge",))
+        for name in ("upto", "upto_values"):
+            if name in made and max(made[name].value) > most:
+                made[name] = Choice([most], "as many as the device's grids serve")
+    return made

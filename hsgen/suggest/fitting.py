@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from hsgen import sorts
 from hsgen.algorithms import ALGORITHMS
 from hsgen.device import Device
 from hsgen.keys import KeyType
@@ -20,6 +21,13 @@ def fitted(algorithm: str, key: KeyType, table: Table, device: Device) -> Table 
         if not made.problems(made.params(key, {name: choice.value for name, choice in tried.items()}), device):
             return tried
     return None
+
+
+def launched(algorithm: str, key: KeyType, table: Table, device: Device) -> int:
+    """Return the greatest count whose grids the device launches for a table."""
+    made = ALGORITHMS[algorithm]
+    params = made.params(key, {name: choice.value for name, choice in table.items()})
+    return sorts.within(made.plan(params), device.groups).max_n
 
 
 def _smaller(algorithm: str, table: Table) -> Iterator[Table]:

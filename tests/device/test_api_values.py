@@ -129,7 +129,7 @@ def test_a_target_without_such_a_sort_gives_way_to_the_generic_one(
 ) -> None:
     merging = target.parse("\n".join(x for x in SMALL.split("[radix.u32]")[:1]), "small", "small.toml")
     monkeypatch.setattr("hsgen.opencl.hosts.target_for", lambda host, all_: merging)
-    monkeypatch.setattr("hsgen.backends.runner.Compiled", lambda context, sort: None)  # which takes seconds
+    monkeypatch.setattr("hsgen.backends.runner.Compiled", lambda context, sort, source: None)  # which takes seconds
     assert Sorter(made.context, "f32").target == "small"
     assert Sorter(made.context, "u8").target == "generic"
     with pytest.raises(Usage, match="value packed: goes with keys of 32 bits, not with u64"):
@@ -137,7 +137,7 @@ def test_a_target_without_such_a_sort_gives_way_to_the_generic_one(
 
 
 def test_words_for_values_and_orders(made: Sorters, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hsgen.backends.runner.Compiled", lambda context, sort: None)
+    monkeypatch.setattr("hsgen.backends.runner.Compiled", lambda context, sort, source: None)
     for given, name in (
         (4, "v4"),
         (np.float64, "v8"),

@@ -212,7 +212,9 @@ def test_a_bundle_of_another_text_is_no_substitute_for_a_compiler(
 ) -> None:
     """Its words would be of other kernels, and none can be made: say so, and build nothing without them."""
     found = target.find("generic")
-    entry = Entry(choice=choose(found, [], ["vulkan"], []), sorts=(), spirv={"merge_u32": Compiled("0", "x")}, files={})
+    entry = Entry(
+        choice=choose(found, [], ["vulkan"], []), sorts=(), spirv={"merge_u32": Compiled("0" * 64, "x")}, files={}
+    )
     old = Manifest(version="0", prefix="hs", common={}, targets={"generic": entry})
     monkeypatch.setattr(native.bundle.spirv, "compiler", lambda: None)
     with pytest.raises(Unavailable, match=r"no GLSL compiler for targets/generic/spirv/merge_u32\.c"):

@@ -52,6 +52,8 @@ def test_the_embedded_device(embedded: Host, tmp_path: Path, capsys: pytest.Capt
 
 @pytest.mark.device
 def test_a_device_without_subgroups(pocl: Host, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    if pocl.shuffle:
+        pytest.skip(f"PoCL {pocl.driver} has subgroups")
     found = target.find(str(probed(tmp_path, capsys, "--api", "opencl", "--device", pocl.platform)))
     assert found.device.subgroups == (1,) and not found.device.shuffle
     assert {p.subgroup for (label, _), p in found.choices.items() if not label.startswith("scan")} == {1}
