@@ -80,7 +80,7 @@ def validate(
             "--large goes with neither --full nor --record, which are about many small cases; leave it out there"
         )
     if wanted.epilogue:
-        _supplied(wanted.epilogue, record)
+        _supplied(wanted.epilogue, record, large)
     with required(require):
         drive = places.Drive(
             target=name,
@@ -105,8 +105,10 @@ def validate(
         places.replace(file, text, "nothing was recorded")
 
 
-def _supplied(text: str, record: bool) -> None:
-    """Refuse epilogues that change what is compared, and evidence about them."""
+def _supplied(text: str, record: bool, large: int | None) -> None:
+    """Refuse epilogues that change what is compared, evidence about them, and counts that only digests compare."""
+    if large is not None:
+        raise Usage("--epilogue: is not known to the digests that --large compares; leave out one of them")
     if record:
         raise Usage("--epilogue: is no form of a target's sorts that evidence could be about; leave out --record")
     if parsed(text).changes_keys:

@@ -52,8 +52,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             ["probe", "--query", "tiny.json", "-o", "cpu.toml"],
             "target cpu: comes with hsgen; give the file another name",
         ),
-        (["probe", "--query", "tiny.json", "-o", "a b.toml"], "target 'a b': cannot name files; use letters, digits"),
-        (["probe", "--query", "tiny.json", "-o", "hs_x.toml"], "target 'hs_x': holds what a bundle's prefix replaces"),
+        (
+            ["probe", "--query", "tiny.json", "-o", "a b.toml"],
+            "target 'a b': cannot name files; use lower-case letters",
+        ),
+        (
+            ["probe", "--query", "tiny.json", "-o", "hs_x.toml"],
+            "target 'hs_x': cannot name files; use lower-case letters",
+        ),
         (["probe", "--query", "tiny.json", "-o", "kept.toml"], "kept.toml: is there already; replace it with --force"),
         (["probe", "--query", "none.json", "-o", "x.toml"], "none.json: cannot be read (No such file or directory)"),
         (["probe", "--query", "broken.json", "-o", "x.toml"], "broken.json: is not UTF-8 text"),

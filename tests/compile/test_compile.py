@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -143,7 +144,7 @@ def test_a_compiler_that_crashes_or_has_no_time_is_told(monkeypatch: pytest.Monk
     assert {r.problem for r in done.results} == {"takes longer than 0.01 seconds"}
     (folder / "program").write_text("#!/bin/sh\nkill -SEGV $$\n", encoding="utf-8")
     (folder / "program").chmod(0o755)
-    monkeypatch.setattr(cuda.sys, "executable", str(folder / "program"))
+    monkeypatch.setattr(sys, "executable", str(folder / "program"))
     planned, _ = planner.jobs(found, sorts, [("cuda", "sm_80")])
     (done,) = jobs.run(planned, 1, 30)
     assert all("NVRTC" in (r.problem or "") and "crashes with signal 11" in (r.problem or "") for r in done.results)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -98,7 +99,7 @@ def test_wheel_holds_what_it_should(wheel: Path) -> None:
     needed = {
         line.split()[1] for line in meta.splitlines() if line.startswith("Requires-Dist:") and "extra" not in line
     }
-    assert {n.split(">")[0].lower() for n in needed} == DEPENDENCIES
+    assert {re.split("[<>]", n)[0].lower() for n in needed} == DEPENDENCIES
     assert any(n.endswith("LICENSE") for n in names) and "hsgen/py.typed" in names
 
 

@@ -17,8 +17,19 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 
 LAYERS = (
     (
-        *("errors", "keys", "networks", "resources", "tables", "device", "paths", "interrupts", "tree", "lock"),
-        *("documents", "folders", "processes"),
+        "errors",
+        "keys",
+        "networks",
+        "tables",
+        "device",
+        "documents",
+        "folders",
+        "interrupts",
+        "lock",
+        "paths",
+        "processes",
+        "resources",
+        "tree",
     ),
     ("arches", "cubin", "matching"),
     ("spec",),
