@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NoReturn
 
 import pytest
+from fast import FAST
 from nightly import NIGHTLY
 
 from hsgen import toolchain
@@ -44,13 +45,27 @@ def pytest_configure() -> None:
     os.environ.setdefault("HSGEN_TRIAL", "0")
 
 
+def fast_cases(items: list[pytest.Item], here: Path) -> set[pytest.Item]:
+    """Return the tests that the fast run takes: of those in `FAST`, that many cases, evenly spread."""
+    cases: dict[tuple[str, str], list[pytest.Item]] = {}
+    for item in items:
+        cases.setdefault((item.path.relative_to(here).as_posix(), getattr(item, "originalname", item.name)), []).append(
+            item
+        )
+    kept: set[pytest.Item] = set()
+    for (module, name), found in cases.items():
+        number = min(FAST.get(module, {}).get(name, len(found)), len(found))
+        kept.update(found[i * len(found) // number] for i in range(number))
+    return kept
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave the nightly tests out by day; put long modules first, and those without devices or compilers last."""
     here = Path(__file__).parent
-    apart = [] if NIGHTLY else [i for i in items if i.get_closest_marker("nightly")]
-    if apart:
-        config.hook.pytest_deselected(items=apart)
-        items[:] = [i for i in items if not i.get_closest_marker("nightly")]
+    if not NIGHTLY:
+        kept = fast_cases([i for i in items if not i.get_closest_marker("nightly")], here)
+        config.hook.pytest_deselected(items=[i for i in items if i not in kept])
+        items[:] = [i for i in items if i in kept]
 
     def rank(item: pytest.Item) -> int:
         name = item.path.relative_to(here).as_posix()

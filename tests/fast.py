@@ -1,0 +1,298 @@
+"""How many cases of a test the fast run takes, where more of them cost seconds; the nightly run takes all.
+
+They are spread evenly over the cases.  0 stands for a test that the nightly run alone has.
+"""
+
+from __future__ import annotations
+
+FAST = {
+    "cli/test_bundle_spirv.py": {
+        "test_modules_are_of_the_version_that_the_target_names": 1,
+    },
+    "cli/test_bundle_trust.py": {
+        "test_what_else_says_that_it_is_trusted": 0,
+    },
+    "cli/test_choosing.py": {
+        "test_a_bundle_holds_what_was_asked_for_and_no_more": 3,
+        "test_bench_measures_features": 1,
+        "test_bench_measures_keys_with_values": 0,
+    },
+    "compile/test_compile.py": {
+        "test_a_sort_of_each_compiler": 2,
+    },
+    "compile/test_cuda.py": {
+        "test_every_kernel_compiles_and_none_spills_where_it_belongs": 2,
+    },
+    "compile/test_cuda_forms.py": {
+        "test_every_kernel_of_a_form_compiles_and_spills_no_more_than_known": 2,
+    },
+    "compile/test_cuda_grid.py": {
+        "test_one_launch_spills_nothing": 1,
+        "test_the_kernels_sort": 1,
+        "test_what_is_missing_is_noticed": 1,
+    },
+    "compile/test_cuda_radix.py": {
+        "test_buckets_of_pairs_spill_nothing": 2,
+        "test_buckets_spill_nothing": 1,
+        "test_every_ranker_compiles": 5,
+        "test_voting_in_large_tiles_spills_nothing": 2,
+    },
+    "compile/test_legal.py": {
+        "test_keys_in_order_are_found_out_by_a_part_of_their_bits": 4,
+        "test_random_sorts_compile": 2,
+    },
+    "compile/test_merging_cuda.py": {
+        "test_merges_of_runs": 1,
+        "test_merges_of_two_arrays": 3,
+    },
+    "compile/test_metal_text.py": {
+        "test_a_host_sees_the_same_kernels": 2,
+    },
+    "compile/test_peers_cuda.py": {
+        "test_a_peer_compiles": 2,
+        "test_a_peer_gets_what_it_is_to_sort": 2,
+    },
+    "compile/test_scan_cuda.py": {
+        "test_every_kernel_compiles": 3,
+    },
+    "compile/test_segments_cuda.py": {
+        "test_every_kernel_compiles": 2,
+    },
+    "device/test_api_types.py": {
+        "test_every_type_with_every_value": 4,
+        "test_special_floats_bit_for_bit": 2,
+        "test_values_of_plain_keys": 1,
+    },
+    "device/test_api_values.py": {
+        "test_counts_around_the_change_of_algorithm": 1,
+        "test_equal_keys_keep_their_order": 1,
+        "test_greatest_keys_lose_no_value": 1,
+        "test_misuse_is_refused_and_writes_nothing": 1,
+    },
+    "device/test_bench_parted.py": {
+        "test_cub_runs_beside_cuda_alone": 1,
+        "test_segments_are_measured": 1,
+        "test_what_is_wrong_is_not_timed": 2,
+    },
+    "device/test_bench_rivals.py": {
+        "test_csv_has_the_fields_of_json": 0,
+        "test_rivals_sort_the_same": 0,
+    },
+    "device/test_buckets.py": {
+        "test_even_keys_need_no_look_back": 1,
+    },
+    "device/test_changes.py": {
+        "test_oclgrind_reports_a_missing_barrier_and_nothing_else": 1,
+        "test_runs_of_equal_keys_are_told": 1,
+        "test_the_bitmap_lies_in_scratch_and_leaves_the_outcome": 8,
+        "test_values_and_discarded_keys_go_with_it": 1,
+        "test_work_groups_of_several_tiles_tell_it": 1,
+    },
+    "device/test_checks.py": {
+        "test_every_fault_is_seen": 4,
+        "test_large_counts_are_checked_on_the_device": 1,
+    },
+    "device/test_early_return.py": {
+        "test_kernels_that_may_return_before_a_barrier_end_with_one": 6,
+    },
+    "device/test_epilogues.py": {
+        "test_cells_begin_where_the_page_says": 1,
+        "test_keys_can_be_changed_as_they_are_stored": 1,
+        "test_validation_goes_around_the_report": 1,
+    },
+    "device/test_every_form.py": {
+        "test_all_keys_greatest_and_values_a_permutation": 1,
+        "test_every_way_to_call_a_sort": 5,
+    },
+    "device/test_kinds.py": {
+        "test_metal_text": 2,
+        "test_through_opencl_in_c": 2,
+        "test_through_vulkan_in_c": 1,
+        "test_wide_values_through_vulkan": 0,
+    },
+    "device/test_lookback.py": {
+        "test_a_device_that_starves_ends_in_the_right_order": 2,
+        "test_every_set_of_constant_digits_ends_in_the_destination": 4,
+        "test_many_more_work_groups_than_fit_end_alike_every_time": 1,
+        "test_tiles_that_publish_late_are_waited_for": 1,
+        "test_waits_without_bound_end": 1,
+    },
+    "device/test_merging.py": {
+        "test_merges": 3,
+        "test_rows": 3,
+        "test_sorts_whose_runs_are_merged_by_paths": 1,
+        "test_the_python_api": 4,
+        "test_wrong_kernels_are_found": 2,
+        "test_wrong_rows_are_found": 3,
+    },
+    "device/test_metal.py": {
+        "test_sorts": 2,
+    },
+    "device/test_native.py": {
+        "test_a_write_beyond_scratch_is_found": 1,
+        "test_scratch_is_filled_and_the_outcome_read": 1,
+    },
+    "device/test_oclgrind.py": {
+        "test_nothing_is_reported_of_segmented_sorts": 1,
+        "test_nothing_is_reported_of_sorts_with_values": 1,
+    },
+    "device/test_pair_buckets.py": {
+        "test_even_keys_need_no_further_pass": 1,
+        "test_every_kind_type_order_and_count": 1,
+        "test_uneven_keys_are_left_to_further_passes": 1,
+    },
+    "device/test_pairs.py": {
+        "test_values_stay_with_their_keys": 3,
+    },
+    "device/test_peers.py": {
+        "test_boost_sorts_on_the_engines_device": 0,
+        "test_peers_of_the_host_sort": 3,
+        "test_pyopencl_sorts": 1,
+    },
+    "device/test_properties.py": {
+        "test_any_call_gives_what_numpy_gives": 2,
+    },
+    "device/test_rankers.py": {
+        "test_forms_without_subgroups_sort_on_another_device": 1,
+        "test_kernels_of_64_bit_indices_sort_small_counts": 1,
+        "test_lines_are_stored_wherever_memory_begins": 1,
+        "test_oclgrind_reports_nothing": 2,
+        "test_sorts": 4,
+    },
+    "device/test_report_page.py": {
+        "test_nothing_is_wider_than_the_window_and_no_text_is_cut": 1,
+    },
+    "device/test_scanning.py": {
+        "test_sums": 5,
+        "test_the_python_api": 3,
+        "test_tiles_that_starve_are_done_again": 3,
+    },
+    "device/test_segments.py": {
+        "test_bad_offsets_leave_everything_as_it_was": 9,
+        "test_rows_by_the_python_api": 1,
+        "test_segments_of_targets": 3,
+        "test_short_segments_are_compared_or_ranked": 1,
+    },
+    "device/test_shapes.py": {
+        "test_blocks_that_are_no_power_of_two_sort": 1,
+        "test_drawn_shapes_sort": 0,
+    },
+    "device/test_sorted_exit.py": {
+        "test_buckets_leave_what_is_in_order": 1,
+        "test_what_is_in_order_or_nearly_is_sorted": 3,
+    },
+    "device/test_validate.py": {
+        "test_generic_sorts_on_a_device_without_subgroups": 0,
+        "test_targets_sort_on_the_embedded_device": 1,
+        "test_the_frame_catches_stray_writes": 1,
+    },
+    "device/test_vulkan.py": {
+        "test_sorts": 1,
+        "test_the_example_picks_the_target_that_matches": 0,
+        "test_what_the_layers_say_is_a_failure": 0,
+    },
+    "device/test_vulkan_forms.py": {
+        "test_every_way_to_call_a_sort": 2,
+    },
+    "device/test_vulkan_radix.py": {
+        "test_sorts": 0,
+    },
+    "docs/test_docs.py": {
+        "test_adding_a_target_as_the_document_says": 0,
+    },
+    "packaging/test_wheel.py": {
+        "test_wheel_generates_what_is_committed": 0,
+    },
+    "unit/test_auto.py": {
+        "test_each_count_is_sorted_by_one_part_in_the_scratch_that_it_needs": 2,
+    },
+    "unit/test_forms.py": {
+        "test_a_part_of_the_bits_is_sorted_by_radix_whatever_the_count": 8,
+        "test_parts_of_scratch_never_overlap": 2,
+        "test_shapes_of_targets_fit_their_device_in_every_form": 8,
+        "test_what_auto_serves": 2,
+    },
+    "unit/test_grids.py": {
+        "test_no_sort_of_a_target_that_ships_exceeds_its_grids": 8,
+    },
+    "unit/test_merge_forms.py": {
+        "test_no_row_can_be_dropped_or_wait_for_its_place": 1,
+    },
+    "unit/test_model.py": {
+        "test_ragged_shapes_sort": 3,
+        "test_shipped_shapes_sort": 3,
+    },
+    "unit/test_networks.py": {
+        "test_merge_lanes_merges_every_pair_of_sorted_lanes": 12,
+        "test_merge_runs_merges_tall_runs": 5,
+    },
+    "unit/test_plan.py": {
+        "test_levels_have_their_stages_and_lanes": 10,
+        "test_no_row_can_be_dropped": 3,
+    },
+    "unit/test_radix.py": {
+        "test_every_launch_finds_what_it_needs_in_scratch": 10,
+        "test_plans_sort": 18,
+    },
+    "unit/test_radix_exit.py": {
+        "test_what_is_in_order_or_nearly_is_sorted": 3,
+    },
+    "unit/test_radix_finish.py": {
+        "test_every_kind_is_sorted": 1,
+    },
+    "unit/test_radix_forms.py": {
+        "test_every_form_is_sorted": 15,
+    },
+    "unit/test_radix_grid.py": {
+        "test_the_model_sorts": 2,
+    },
+    "unit/test_radix_msd.py": {
+        "test_every_kind_is_sorted": 1,
+    },
+    "unit/test_radix_places.py": {
+        "test_keys_end_in_the_destination_by_as_few_passes_as_that_takes": 9,
+    },
+    "unit/test_radix_several.py": {
+        "test_every_form_is_sorted_by_one_of_them": 3,
+    },
+    "unit/test_report.py": {
+        "test_kernels_and_launches_are_those_of_the_sorts": 2,
+        "test_the_page_is_sound_and_needs_nothing_else": 2,
+    },
+    "unit/test_segments_model.py": {
+        "test_every_target_with_a_radix_sort_has_one": 8,
+        "test_layouts_of_validations": 11,
+    },
+    "unit/test_targets_sort.py": {
+        "test_every_kernel_is_written_in_every_dialect": 14,
+        "test_glsl_of_one_kernel_compiles": 4,
+        "test_merges_sort": 8,
+        "test_radix_sorts_sort": 15,
+    },
+    "unit/test_tune_edit.py": {
+        "test_every_target_that_comes_along_can_be_edited": 8,
+    },
+    "unit/test_tune_resume.py": {
+        "test_cut_anywhere_it_ends_as_it_would_have": 1,
+    },
+    "unit/test_tune_search.py": {
+        "test_it_gets_near_the_best_from_a_bad_start": 1,
+    },
+    "unit/test_tune_space.py": {
+        "test_boxes_are_as_the_device_is": 23,
+        "test_proposals_fit_and_do_not_repeat": 3,
+    },
+    "vendor/test_consumers.py": {
+        "test_cmake_defines_what_the_project_can_build": 2,
+        "test_cplusplus": 1,
+    },
+    "vendor/test_failures.py": {
+        "test_every_call_may_fail": 1,
+    },
+    "vendor/test_recording.py": {
+        "test_every_sort_is_recorded_as_planned": 1,
+    },
+    "vendor/test_symbols.py": {
+        "test_symbols_begin_with_the_prefix": 2,
+    },
+}
