@@ -12,10 +12,16 @@ FAST = {
     "cli/test_bundle_trust.py": {
         "test_what_else_says_that_it_is_trusted": 0,
     },
+    "cli/test_bundles.py": {
+        "test_what_is_committed_is_what_is_generated": 0,
+    },
     "cli/test_choosing.py": {
         "test_a_bundle_holds_what_was_asked_for_and_no_more": 3,
         "test_bench_measures_features": 1,
         "test_bench_measures_keys_with_values": 0,
+    },
+    "cli/test_epilogue_bundles.py": {
+        "test_a_bundle_keeps_its_epilogue": 0,
     },
     "compile/test_compile.py": {
         "test_a_sort_of_each_compiler": 2,
@@ -27,6 +33,7 @@ FAST = {
         "test_every_kernel_of_a_form_compiles_and_spills_no_more_than_known": 2,
     },
     "compile/test_cuda_grid.py": {
+        "test_keys_are_dealt_out_and_placed": 0,
         "test_one_launch_spills_nothing": 1,
         "test_the_kernels_sort": 1,
         "test_what_is_missing_is_noticed": 1,
@@ -49,7 +56,7 @@ FAST = {
         "test_a_host_sees_the_same_kernels": 2,
     },
     "compile/test_peers_cuda.py": {
-        "test_a_peer_compiles": 2,
+        "test_a_peer_compiles": 1,
         "test_a_peer_gets_what_it_is_to_sort": 2,
     },
     "compile/test_scan_cuda.py": {
@@ -58,9 +65,12 @@ FAST = {
     "compile/test_segments_cuda.py": {
         "test_every_kernel_compiles": 2,
     },
+    "device/test_api.py": {
+        "test_numpy_types_name_keys": 0,
+    },
     "device/test_api_types.py": {
         "test_every_type_with_every_value": 4,
-        "test_special_floats_bit_for_bit": 2,
+        "test_special_floats_bit_for_bit": 1,
         "test_values_of_plain_keys": 1,
     },
     "device/test_api_values.py": {
@@ -72,6 +82,7 @@ FAST = {
     "device/test_bench_parted.py": {
         "test_cub_runs_beside_cuda_alone": 1,
         "test_segments_are_measured": 1,
+        "test_the_c_runtime_measures_the_same": 0,
         "test_what_is_wrong_is_not_timed": 2,
     },
     "device/test_bench_rivals.py": {
@@ -80,6 +91,7 @@ FAST = {
     },
     "device/test_buckets.py": {
         "test_even_keys_need_no_look_back": 1,
+        "test_what_scratch_held_before_does_not_matter": 0,
     },
     "device/test_changes.py": {
         "test_oclgrind_reports_a_missing_barrier_and_nothing_else": 1,
@@ -126,7 +138,7 @@ FAST = {
         "test_wrong_rows_are_found": 3,
     },
     "device/test_metal.py": {
-        "test_sorts": 2,
+        "test_sorts": 1,
     },
     "device/test_native.py": {
         "test_a_write_beyond_scratch_is_found": 1,
@@ -135,6 +147,9 @@ FAST = {
     "device/test_oclgrind.py": {
         "test_nothing_is_reported_of_segmented_sorts": 1,
         "test_nothing_is_reported_of_sorts_with_values": 1,
+    },
+    "device/test_only_offset.py": {
+        "test_vulkan_through_c": 0,
     },
     "device/test_pair_buckets.py": {
         "test_even_keys_need_no_further_pass": 1,
@@ -145,6 +160,7 @@ FAST = {
         "test_values_stay_with_their_keys": 3,
     },
     "device/test_peers.py": {
+        "test_a_device_that_the_loader_does_not_show_is_one_line": 0,
         "test_boost_sorts_on_the_engines_device": 0,
         "test_peers_of_the_host_sort": 3,
         "test_pyopencl_sorts": 1,
@@ -174,7 +190,7 @@ FAST = {
         "test_short_segments_are_compared_or_ranked": 1,
     },
     "device/test_shapes.py": {
-        "test_blocks_that_are_no_power_of_two_sort": 1,
+        "test_blocks_that_are_no_power_of_two_sort": 0,
         "test_drawn_shapes_sort": 0,
     },
     "device/test_sorted_exit.py": {
@@ -192,13 +208,17 @@ FAST = {
         "test_what_the_layers_say_is_a_failure": 0,
     },
     "device/test_vulkan_forms.py": {
-        "test_every_way_to_call_a_sort": 2,
+        "test_every_way_to_call_a_sort": 1,
     },
     "device/test_vulkan_radix.py": {
         "test_sorts": 0,
     },
     "docs/test_docs.py": {
         "test_adding_a_target_as_the_document_says": 0,
+        "test_json_of_a_benchmark_is_as_documented": 0,
+    },
+    "docs/test_semantics.py": {
+        "test_examples_run": 0,
     },
     "packaging/test_wheel.py": {
         "test_wheel_generates_what_is_committed": 0,
