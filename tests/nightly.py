@@ -1,7 +1,7 @@
 """What the nightly run alone tries (HSGEN_NIGHTLY=1): more of the same, which together takes long.
 
-By day each kind of a thing is tried once or twice, so that `make test` stays within minutes; pytest says how many tests
-it deselected.
+The fast run tries each kind of a thing once or twice, so that `make test` stays within 10 minutes on two cores; pytest
+prints how many tests it deselected.  `fast.py` thins what takes longest further.
 """
 
 from __future__ import annotations
