@@ -18,7 +18,7 @@ from typing import Any
 
 from hsgen import folders, processes, sandbox
 from hsgen.device import Device
-from hsgen.errors import Usage
+from hsgen.errors import Unavailable, Usage
 from hsgen.keys import Form, KeyType
 from hsgen.spec import PARTS, Binding, Buffer, Kernel, Part, Plan, Step
 
@@ -74,11 +74,15 @@ def _read(text: str) -> Mapping[str, Any]:
         raise Usage(f"epilogue: has more than {_LENGTH} characters; {_HINT}")
     if not text.isascii() or not all(c.isprintable() or c in "\n\t" for c in text):
         raise Usage(f"epilogue: holds other characters than ASCII, which not every API's compiler reads; {_HINT}")
+    if not processes.has_interpreter():
+        raise Unavailable("epilogues are rendered by a Python interpreter, which this program cannot start")
     try:
         with folders.scratch() as folder:
             done = processes.run(processes.python(sandbox.__name__), _SECONDS, folder, text)
     except subprocess.TimeoutExpired:
         raise Usage(f"epilogue: is not rendered within {_SECONDS} s; {_HINT}") from None
+    except OSError as e:
+        raise Unavailable(f"no process can be started that renders epilogues ({e.strerror})") from None
     if done.returncode:
         raise Usage(
             f"epilogue: is not rendered within {sandbox.CPU_SECONDS} s and {sandbox.MEMORY >> 20} MB "

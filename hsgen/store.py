@@ -15,7 +15,7 @@ from shlex import quote
 
 from hsgen import manifest_parser, spirv_file, transaction
 from hsgen.bundle import Files
-from hsgen.errors import Usage, Wrong
+from hsgen.errors import Usage, Wrong, printable
 from hsgen.interrupts import held
 from hsgen.lock import locked
 from hsgen.manifest import MANIFEST, Manifest, digest
@@ -68,8 +68,8 @@ def _reading(folder: Path) -> Iterator[Tree | None]:
         if tree is not None:
             tree.files()
             if transaction.unfinished(tree):
-                where = shown(folder)
-                raise Wrong(f"{where}: an update of it was interrupted; run: hsgen generate -o {quote(where)}")
+                again = f"hsgen generate -o {quote(str(folder))}"
+                raise Wrong(f"{shown(folder)}: an update of it was interrupted; run: {again}")
         yield tree
 
 
@@ -90,8 +90,7 @@ def _recorded(tree: Tree | None) -> bytes | None:
     if tree is None or tree.is_file(MANIFEST):
         return None if tree is None else tree.read(MANIFEST, manifest_parser.LARGEST)
     if any(not path.startswith(f"{transaction.WORK}/") for path in tree.files()):
-        where = shown(tree.root)
-        raise Usage(f"{where}: not empty and without {MANIFEST}, so no bundle; name a new folder or a bundle")
+        raise Usage(f"{shown(tree.root)}: not empty and without {MANIFEST}; name a new folder or a bundle")
     return None
 
 
@@ -153,10 +152,11 @@ def unified(folder: Path, files: Files, names: Iterable[str]) -> str:
     out: list[str] = []
     with _reading(folder) as tree:
         for name in names:
-            text = tree.read(name).decode(errors="replace") if tree and tree.is_file(name) else ""
+            text = tree.read(name).decode(errors="backslashreplace") if tree and tree.is_file(name) else ""
             ends = f"{name} in {folder.as_posix()}", f"{name} as generated"
-            want = files.get(name, b"").decode().splitlines()
-            out += difflib.unified_diff(text.splitlines(), want, *ends, lineterm="")
+            want = files.get(name, b"").decode().split("\n")
+            lines = difflib.unified_diff(text.split("\n"), want, *ends, lineterm="")
+            out += ["\t".join(printable(part, 1 << 20) for part in line.split("\t")) for line in lines]
     return "\n".join(out)
 
 

@@ -5,7 +5,8 @@ by one rename, which is the moment from which the update counts.  Then each file
 last, files that are gone from the bundle are removed, and the journal and the work folder.  A run that finds a work
 folder discards it if it has no journal, and else goes on from wherever the update stopped.
 
-A journal may come from anyone, too.  Nothing in it can reach a file that the manifests beside it do not list.
+A journal may come from anyone, too.  It puts only files that the new manifest lists with their hashes, and deletes only
+files that the old manifest within it lists, where their hashes match; both manifests obey the rules of names.
 """
 
 from __future__ import annotations

@@ -110,6 +110,7 @@ FAST = {
     "device/test_epilogues.py": {
         "test_cells_begin_where_the_page_says": 1,
         "test_keys_can_be_changed_as_they_are_stored": 1,
+        "test_the_page_is_true": 0,
         "test_validation_goes_around_the_report": 1,
     },
     "device/test_every_form.py": {
@@ -216,9 +217,11 @@ FAST = {
     "docs/test_docs.py": {
         "test_adding_a_target_as_the_document_says": 0,
         "test_json_of_a_benchmark_is_as_documented": 0,
+        "test_the_pairs_of_the_readme_are_sorted": 0,
     },
     "docs/test_semantics.py": {
         "test_examples_run": 0,
+        "test_the_example_of_the_python_api_runs": 0,
     },
     "packaging/test_wheel.py": {
         "test_wheel_generates_what_is_committed": 0,

@@ -51,12 +51,16 @@ def once(host: Host, sort: Sort, source: Source) -> Source:
     about = [host.name, host.platform, host.driver, host.version, source.option, sort.lanes > 1, source.text]
     mark = folders.cached("tried") / hashlib.sha256(json.dumps(about).encode()).hexdigest()
     if (known := folders.load(mark)) is not None:
-        return replace(source, optimized=known != _PLAIN)
+        if known == _PLAIN:
+            said = "the optimizer of its compiler crashed before; these kernels are compiled without optimization"
+            warnings.warn(f"{source.path}: {host.label}: {said}", Notice, stacklevel=4)
+            return replace(source, optimized=False)
+        return source
     try:
         found = accepted(host.label, sort, source, PATIENT, which=False)
     except Unavailable as e:
         hint = f"a crash of the compiler would end this one; {SWITCH}=0 accepts that"
-        warnings.warn(f"hsgen: {e}: {hint}", RuntimeWarning, stacklevel=4)
+        warnings.warn(f"{e}: {hint}", Notice, stacklevel=4)
         return source
     with suppress(Unavailable):  # then it is tried again
         folders.keep(mark, _OPTIMIZED if found.optimized else _PLAIN)
@@ -122,6 +126,8 @@ def _attempt(device: str, sort: Sort, source: Source, kernels: Sequence[str], se
             done = processes.run(processes.python(__name__), seconds, folder, json.dumps(request), os.curdir)
         except subprocess.TimeoutExpired:
             return f"did not end within {seconds:g} seconds"
+        except OSError as e:
+            raise Unavailable(f"no process can be started that compiles: {e.strerror}") from None
     if done.returncode in (0, REPORTED):
         return None
     if 0 < done.returncode < 256 and BEGUN not in done.stdout.split():

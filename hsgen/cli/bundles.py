@@ -16,6 +16,7 @@ from hsgen.cli.common import Folder, Wanted, emit_json, json_option, require_opt
 from hsgen.cli.epilogues import refuse, same, trust_option, unknown
 from hsgen.errors import Unavailable, Usage, Wrong
 from hsgen.manifest import CHECK, MANIFEST, Choice, Manifest, again, digest, widened
+from hsgen.paths import shown
 from hsgen.store import Change, compare, read_manifest, unified, update
 from hsgen.target import AUTO, Target
 from hsgen.vendor import PREFIX, check_prefix
@@ -104,11 +105,11 @@ def _say(folder: Path, change: Change, dry_run: bool, as_json: bool) -> None:
         emit_json([{"path": p, "state": s, "dry_run": dry_run, "sha256": change.hashes.get(p)} for p, s in rows])
         return
     for path in change.written:
-        click.echo(f"{'would write' if dry_run else 'wrote'} {folder / path}")
+        click.echo(f"{'would write' if dry_run else 'wrote'} {shown(folder / path)}")
     for path in change.removed:
-        click.echo(f"{'would remove' if dry_run else 'removed'} {folder / path}")
+        click.echo(f"{'would remove' if dry_run else 'removed'} {shown(folder / path)}")
     if not change.written and not change.removed:
-        click.echo(f"{folder} is up to date")
+        click.echo(f"{shown(folder)} is up to date")
     click.echo(f"SHA-256 of {MANIFEST}: {change.hashes[MANIFEST]}")
 
 
@@ -231,7 +232,7 @@ def _check(
             f"{folder}: all but this SPIR-V is up to date",
         )
     if not as_json:
-        click.echo(f"{folder} is up to date ({len(manifest.hashes)} files)")
+        click.echo(f"{shown(folder)} is up to date ({len(manifest.hashes)} files)")
 
 
 @click.command()
@@ -263,4 +264,4 @@ def verify(folder: Path, expect: str | None, as_json: bool) -> None:
             f"{folder}: was changed after it was generated; run: hsgen generate -o {quote(str(folder))}",
         )
     if not as_json:
-        click.echo(f"{folder} is as it was generated ({len(manifest.hashes)} files)")
+        click.echo(f"{shown(folder)} is as it was generated ({len(manifest.hashes)} files)")

@@ -120,14 +120,16 @@ def fragment(path: Path) -> str:
 
     Raises:
         Usage: the file cannot be read, or holds no epilogue.
+        Unavailable: no process can be started that renders it.
     """
     try:
         text = "".join(f"{line}\n" for line in path.read_text(encoding="utf-8").splitlines())
-        parsed(text)
     except OSError as e:
         raise Usage(f"{path}: cannot be read ({e.strerror}); give the file of an epilogue") from None
     except UnicodeDecodeError:
         raise Usage(f"{path}: is not text; give the file of an epilogue") from None
+    try:
+        parsed(text)
     except Usage as e:
         raise Usage(*(f"{path}: {line}" for line in e.lines)) from None
     return text
