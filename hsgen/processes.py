@@ -20,7 +20,7 @@ _ROOT = Path(__file__).resolve().parents[1]  # what must be on the path of a Pyt
 _live: set[int] = set()
 _lock = threading.RLock()  # a signal handler of the thread that holds it may take it again
 _closed = threading.Event()
-_asked = False  # whether a signal has asked the main thread to end
+_asked: type[BaseException] | None = None  # what a signal has asked the main thread to end by
 _starting = False  # whether the main thread is starting a program, of which nobody could know yet
 
 
@@ -65,10 +65,10 @@ def start(command: Sequence[str], variables: dict[str, str] | None = None, **mor
     """Start a program in a process group of its own, until `end`; `variables` are all that it gets (`environment`).
 
     Raises:
-        Terminated: this process has been asked to end.
+        Terminated, KeyboardInterrupt: this process has been asked to end.
         OSError: it does not start.
     """
-    global _starting
+    global _asked, _starting
     more = {"env": environment() if variables is None else variables, "start_new_session": True, **more}
     main = threading.current_thread() is threading.main_thread()
     with _lock:
@@ -81,21 +81,23 @@ def start(command: Sequence[str], variables: dict[str, str] | None = None, **mor
         finally:
             _starting = False if main else _starting
     if _asked and main:
+        asked, _asked = _asked, Terminated if _asked is Terminated else None
         end(process)
-        raise Terminated
+        raise asked
     return process
 
 
-def interrupt() -> None:
-    """End the main thread: what a signal handler calls.
+def interrupt(by: type[BaseException] = Terminated) -> None:
+    """End the main thread by an exception: what a signal handler calls.
 
     Raises:
-        Terminated: always, but while a program is being started, after which `start` raises it.
+        Terminated, KeyboardInterrupt: `by`, but while a program is being started, after which `start` raises it.
     """
     global _asked
-    _asked = True
+    if _starting or by is Terminated:
+        _asked = by
     if not _starting:
-        raise Terminated
+        raise by
 
 
 def end(process: subprocess.Popen[Any]) -> None:

@@ -112,6 +112,8 @@ def _watch_signals() -> None:
     asked, told = os.pipe()
     os.set_blocking(told, False)
     signal.signal(signal.SIGTERM, _terminate)
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # a shell's background jobs ignore it
+        signal.signal(signal.SIGINT, lambda number, frame: processes.interrupt(KeyboardInterrupt))
     signal.set_wakeup_fd(told, warn_on_full_buffer=False)
     threading.Thread(target=_ending, args=(asked,), daemon=True).start()
 

@@ -1,0 +1,55 @@
+"""A program that is being started when a signal comes is not left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from hsgen import processes
+from hsgen.errors import Terminated
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+
+
+@pytest.fixture(autouse=True)
+def quiet() -> Iterator[None]:
+    """Handlers and what was asked are as before at the end."""
+    before = {n: signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+    processes._asked = None
+
+
+@pytest.mark.parametrize(("number", "by"), [(signal.SIGINT, KeyboardInterrupt), (signal.SIGTERM, Terminated)])
+def test_a_signal_while_a_program_starts(
+    number: signal.Signals, by: type[BaseException], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[subprocess.Popen[Any]] = []
+    popen = subprocess.Popen
+
+    def interrupted(command: list[str], **more: Any) -> subprocess.Popen[Any]:
+        started.append(popen(command, **more))
+        signal.raise_signal(number)  # before anybody knows of the program
+        return started[0]
+
+    signal.signal(number, lambda number, frame: processes.interrupt(by))
+    monkeypatch.setattr(processes.subprocess, "Popen", interrupted)
+    with pytest.raises(by):
+        processes.start([sys.executable, "-c", "import time; time.sleep(60)"])
+    assert started[0].returncode == -signal.SIGKILL
+    monkeypatch.undo()
+    if by is KeyboardInterrupt:  # which does not end this process for good
+        processes.end(processes.start([sys.executable, "-c", "pass"]))
+
+
+def test_a_signal_at_another_time_is_raised_at_once() -> None:
+    signal.signal(signal.SIGINT, lambda number, frame: processes.interrupt(KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)
