@@ -168,6 +168,11 @@ def _kill(group: int) -> None:
         os.killpg(group, signal.SIGKILL)
 
 
+def status(code: int) -> str:
+    """Name the signal or the exit code that a program ended with."""
+    return f"signal {-code}" if code < 0 else f"code {code}"
+
+
 def ending(code: int) -> str:
     """Say how a program ended that did not end well."""
-    return f"crashes with signal {-code}" if code < 0 else f"ends with code {code}"
+    return f"{'crashes' if code < 0 else 'ends'} with {status(code)}"

@@ -90,8 +90,7 @@ def _events(
     code = process.wait()
     noise.seek(0)
     log = keep_log(noise.read())
-    how = f"signal {-code}" if code < 0 else f"code {code}"
-    raise Wrong(f"{what}: the driver crashed with {how} after step {last}; what it said is in {log}")
+    raise Wrong(f"{what}: the driver crashed with {processes.status(code)} after step {last}; what it said is in {log}")
 
 
 def hosts(api: str, library: Path) -> list[Host]:

@@ -132,12 +132,10 @@ def _attempt(device: str, sort: Sort, source: Source, kernels: Sequence[str], se
         return None
     if 0 < done.returncode < 256 and BEGUN not in done.stdout.split():
         said = (done.stderr.split("\n")[-2:-1] or [""])[0]
-        raise Unavailable(f"no process can be started that compiles: {_how(done.returncode)}, {said or 'no word'}")
-    return f"ended with {_how(done.returncode)}\n{done.stderr}"
-
-
-def _how(code: int) -> str:
-    return f"signal {-code}" if code < 0 else f"code {code}"
+        raise Unavailable(
+            f"no process can be started that compiles: {processes.status(done.returncode)}, {said or 'no word'}"
+        )
+    return f"ended with {processes.status(done.returncode)}\n{done.stderr}"
 
 
 def main() -> int:

@@ -90,7 +90,7 @@ class Child:
         code = self._process.wait()
         self._noise.seek(0)
         last = (self._noise.read().strip().splitlines() or [""])[-1]
-        how = f"signal {-code}" if code < 0 else f"code {code}"
+        how = processes.status(code)
         raise Wrong(f"peer {NAME}: its process ended with {how}{': ' if last else ''}{last}")
 
     def give(self, keys: Keys) -> None:

@@ -458,7 +458,7 @@ static void fuzz_one(const hs_sort *s)
     fuzz_expect(strcmp(fuzz_status, "unknown status") != 0, &c, "no status");
     if (fuzz_injected) {
         fuzz_failed++;
-        fuzz_expect(status != HS_OK, &c, "a driver's failure is not told");
+        fuzz_expect(status != HS_OK, &c, "a driver's failure is not reported");
         return;
     }
     if (status == HS_OK) fuzz_right++;

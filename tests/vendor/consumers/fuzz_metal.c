@@ -12,7 +12,7 @@ static hs_metal_kernels kernels;
 static char text[1 << 14];
 static const char *lines[] = {text};
 
-/* The room of a part is what its memory holds from its begin on. */
+/* The room of a part is what its memory holds from its start on. */
 static void fuzz_reshape(fuzz_case *c)
 {
     uint64_t lengths[FUZZ_MEMORIES] = {0};
@@ -65,7 +65,7 @@ static int fuzz_create(const hs_sort *sort)
     fake.calls = 0;
     fake.fail = 1 + (unsigned long)fuzz_below(60); /* a first one fails somewhere, and leaves nothing */
     status = hs_metal_create(&kernels, fake_device(), &sorter, &error);
-    fuzz_expect((status == HS_OK) == (fake.calls < fake.fail), NULL, "a driver's failure is not told");
+    fuzz_expect((status == HS_OK) == (fake.calls < fake.fail), NULL, "a driver's failure is not reported");
     if (status == HS_OK) hs_metal_release(sorter);
     fuzz_expect(fake.alive == 0, NULL, "something is left over");
     fake.fail = 0;

@@ -335,7 +335,7 @@ static int fuzz_create(const hs_sort *sort)
     k = 1 + (unsigned)fuzz_below(60); /* a first one fails somewhere, and leaves nothing */
     calls = 0, fail_at = k, fuzz_injected = 0, pipeline_kernel = 0;
     if (hs_vulkan_create(sort, &where, &sorter, &result) == HS_OK) {
-        fuzz_expect(!fuzz_injected, NULL, "a driver's failure is not told");
+        fuzz_expect(!fuzz_injected, NULL, "a driver's failure is not reported");
         hs_vulkan_release(sorter);
     }
     fuzz_expect(live == 0, NULL, "something is left over");
