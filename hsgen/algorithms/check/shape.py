@@ -76,7 +76,7 @@ def formed(p: Mapping[str, Any], key: KeyType, form: Form, device: Device) -> Pa
         key=key,
         form=form,
         work_group=1 << min(LANES, device.work_group).bit_length() - 1,
-        groups=_GROUPS[device.local],
+        groups=min(_GROUPS[device.local], device.groups),
         begin=key.bits // 2 if form.value == "packed" else 0,
     )
 
