@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from hsgen import oracle, sorts, target
 from hsgen.algorithms import mergepath
 from hsgen.algorithms.mergepath import model
+from hsgen.algorithms.mergepath.bodies import SPLITS
 from hsgen.keys import KEYS, TYPES, Form
 from hsgen.plan import Options, launches, options
 from hsgen.render import render
@@ -114,6 +115,28 @@ def test_the_count_of_the_first_array_takes_the_place_of_flags() -> None:
     first, *others = launches(sort.plan, 100, in_place=False, how=replace(options("i32"), parts=30))
     assert first.step.number == PARTS and first.argument == 30
     assert {launch.argument for launch in others} == {SIGNED}
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 33, 100, 65535])
+@pytest.mark.parametrize("value", ["none", "v8"])
+def test_work_groups_that_a_grid_has_too_many_read_within_scratch(limit: int, value: str) -> None:
+    """Where a compiler reads the words of a tile ahead of the test whether there is one."""
+    text = (target.resources.targets() / "generic.toml").read_text(encoding="utf-8").split("[sort.")[0]
+    few = text.replace('name = "generic"', 'name = "few"').replace("groups = 4294967295", f"groups = {limit}")
+    sort = target.parse(few, "few", "here").sort("mergepath", "u32", Form(value=value))
+    tile, tried = sort.parts[0].params.tile, 0
+    fewest = [tile * g for g in range(1, 40)] + [tile * (limit * k + 1) for k in range(1, min(limit, 40))]
+    for n in sorted({x for x in (*fewest, sort.plan.max_n) if 0 < x <= sort.plan.max_n}):
+        wide, high = next(x.grid for x in launches(sort.plan, n, limit, in_place=False) if x.step.kernel == "merge")
+        assert 4 * (SPLITS + 1 + wide * high) <= sort.plan.scratch.bytes(n), n
+        tried += wide * high > -(-n // tile)
+    assert tried or limit < 3 or limit > 60000
+
+
+def test_where_grids_have_one_dimension_scratch_has_no_spare_words() -> None:
+    merge = target.find("generic").sort("mergepath", "u32")
+    tile = merge.parts[0].params.tile
+    assert merge.plan.scratch.bytes(5 * tile) == 4 * (SPLITS + 1 + 5)
 
 
 def test_every_target_merges_what_it_sorts() -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from hsgen.algorithms.mergepath.bodies import merge
+from hsgen.algorithms.mergepath.schedule import MAX_N
 from hsgen.algorithms.mergepath.shape import Params
 from hsgen.device import Device
 from hsgen.keys import PLAIN, Form, KeyType
@@ -42,4 +43,13 @@ def formed(p: Mapping[str, Any], key: KeyType, form: Form, device: Device) -> Pa
     made = Params(key=key, work_group=lanes, items=ITEMS, form=form)
     while made.items > 1 and 2 * merge(made).local_bytes(key) > device.local_bytes:
         made = replace(made, items=made.items - 2)
-    return made
+    return replace(made, spare=spare(made.tile, device.groups))
+
+
+def spare(tile: int, limit: int) -> int:
+    """Return the most work-groups that a grid of `limit` in each dimension has too many.
+
+    A grid in two dimensions has as few rows as it can, all of one width: less than one work-group a row is too many.
+    """
+    groups = min(-(-MAX_N // tile), limit * limit)
+    return -(-groups // limit) - 1

@@ -25,8 +25,12 @@ def plan(p: Params) -> Plan:
 
 
 def scratch(p: Params) -> Scratch:
-    """Return the scratch rule: the count, and where tiles begin unless lanes find that for themselves."""
-    plus = 4 * (SPLITS + 1)
+    """Return the scratch rule: the count, and where tiles begin unless lanes find that for themselves.
+
+    A work-group that a grid has too many has a word, too: it leaves before it reads it, but Intel's compiler for CPUs
+    moves the read out of its loop over lanes, ahead of the test.
+    """
+    plus = 4 * (SPLITS + 1 + p.spare)
     return Scratch(plus=plus) if p.walks else Scratch(plus=plus, unit=p.tile, per_unit=4, units=-(-MAX_N // p.tile))
 
 

@@ -19,6 +19,7 @@ class Params:
     local memory first, and `chains` is 1.
     row: keys of a vector that chains take at a time where the dialect has vectors, with values keys of up to 32 bits;
     0: they take keys one by one.
+    spare: the most work-groups that a grid in two dimensions has too many, where tiles are merged by work-groups.
     """
 
     key: KeyType
@@ -27,6 +28,7 @@ class Params:
     chains: int = 1
     walks: bool = False
     row: int = 0
+    spare: int = 0
     form: Form = PLAIN
 
     @property
