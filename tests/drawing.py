@@ -76,7 +76,7 @@ def device(rng: Rng, b: Bounds) -> Table:
         "subgroups": widths,
         "shuffle": shuffle,
         "work_group": _one(rng, 64, 128, b.lanes, b.lanes),
-        "groups": _one(rng, 4294967295, 65535, *([int(rng.integers(1, 3000))] * 3 * b.small_grids)),
+        "groups": _one(rng, 4294967295, 65535, *([int(3000 ** rng.random())] * 3 * b.small_grids)),
         "local_bytes": _one(rng, *b.local_bytes),
         "int64": True,
         "storage8": bool(rng.random() < 0.9),

@@ -61,8 +61,7 @@ def host() -> Host:
 def target_of(seed: int, number: int, widths: tuple[int, ...]) -> tuple[str, Iterator[Sort], np.random.Generator]:
     """Return the file of a target, its sorts and what draws their calls."""
     rng = np.random.default_rng([seed, number])
-    # Intel's compiler loads words of scratch for the work-groups, too, that a grid in two dimensions has too many
-    text, target = drawn(rng, Bounds(widths=widths, height=8 if number % 2 else 16, small_grids=False))
+    text, target = drawn(rng, Bounds(widths=widths, height=8 if number % 2 else 16))
     return text, sorts_of(rng, target), rng
 
 
