@@ -15,11 +15,10 @@ from shlex import quote
 
 from hsgen import manifest_parser, spirv_file, transaction
 from hsgen.bundle import Files
-from hsgen.errors import Usage, Wrong, printable
+from hsgen.errors import Usage, Wrong, printable, shown
 from hsgen.interrupts import held
 from hsgen.lock import locked
 from hsgen.manifest import MANIFEST, Manifest, digest
-from hsgen.paths import shown
 from hsgen.tree import Tree
 
 _TRIES = 5  # of an update that others get ahead of

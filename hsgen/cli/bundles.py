@@ -14,9 +14,8 @@ from hsgen import target as target_files
 from hsgen.bundle import Files, Modules, build, sorts
 from hsgen.cli.common import Folder, Wanted, emit_json, json_option, require_option, required, wanted_options
 from hsgen.cli.epilogues import refuse, same, trust_option, unknown
-from hsgen.errors import Unavailable, Usage, Wrong
+from hsgen.errors import Unavailable, Usage, Wrong, shown
 from hsgen.manifest import CHECK, MANIFEST, Choice, Manifest, again, digest, widened
-from hsgen.paths import shown
 from hsgen.store import Change, compare, read_manifest, unified, update
 from hsgen.target import AUTO, Target
 from hsgen.vendor import PREFIX, check_prefix
