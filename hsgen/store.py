@@ -72,16 +72,23 @@ def _reading(folder: Path) -> Iterator[Tree | None]:
         yield tree
 
 
-def read_manifest(folder: Path) -> Manifest | None:
-    """Return the manifest of the bundle in `folder`; None where the folder is missing or empty.
+def no_bundle(folder: Path, hint: str = f"name a folder with a {MANIFEST}") -> Usage:
+    """Return the error that a folder is missing, or empty, where a bundle was to be."""
+    return Usage(f"{shown(folder)}: no bundle there; {hint}")
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Return the manifest of the bundle in `folder`.
 
     Raises:
-        Usage: the folder cannot be read, holds other things, or its manifest is none.
+        Usage: the folder cannot be read, holds no bundle, or its manifest is none.
         Wrong: an update of it was interrupted.
     """
     with _reading(folder) as tree:
         data = _recorded(tree)
-    return _parsed(folder, data)
+    if (manifest := _parsed(folder, data)) is None:
+        raise no_bundle(folder)
+    return manifest
 
 
 def _recorded(tree: Tree | None) -> bytes | None:
@@ -108,18 +115,18 @@ def compare(folder: Path, expected: Mapping[str, str]) -> Differences:
         return Differences(missing=tuple(sorted(expected))) if tree is None else _compared(tree, expected)
 
 
-def verify(folder: Path) -> tuple[Manifest, Differences] | None:
-    """Return the manifest of a bundle and how the folder departs from it; None where there is no bundle.
+def verify(folder: Path) -> tuple[Manifest, Differences]:
+    """Return the manifest of a bundle and how the folder departs from it.
 
     A file of SPIR-V that holds anything but words departs from it, whatever hash the manifest has.
 
     Raises:
-        Usage: the folder cannot be read, or its manifest is none.
+        Usage: the folder cannot be read, holds no bundle, or its manifest is none.
         Wrong: an update of it was interrupted.
     """
     with _reading(folder) as tree:
         if tree is None or (manifest := _parsed(folder, _recorded(tree))) is None:
-            return None
+            raise no_bundle(folder)
         found = _compared(tree, manifest.hashes)
         foreign = spirv_file.foreign(set(manifest.hashes) - set(found.missing), tree.read)
         return manifest, replace(found, stale=tuple(sorted({*found.stale, *foreign})))
