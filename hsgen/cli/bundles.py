@@ -16,8 +16,9 @@ from hsgen.cli.common import Folder, Wanted, emit_json, json_option, require_opt
 from hsgen.cli.epilogues import refuse, same, trust_option, unknown
 from hsgen.errors import Unavailable, Usage, Wrong, shown
 from hsgen.manifest import CHECK, MANIFEST, Choice, Manifest, again, digest, widened
-from hsgen.store import Change, compare, read_manifest, unified, update
+from hsgen.store import compare, read_manifest, unified
 from hsgen.target import AUTO, Target
+from hsgen.update import Change, update
 from hsgen.vendor import PREFIX, check_prefix
 
 _folder = click.option(

@@ -26,7 +26,7 @@ from conftest import missing
 from nightly import nightly
 
 import hsgen
-from hsgen import lock, store, transaction, tree
+from hsgen import lock, store, transaction, tree, update
 from hsgen.errors import Usage, Wrong
 from hsgen.manifest import digest
 
@@ -361,7 +361,7 @@ def test_an_update_begins_again_where_another_got_ahead(old: Path, tmp_path: Pat
             tiny.write(old, {**OLD, "three": "c"})
         return tiny.bundle({**dict.fromkeys(have.targets, "a"), "four": "d"})
 
-    store.update(old, make, note=print)
+    update.update(old, make, note=print)
     assert [sorted(m.targets) for m in made] == [["one", "two"], ["one", "three", "two"]]
     assert tiny.state(old) == expected(tmp_path / "new", {"one": "a", "two": "a", "three": "a", "four": "d"})
 
@@ -372,7 +372,7 @@ def _rounds(folder: Path, name: str, rounds: int) -> None:
         def make(have: Any, text: str = f"a{number}") -> Any:
             return tiny.bundle({**dict.fromkeys(have.targets if have else (), "a"), name: text})
 
-        store.update(folder, make, note=lambda line: None)
+        update.update(folder, make, note=lambda line: None)
 
 
 @contextmanager
@@ -388,7 +388,7 @@ def nothing_yet() -> Iterator[None]:
 def test_many_at_once_leave_a_bundle_of_one_piece(tmp_path: Path, rounds: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """They do nothing else, so that one may well wait for long."""
     monkeypatch.setattr(lock, "PATIENCE", 120.0)
-    monkeypatch.setattr(store, "_TRIES", 1000)
+    monkeypatch.setattr(update, "_TRIES", 1000)
     folder = tmp_path / "bundle"
     fork = multiprocessing.get_context("fork")
     writers = [fork.Process(target=_rounds, args=(folder, name, rounds)) for name in ("one", "two", "three")]
