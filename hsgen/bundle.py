@@ -1,4 +1,4 @@
-"""Bundles: all files of a `generate`, built in memory.  Nothing here writes; see `hsgen.store`."""
+"""Bundles: all files of a `generate`, built in memory.  Nothing here writes; see `hsgen.update`."""
 
 from __future__ import annotations
 

@@ -16,13 +16,18 @@ def printable(text: object, most: int = LINE) -> str:
     Names of files, strings of target files and manifests, and what drivers say may hold control characters, line
     ends, marks that turn the direction of text, and halves of pairs that cannot be encoded: they are escaped.
     """
-    shown = str(text)
-    if len(shown) > most:
+    said = str(text)
+    if len(said) > most:
         half = most // 2
-        shown = f"{shown[:half]}...{shown[-(most - half - 3) :]}" if most > 60 else f"{shown[: most - 3]}..."
-    if shown.isascii() and shown.isprintable():
-        return shown
-    return "".join(c if c.isprintable() or unicodedata.category(c) == "Zs" else _escaped(c) for c in shown)
+        said = f"{said[:half]}...{said[-(most - half - 3) :]}" if most > 60 else f"{said[: most - 3]}..."
+    if said.isascii() and said.isprintable():
+        return said
+    return "".join(c if c.isprintable() or unicodedata.category(c) == "Zs" else _escaped(c) for c in said)
+
+
+def shown(value: object) -> str:
+    """Return a foreign value, such as a path, as a message shows it: printable, and shortened where it is long."""
+    return printable(value, SHOWN)
 
 
 def _escaped(c: str) -> str:

@@ -10,13 +10,18 @@ from types import FrameType
 
 from hsgen.errors import Terminated
 
+_ENDING = tuple(signal.Signals[name] for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+
 
 @contextmanager
 def held() -> Iterator[Callable[[], None]]:
-    """Hold back SIGINT and SIGTERM to the end of the block; the function that it gives lets them through.
+    """Hold back SIGINT, SIGTERM and SIGHUP to the end of the block; the function that it gives ends the block by them.
+
+    At the end of the block the first that has come goes to the handler that was there before, once: what that raises
+    takes the place of what the function has raised.
 
     Raises:
-        KeyboardInterrupt, Terminated: such a signal has come, at a call of the function or at the end of the block.
+        KeyboardInterrupt, Terminated: such a signal has come, at a call of the function.
     """
     came: list[int] = []
 
@@ -30,7 +35,7 @@ def held() -> Iterator[Callable[[], None]]:
     if threading.current_thread() is not threading.main_thread():  # to which Python gives no signals
         yield check
         return
-    before = {n: signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM)}
+    before = {n: signal.getsignal(n) for n in _ENDING}
     listening = {n: handler for n, handler in before.items() if handler not in (signal.SIG_IGN, None)}
     try:
         for number in listening:
@@ -39,4 +44,5 @@ def held() -> Iterator[Callable[[], None]]:
     finally:
         for number, handler in listening.items():
             signal.signal(number, handler)
-    check()
+        if came:
+            signal.raise_signal(came[0])

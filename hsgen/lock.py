@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from hsgen.errors import Usage
-from hsgen.paths import shown
+from hsgen.errors import Usage, shown
 from hsgen.tree import Tree, opened
 
 PATIENCE = 10.0  # seconds; a command holds the lock while it brings files to their places, not while it makes them

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from hsgen import contents
-from hsgen.errors import Usage
+from hsgen.errors import Usage, shown
 from hsgen.manifest import MANIFEST, SCHEMA, Choice, Compiled, Entry, Manifest, digest
-from hsgen.paths import clash, shown, target_problem
+from hsgen.paths import clash, target_problem
 from hsgen.vendor import PREFIX, check_prefix
 
 READ = (1, 2, 3)  # schemas; the first knew neither C files nor a prefix, the second no values, orders and features

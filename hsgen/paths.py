@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from hsgen.errors import SHOWN, printable
 from hsgen.tables import plain
 
 LONGEST_NAME = 64  # characters of a target's name, so that no file's name reaches the 255 of file systems
@@ -62,8 +61,3 @@ def clash(paths: Iterable[str]) -> tuple[str, str] | None:
             if above in known:
                 return known[above], path
     return None
-
-
-def shown(path: object) -> str:
-    """Return a path of others as text of printable characters, shortened where it is long."""
-    return printable(path, SHOWN)

@@ -127,24 +127,13 @@ def run(
         Terminated: this process has been asked to end.
         OSError: it does not start.
     """
-    process = start(
-        command,
-        environment(TMPDIR=str(folder), **variables),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        encoding="utf-8",
-        errors="replace",
-        cwd=cwd or folder,
-    )
-    try:
-        out, err = process.communicate(text, timeout=min(seconds, LONGEST))
-    finally:
-        _kill(process.pid)
-        process.kill()
-        process.communicate()
-        with _lock:
-            _live.discard(process.pid)
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    words = {"encoding": "utf-8", "errors": "replace", "cwd": cwd or folder}
+    with start(command, environment(TMPDIR=str(folder), **variables), **pipes, **words) as process:
+        try:
+            out, err = process.communicate(text, timeout=min(seconds, LONGEST))
+        finally:
+            end(process)
     if _closed.is_set():  # it may have been killed for that
         raise Terminated
     return subprocess.CompletedProcess(command, process.returncode, out, err)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from hsgen.errors import SHOWN, Usage, printable
+from hsgen.errors import Usage, shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +57,8 @@ _KINDS = {
 
 def _shown(value: object) -> str:
     if isinstance(value, str):
-        return f'"{printable(value, SHOWN)}"'
-    return str(value).lower() if isinstance(value, bool) else printable(_number(value), SHOWN)
+        return f'"{shown(value)}"'
+    return str(value).lower() if isinstance(value, bool) else shown(_number(value))
 
 
 def _number(value: object) -> object:
@@ -83,7 +83,7 @@ class Reader:
 
     def error(self, key: str, what: str, hint: str) -> None:
         """Note that `key` is wrong, and what would be right."""
-        self.errors.append(f"{self.where}: {printable(key, SHOWN)}: {what}; {hint}")
+        self.errors.append(f"{self.where}: {shown(key)}: {what}; {hint}")
 
     def misspelt(self, key: str) -> bool:
         """Whether `key` is missing because an unknown one, which is noted already, stands in its place."""

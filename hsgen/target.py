@@ -15,11 +15,11 @@ from hsgen.algorithms import ALGORITHMS, DERIVED
 from hsgen.arches import read_isa
 from hsgen.choices import ALL, Auto, algorithm, read_autos, read_choices
 from hsgen.device import Device
-from hsgen.errors import SHOWN, Usage, printable
+from hsgen.errors import Usage, shown
 from hsgen.evidence import LEVELS, shapes
 from hsgen.keys import KEYS, PLAIN, TYPES, Form, described
 from hsgen.matching import Match, read_match
-from hsgen.paths import shown, target_problem
+from hsgen.paths import target_problem
 from hsgen.spec import APIS, Part, Sort
 from hsgen.tables import PLAIN_TEXT, Field, Reader, presentable
 
@@ -184,13 +184,13 @@ def find(name: str) -> Target:
     Raises:
         Usage: there is no such target or file, or the file is wrong (one line for each error).
     """
-    path, said = Path(name) if name.endswith(".toml") else resources.targets() / f"{name}.toml", printable(name, SHOWN)
+    path, said = Path(name) if name.endswith(".toml") else resources.targets() / f"{name}.toml", shown(name)
     if not name.endswith(".toml") and name not in names():
         raise Usage(f"target {said}: unknown; known are {', '.join(names())}, or give a file that ends in .toml")
     text = documents.text(path, "give the path of a target file", name=f"target {said}")
     if path.stem in names() and path.resolve() != (resources.targets() / path.name).resolve():
         raise Usage(f"target {said}: {path.stem} comes with hsgen; give your target and its file another name")
-    return parse(text, path.stem, printable(path, SHOWN) if name.endswith(".toml") else f"targets/{path.name}")
+    return parse(text, path.stem, shown(path) if name.endswith(".toml") else f"targets/{path.name}")
 
 
 def parse(text: str, stem: str, where: str) -> Target:

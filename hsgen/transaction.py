@@ -18,10 +18,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from hsgen.errors import Usage
+from hsgen.errors import Usage, shown
 from hsgen.manifest import MANIFEST, Manifest, digest
 from hsgen.manifest_parser import LARGEST, parse_manifest
-from hsgen.paths import shown
 from hsgen.tree import Tree
 
 WORK = ".hsgen-work"

@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from hsgen.errors import Usage
-from hsgen.paths import parts, shown
+from hsgen.errors import Usage, shown
+from hsgen.paths import parts
 
 DESCRIPTORS = hasattr(os, "O_NOFOLLOW") and {os.open, os.stat, os.mkdir, os.rename, os.unlink} <= os.supports_dir_fd
 LARGEST = 64 << 20  # bytes of a file of a bundle; the largest that hsgen makes has some 5 MB

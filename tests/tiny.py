@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hsgen.bundle import Files
 from hsgen.manifest import Choice, Entry, Manifest, digest
-from hsgen.store import Change, update
+from hsgen.update import Change, update
 
 CHOICE = Choice(keys=("u32",), apis=("opencl",), algorithms=("merge",))
 

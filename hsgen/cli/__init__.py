@@ -32,8 +32,9 @@ _COMMANDS = (
     reports.report,
     devices.doctor,
 )
-TERMINATED = 128 + signal.SIGTERM
 PATIENCE = 10.0  # seconds for ending in order once that was asked for; a driver may not return
+_settled = False  # whether this process is ending, which no further signal changes
+_number: int = signal.SIGTERM  # the signal that has terminated it
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -76,12 +77,8 @@ def _main(argv: list[str] | None) -> int:
         return e.exit_code
     except click.exceptions.Exit as e:
         return e.exit_code
-    except (click.Abort, KeyboardInterrupt):
-        _say("interrupted")
-        return 130
-    except Terminated:
-        _say("terminated")
-        return TERMINATED
+    except (click.Abort, KeyboardInterrupt, Terminated) as e:
+        return _ended(e)
     except OSError as e:  # of what no command expects to fail, such as a file system that goes away
         _say(f"{e.filename or 'the system'}: {e.strerror or e}")
         return Usage.exit_code
@@ -98,6 +95,16 @@ def _say(line: str) -> None:
     click.echo(f"hsgen: {printable(line)}", err=True)
 
 
+def _ended(by: BaseException) -> int:
+    """Say that a signal has ended this process, and return its exit code."""
+    terminated = isinstance(by, Terminated)
+    try:
+        _say("terminated" if terminated else "interrupted")
+    except OSError:  # the terminal has gone, too; Python would fail to print the rest at the end
+        sys.stderr = None
+    return 128 + (_number if terminated else signal.SIGINT)
+
+
 def _show_warning(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
     """Print a warning as one line; of others than hsgen's own with the name of its kind."""
     _say(str(message) if issubclass(category, Notice) else f"{category.__name__}: {message}")
@@ -106,40 +113,56 @@ def _show_warning(message: Warning | str, category: type[Warning], *where: Any, 
 def _watch_signals() -> None:
     """From now on SIGTERM unwinds the main thread, so that temporary folders go, and ends all programs it waits for.
 
-    A thread does the latter at once, since the main thread may be inside a driver, and ends this process where that
-    does not return.
+    So does SIGHUP.  A thread does the latter at once, since the main thread may be inside a driver, and ends this
+    process where that does not return.
     """
     asked, told = os.pipe()
     os.set_blocking(told, False)
     signal.signal(signal.SIGTERM, _terminate)
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as nohup makes it
+        signal.signal(signal.SIGHUP, _terminate)
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # a shell's background jobs ignore it
-        signal.signal(signal.SIGINT, lambda number, frame: processes.interrupt(KeyboardInterrupt))
+        signal.signal(signal.SIGINT, _interrupt)
     signal.set_wakeup_fd(told, warn_on_full_buffer=False)
     threading.Thread(target=_ending, args=(asked,), daemon=True).start()
 
 
 def _terminate(number: int, frame: object) -> None:
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # what cleans up is not interrupted
-    processes.interrupt()
+    global _number, _settled
+    if not _settled:
+        _number, _settled = number, True  # what cleans up is not interrupted
+        processes.interrupt()
+
+
+def _interrupt(number: int, frame: object) -> None:
+    if not _settled:
+        processes.interrupt(KeyboardInterrupt)
 
 
 def _ending(asked: int) -> None:
     """Wait for a signal that ends the process."""
-    while (number := os.read(asked, 1)[0]) not in (signal.SIGTERM, signal.SIGINT):
+    terminating = (signal.SIGTERM, signal.SIGHUP)
+    while (number := os.read(asked, 1)[0]) not in (*terminating, signal.SIGINT):
         pass
     processes.close()
-    if number == signal.SIGINT:
-        while os.read(asked, 1)[0] != signal.SIGTERM:
-            pass
+    while number not in terminating:
+        number = os.read(asked, 1)[0]
     time.sleep(PATIENCE)
     folders.sweep()
     with suppress(OSError):
         os.write(2, b"hsgen: terminated\n")
-    os._exit(TERMINATED)
+    os._exit(128 + number)
 
 
 def run() -> None:
     """Entry point of the console script."""
-    if os.name == "posix":
-        _watch_signals()
-    sys.exit(main())
+    global _settled
+    try:
+        if os.name == "posix":
+            _watch_signals()
+        code = main()
+        _settled = True
+    except (KeyboardInterrupt, Terminated) as e:  # outside of what `main` itself looks after
+        _settled = True
+        code = _ended(e)
+    sys.exit(code)

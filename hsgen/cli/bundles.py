@@ -14,11 +14,11 @@ from hsgen import target as target_files
 from hsgen.bundle import Files, Modules, build, sorts
 from hsgen.cli.common import Folder, Wanted, emit_json, json_option, require_option, required, wanted_options
 from hsgen.cli.epilogues import refuse, same, trust_option, unknown
-from hsgen.errors import Unavailable, Usage, Wrong
+from hsgen.errors import Unavailable, Usage, Wrong, shown
 from hsgen.manifest import CHECK, MANIFEST, Choice, Manifest, again, digest, widened
-from hsgen.paths import shown
-from hsgen.store import Change, compare, read_manifest, unified, update
+from hsgen.store import compare, read_manifest, unified
 from hsgen.target import AUTO, Target
+from hsgen.update import Change, update
 from hsgen.vendor import PREFIX, check_prefix
 
 _folder = click.option(
@@ -84,13 +84,13 @@ def generate(
         parts = _named(names, wanted, apis, algorithms, kept)
         if not parts and not removed:
             if old is None:
-                raise Usage(f"{folder}: no bundle there; name targets with -t, `hsgen targets` lists them")
+                raise store.no_bundle(folder, "name targets with -t, `hsgen targets` lists them")
             parts = _recorded(folder, old)
         begin = check_prefix(prefix if prefix is not None else old.prefix if old else PREFIX)
         if kept and (begin != kept.prefix or not all(e.sorts for e in kept.targets.values())):
             parts = {**_recorded(folder, kept, names), **parts}  # all C files change
-        if not trusted:
-            refuse(folder, {name: choice.epilogue for name, (_, choice) in parts.items()}, wanted.epilogue)
+        texts = {name: choice.epilogue for name, (_, choice) in parts.items()}
+        refuse(folder, unknown(texts, wanted.epilogue, trusted=trusted))
         return _built(folder, old, kept, parts, begin)
 
     change = update(folder, make, note=lambda line: click.echo(f"hsgen: {line}", err=True), dry_run=dry_run)
@@ -191,12 +191,10 @@ def check(
     """
     with required(require):
         old = read_manifest(folder)
-        if old is None:
-            raise Usage(f"{folder}: no bundle there; name a folder with a {MANIFEST}")
         if epilogue is not None:
             same(folder, old, epilogue)
         texts = {name: entry.choice.epilogue for name, entry in old.targets.items()}
-        _check(folder, old, names, () if trusted or epilogue else unknown(texts, ""), diff, as_json)
+        _check(folder, old, names, unknown(texts, trusted=trusted or epilogue is not None), diff, as_json)
 
 
 def _check(
@@ -225,7 +223,7 @@ def _check(
             f"{folder}: not up to date; run: hsgen generate -o {quote(str(folder))}{custom}"
             + (" and delete the unexpected files" if found.unexpected else ""),
         )
-    refuse(folder, {name: old.targets[name].choice.epilogue for name in unknown})
+    refuse(folder, unknown)
     if words.missing:
         raise Unavailable(
             *(f"{folder}: {p}: was compiled by {c}, which is not here" for p, c in words.missing.items()),
@@ -249,9 +247,7 @@ def verify(folder: Path, expect: str | None, as_json: bool) -> None:
     """
     if expect is not None and not re.fullmatch("[0-9A-Fa-f]{64}", expect):
         raise Usage(f"expect {expect[:80]!r}: is no SHA-256; give its 64 hexadecimal digits")
-    if (verified := store.verify(folder)) is None:
-        raise Usage(f"{folder}: no bundle there; name a folder with a {MANIFEST}")
-    manifest, found = verified
+    manifest, found = store.verify(folder)
     if expect is not None and manifest.read != expect.lower():
         raise Wrong(
             f"{folder}: {MANIFEST} has the SHA-256 {manifest.read}, not {expect.lower()}; take it from its source"

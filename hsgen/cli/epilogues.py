@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from shlex import quote
 
@@ -23,18 +23,18 @@ trust_option = click.option(
 )
 
 
-def unknown(texts: Mapping[str, str], given: str) -> tuple[str, ...]:
-    """Return the names of the targets whose epilogue is none and not the text that was given."""
-    return tuple(name for name, text in texts.items() if text not in ("", given))
+def unknown(texts: Mapping[str, str], given: str = "", *, trusted: bool) -> tuple[str, ...]:
+    """Return the names of the targets with an epilogue that is not the text given; none if all are `trusted`."""
+    return () if trusted else tuple(name for name, text in texts.items() if text not in ("", given))
 
 
-def refuse(folder: Path, texts: Mapping[str, str], given: str = "") -> None:
-    """Refuse to render epilogues that only the manifest knows.
+def refuse(folder: Path, names: Collection[str]) -> None:
+    """Refuse to render epilogues of targets that only the manifest knows.
 
     Raises:
-        Usage: one of the targets has such an epilogue.
+        Usage: there is such a target.
     """
-    if names := unknown(texts, given):
+    if names:
         raise Usage(*(f"{folder}: target {name}: {_UNKNOWN}" for name in names))
 
 

@@ -19,7 +19,7 @@ from hsgen.backends import native as backend
 from hsgen.cli.common import Folder, Wanted
 from hsgen.cli.selecting import choose
 from hsgen.errors import Unavailable, Usage
-from hsgen.manifest import CHECK, MANIFEST
+from hsgen.manifest import CHECK
 from hsgen.render import render
 from hsgen.spec import APIS, Sort
 from hsgen.store import read_manifest
@@ -132,11 +132,7 @@ class Drive:
 
     def library(self, found: target_files.Target, sort: Sort, peers: Sequence[str] = ()) -> Path:
         """Build the C runtime with one sort of a target."""
-        made = None
-        if self.folder is not None:
-            if (manifest := read_manifest(self.folder)) is None:
-                raise Usage(f"{self.folder}: no bundle there; name a folder with a {MANIFEST}")
-            made = (self.folder, manifest)
+        made = (self.folder, read_manifest(self.folder)) if self.folder is not None else None
         names, form = [sort.algorithm, *([CHECK] if self.large else [])], sort.form
         return backend.library(self.api, [found], sort.label, peers, made, algorithms=names, form=form)
 

@@ -9,7 +9,7 @@ import click
 
 from hsgen import target as target_files
 from hsgen.cli.common import Count, Folder, emit_json, json_option
-from hsgen.cli.epilogues import refuse, trust_option
+from hsgen.cli.epilogues import refuse, trust_option, unknown
 from hsgen.errors import Usage
 from hsgen.report import bundles, measured
 from hsgen.report.page import Contents, Subject, every_sort, page
@@ -89,8 +89,7 @@ def report(
 
 def _bundle(folder: Path, names: tuple[str, ...], trusted: bool) -> Contents:
     """What a page shows of a bundle; epilogues that only its manifest knows are refused unless they are trusted."""
-    if not trusted:
-        refuse(folder, bundles.epilogues(folder, names))
+    refuse(folder, unknown(bundles.epilogues(folder, names), trusted=trusted))
     return bundles.contents(folder, names)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from hsgen import bundle
 from hsgen import target as target_files
 from hsgen.errors import Usage
-from hsgen.manifest import MANIFEST, Entry, Manifest, again
+from hsgen.manifest import Entry, Manifest, again
 from hsgen.report.page import Contents, Subject
 from hsgen.store import read_manifest, sizes
 from hsgen.target import Target
@@ -20,7 +20,7 @@ def epilogues(folder: Path, names: Sequence[str]) -> dict[str, str]:
     Raises:
         Usage: as `contents`.
     """
-    manifest = _manifest(folder)
+    manifest = read_manifest(folder)
     return {t.name: manifest.targets[t.name].choice.epilogue for t in _targets(folder, manifest, names)}
 
 
@@ -30,7 +30,7 @@ def contents(folder: Path, names: Sequence[str]) -> Contents:
     Raises:
         Usage: there is no bundle, it lacks a target or a file, or a target of it must be given as a file.
     """
-    manifest = _manifest(folder)
+    manifest = read_manifest(folder)
     if not manifest.targets:
         raise Usage(f"{folder}: holds no target, so there is nothing to show; generate one into it")
     subjects = [_subject(folder, manifest.targets[t.name], t) for t in _targets(folder, manifest, names)]
@@ -43,12 +43,6 @@ def contents(folder: Path, names: Sequence[str]) -> Contents:
     ]
     one = subjects[0].target.name if names and len(subjects) == 1 else "all targets"
     return Contents(title=f"Bundle: {one}", subjects=subjects, bundle=rows, common=common)
-
-
-def _manifest(folder: Path) -> Manifest:
-    if (manifest := read_manifest(folder)) is None:
-        raise Usage(f"{folder}: no bundle there; name a folder with a {MANIFEST}")
-    return manifest
 
 
 def _targets(folder: Path, manifest: Manifest, names: Sequence[str]) -> list[Target]:

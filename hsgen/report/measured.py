@@ -11,7 +11,7 @@ from typing import Any
 
 from hsgen import documents
 from hsgen.bench.rows import SCHEMA
-from hsgen.errors import SHOWN, Unavailable, Usage, printable
+from hsgen.errors import Unavailable, Usage, shown
 from hsgen.keys import TYPES
 from hsgen.spec import TITLES
 
@@ -75,12 +75,12 @@ def read(path: Path) -> list[Record]:
         Usage: the file cannot be read, or is no such document of the schema that is read.
     """
     hint = "give what `hsgen bench --json` prints"
-    name = printable(path, SHOWN)
+    name = shown(path)
     data = documents.parsed_json(documents.text(path, hint, most=documents.JSON_BYTES), name, hint)
     schema = data.get("schema") if isinstance(data, dict) else None
     if schema != SCHEMA:
-        shown = "has no schema" if schema is None else f"schema {printable(schema, SHOWN)} is not known"
-        raise Usage(f"{name}: {shown}; {hint} (schema {SCHEMA})")
+        what = "has no schema" if schema is None else f"schema {shown(schema)} is not known"
+        raise Usage(f"{name}: {what}; {hint} (schema {SCHEMA})")
     rows = data.get("rows")
     if not isinstance(rows, list) or not rows:
         raise Usage(f"{name}: has no rows; {hint}")
@@ -88,7 +88,7 @@ def read(path: Path) -> list[Record]:
         wrong = _wrong(row)
         if wrong:
             raise Usage(f"{name}: rows[{number}]: {wrong} is missing or of another type; {hint}")
-    return [{k: printable(v, SHOWN) if isinstance(v, str) else v for k, v in row.items()} for row in rows]
+    return [{k: shown(v) if isinstance(v, str) else v for k, v in row.items()} for row in rows]
 
 
 def _wrong(row: object) -> str | None:
@@ -124,7 +124,7 @@ def of_targets(path: Path, rows: Sequence[Record], names: Iterable[str]) -> None
     for row in rows:
         if row["target"] not in known:
             what = f"measures target {row['target']}; this page is about {', '.join(known)}"
-            raise Usage(f"{printable(path, SHOWN)}: {what}")
+            raise Usage(f"{shown(path)}: {what}")
 
 
 def contestant(row: Record) -> str:

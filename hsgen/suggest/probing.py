@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 from hsgen import target
 from hsgen.arches import KINDS
-from hsgen.errors import Usage
-from hsgen.paths import shown, target_problem
+from hsgen.errors import Usage, shown
+from hsgen.paths import target_problem
 from hsgen.spec import TITLES
 from hsgen.suggest import suggest
 from hsgen.suggest.facts import Facts

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from hsgen import __version__, documents
-from hsgen.errors import SHOWN, Usage, printable
+from hsgen.errors import Usage, shown
 
 SCHEMA = 1
 SAME = ("schema", "hsgen", "target", "api", "device", "driver", "facts", "sizes", "start", "autos")
@@ -101,7 +101,7 @@ def read(path: Path) -> tuple[Record, list[Record], int]:
         Usage: it cannot be read, or is no journal of this schema.
     """
     name, hint = (
-        f"journal {printable(path, SHOWN)}",
+        f"journal {shown(path)}",
         "name a file that hsgen tune wrote, or one that does not exist yet",
     )
     try:
@@ -116,7 +116,7 @@ def read(path: Path) -> tuple[Record, list[Record], int]:
     if not lines or not isinstance(lines[0], dict) or lines[0].get("what") != "journal":
         raise Usage(f"{name}: is none; {hint}")
     if lines[0].get("schema") != SCHEMA:
-        schema = printable(lines[0].get("schema"), SHOWN)
+        schema = shown(lines[0].get("schema"))
         raise Usage(f"{name}: has schema {schema}, this hsgen reads {SCHEMA}; name another")
     for number, line in enumerate(lines, 1):
         if problem := _problem(line, first=number == 1):

@@ -155,7 +155,6 @@ def test_a_bundle_that_lends_words_lends_no_epilogue(
     """What `validate --bundle` builds is what the command line names."""
     edit(counting, lambda m: m["targets"]["generic"].update(epilogue=["{{ 1 / 0 }}"]))
     manifest = read_manifest(counting)
-    assert manifest is not None
     built: list[dict[str, bytes]] = []
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(native, "_build", lambda api, command, units, files, place: built.append(files))

@@ -63,6 +63,7 @@ Made = tuple[Path, dict[str, bytes | None]]
     ("number", "call", "left"),
     [
         (signal.SIGTERM, "create", 3),
+        nightly(signal.SIGHUP, "rename", 2),
         nightly(signal.SIGTERM, "rename", 1),
         nightly(signal.SIGTERM, "unlink", 2),
         nightly(signal.SIGINT, "create", 1),

@@ -142,6 +142,7 @@ def children(pid: int) -> Iterator[int]:
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="processes are looked for in /proc")
+@pytest.mark.parametrize("number", [signal.SIGTERM, nightly(signal.SIGHUP)])
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -156,7 +157,9 @@ def children(pid: int) -> Iterator[int]:
     ],
     ids=lambda x: "-".join(x[:1] + x[3:]).replace("/", ""),
 )
-def test_nothing_is_left_of_a_command_that_is_terminated(arguments: list[str], tmp_path: Path, embedded: Host) -> None:
+def test_nothing_is_left_of_a_command_that_is_terminated(
+    arguments: list[str], number: signal.Signals, tmp_path: Path, embedded: Host
+) -> None:
     """Ended while a program that it started runs: no temporary folder stays, and no process."""
     temporary = tmp_path / "temporary"
     temporary.mkdir()
@@ -168,9 +171,9 @@ def test_nothing_is_left_of_a_command_that_is_terminated(arguments: list[str], t
             assert process.poll() is None and time.monotonic() < until
             time.sleep(0.05)
         time.sleep(0.3)
-        process.send_signal(signal.SIGTERM)
+        process.send_signal(number)
         _, err = process.communicate(timeout=60)
-    assert process.returncode == 143 and err.decode().splitlines()[-1] == "hsgen: terminated"
+    assert process.returncode == 128 + number and err.decode().splitlines()[-1] == "hsgen: terminated"
     assert [*temporary.iterdir()] == [] and survivors(str(temporary)) == []
     assert not (tmp_path / "out").exists()
 
@@ -198,14 +201,15 @@ cli.run()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")
-def test_a_driver_that_does_not_return_does_not_keep_the_process(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_driver_that_does_not_return_does_not_keep_the_process(number: signal.Signals, tmp_path: Path) -> None:
     env = {**os.environ, "PYTHONPATH": ROOT, "TMPDIR": str(tmp_path)}
     command = [sys.executable, "-P", "-c", STUCK]
     with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None and process.stdout.readline() == b"ready\n"
         time.sleep(0.3)
         begin = time.monotonic()
-        process.send_signal(signal.SIGTERM)
+        process.send_signal(number)
         _, err = process.communicate(timeout=30)
-    assert process.returncode == 143 and b"hsgen: terminated" in err and time.monotonic() - begin < 10
+    assert process.returncode == 128 + number and b"hsgen: terminated" in err and time.monotonic() - begin < 10
     assert [*tmp_path.iterdir()] == [] and survivors(str(tmp_path)) == []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -14,12 +13,11 @@ import numpy as np
 import pytest
 from sorters import SMALL
 
-from hsgen import processes, resources, target, toolchain, validate
-from hsgen.backends import hosts, shim, trial
+from hsgen import processes, toolchain
+from hsgen.backends import hosts, trial
 from hsgen.backends.hosts import Host
-from hsgen.backends.opencl import Compiled, Direct, context_for
+from hsgen.backends.opencl import context_for
 from hsgen.errors import Notice, Usage, Wrong
-from hsgen.keys import Form
 from hsgen.opencl import Sorter
 from hsgen.opencl_check import Checker
 from hsgen.opencl_merge import Merger
@@ -104,27 +102,6 @@ def test_a_crash_of_the_optimizer_is_a_notice(
     keys = array.to_device(queue, host)
     sorter(queue, keys)
     assert (keys.get() == host[::-1]).all()
-
-
-def test_what_crashed_with_avx512(embedded: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Kernels for i32 keys of apple-m1 with min and max; on any machine the compiler can be asked for AVX-512."""
-    text = (resources.targets() / "apple-m1.toml").read_text(encoding="utf-8")
-    text = text.replace('name = "apple-m1"', 'name = "minmax"').replace('exchange = "select"', 'exchange = "minmax"')
-    (tmp_path / "minmax.toml").write_text(text, encoding="utf-8")
-    monkeypatch.setenv("CL_CONFIG_CPU_TARGET_ARCH", "skx")
-    monkeypatch.setenv("PYOPENCL_NO_CACHE", "1")
-    sort = target.find(str(tmp_path / "minmax.toml")).sort("merge", "u32", Form(typed=True))
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
-        source = trial.accepted(embedded.label, sort, shim.source(sort), which=False)
-    assert source.optimized is not any(issubclass(w.category, Notice) for w in said)
-    if embedded.driver.startswith("2026.22."):
-        assert not source.optimized
-    monkeypatch.undo()
-    made = context_for(embedded)
-    engine = Direct(made, Compiled(made, sort, source))
-    report = validate.run(engine, [(n, "random") for n in (1, 1000, 40_000)], 1)
-    assert report.cases and not report.failed, report.failures
 
 
 @pytest.mark.parametrize("end", ["sys.exit(1)", "os.abort()", "os._exit(134)"])

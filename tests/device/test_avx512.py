@@ -5,19 +5,31 @@ Compiled only: the variable of Intel's runtime that names another CPU says nothi
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from nightly import nightly
 
-from hsgen import target
+from hsgen import resources, target, validate
 from hsgen.backends import shim, trial
 from hsgen.backends.hosts import Host
+from hsgen.backends.opencl import Compiled, Direct, context_for
+from hsgen.errors import Notice
 from hsgen.keys import Form
 from hsgen.render import Source, render
 from hsgen.spec import Sort
 
 pytestmark = pytest.mark.device
+TYPED = Form(typed=True)
+"""Between the transforms of such keys the compiler crashed on networks of min and max."""
+
+
+def aim(cpu: str, patch: pytest.MonkeyPatch) -> None:
+    """Have the compiler make code for a CPU."""
+    patch.setenv("CL_CONFIG_CPU_TARGET_ARCH", cpu)
+    patch.setenv("PYOPENCL_NO_CACHE", "1")  # whose key does not know of that CPU
 
 
 def short(sort: Sort, source: Source, kernels: int) -> tuple[Sort, Source]:
@@ -33,9 +45,29 @@ def short(sort: Sort, source: Source, kernels: int) -> tuple[Sort, Source]:
 def test_typed_keys_of_a_target_without_subgroups(
     api: str, kernels: int, cpu: str, embedded: Host, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The compiler crashed on networks of min and max between the transforms of keys."""
-    monkeypatch.setenv("CL_CONFIG_CPU_TARGET_ARCH", cpu)
-    monkeypatch.setenv("PYOPENCL_NO_CACHE", "1")  # whose key does not know of that CPU
-    sort = target.find("apple-m1").default("u32", Form(typed=True))
+    """As it is, with selects, it goes through the optimizer."""
+    aim(cpu, monkeypatch)
+    sort = target.find("apple-m1").default("u32", TYPED)
     source = shim.source(sort) if api == "metal" else render(sort, "opencl")
     trial.check(embedded.label, *short(sort, source, kernels), which=False)
+
+
+def test_what_crashes_is_compiled_without_optimization(
+    embedded: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same target with min and max; what is accepted sorts on this machine."""
+    text = (resources.targets() / "apple-m1.toml").read_text(encoding="utf-8")
+    text = text.replace('name = "apple-m1"', 'name = "minmax"').replace('exchange = "select"', 'exchange = "minmax"')
+    (tmp_path / "minmax.toml").write_text(text, encoding="utf-8")
+    sort = target.find(str(tmp_path / "minmax.toml")).sort("merge", "u32", TYPED)
+    with monkeypatch.context() as patch, warnings.catch_warnings(record=True) as said:
+        aim("skx", patch)
+        warnings.simplefilter("always")
+        source = trial.accepted(embedded.label, sort, shim.source(sort), which=False)
+    assert source.optimized is not any(issubclass(w.category, Notice) for w in said)
+    if embedded.driver.startswith("2026.22."):
+        assert not source.optimized
+    context = context_for(embedded)
+    engine = Direct(context, Compiled(context, sort, source))
+    report = validate.run(engine, [(n, "random") for n in (1, 1000, 40_000)], 1)
+    assert report.cases and not report.failed, report.failures

@@ -47,7 +47,7 @@ LAYERS = (
     ("contents", "manifest", "manifest_parser"),
     ("bundle",),
     ("backends",),
-    ("store", "transaction", "opencl", "peers", "validate", "frames", "telling", "large"),
+    ("store", "transaction", "update", "opencl", "peers", "validate", "frames", "telling", "large"),
     ("bench", "opencl_scan", "opencl_check", "opencl_merge", "opencl_segments"),
     ("plot",),
     ("worker",),

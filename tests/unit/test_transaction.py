@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from conftest import missing
 from nightly import nightly
 
 import hsgen
-from hsgen import lock, store, transaction, tree
+from hsgen import lock, store, transaction, tree, update
 from hsgen.errors import Usage, Wrong
 from hsgen.manifest import digest
 
@@ -82,8 +83,7 @@ def test_an_update_that_is_killed_at_any_call_is_healed_by_the_next(
             assert tiny.state(other) == want["before"], name
             shutil.rmtree(other)
         shutil.rmtree(other, ignore_errors=True)
-        found = store.verify(folder)
-        assert found and not found[1]
+        assert not store.verify(folder)[1]
     assert half > len(codes) / 4
 
 
@@ -208,14 +208,14 @@ def test_folders_that_may_not_be_written(place: str) -> None:
             os.seteuid(other)
             with pytest.raises(Usage, match="cannot be written; name a folder that can"):
                 tiny.write(folder, NEW)
-            found = store.verify(folder)
+            _, found = store.verify(folder)
             (folder / place).chmod(0o000)
             with pytest.raises(Usage, match=r"cannot be read \(Permission denied\)"):
                 store.verify(folder)
         finally:
             os.seteuid(own)
             (folder / place).chmod(0o700)
-        assert found and not found[1] and tiny.state(folder) == before
+        assert not found and tiny.state(folder) == before
 
 
 @pytest.mark.parametrize("call", [*((c, n) for c in (MKDIR, CREATE, RENAME, UNLINK) for n in (0, 1, 2)), (CREATE, 6)])
@@ -361,7 +361,7 @@ def test_an_update_begins_again_where_another_got_ahead(old: Path, tmp_path: Pat
             tiny.write(old, {**OLD, "three": "c"})
         return tiny.bundle({**dict.fromkeys(have.targets, "a"), "four": "d"})
 
-    store.update(old, make, note=print)
+    update.update(old, make, note=print)
     assert [sorted(m.targets) for m in made] == [["one", "two"], ["one", "three", "two"]]
     assert tiny.state(old) == expected(tmp_path / "new", {"one": "a", "two": "a", "three": "a", "four": "d"})
 
@@ -372,26 +372,35 @@ def _rounds(folder: Path, name: str, rounds: int) -> None:
         def make(have: Any, text: str = f"a{number}") -> Any:
             return tiny.bundle({**dict.fromkeys(have.targets if have else (), "a"), name: text})
 
-        store.update(folder, make, note=lambda line: None)
+        update.update(folder, make, note=lambda line: None)
+
+
+@contextmanager
+def nothing_yet() -> Iterator[None]:
+    """The folder may be without a bundle, as before the first update."""
+    try:
+        yield
+    except Usage as e:
+        assert "no bundle there" in str(e)
 
 
 @pytest.mark.parametrize("rounds", [5, nightly(100)])
 def test_many_at_once_leave_a_bundle_of_one_piece(tmp_path: Path, rounds: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """They do nothing else, so that one may well wait for long."""
     monkeypatch.setattr(lock, "PATIENCE", 120.0)
-    monkeypatch.setattr(store, "_TRIES", 1000)
+    monkeypatch.setattr(update, "_TRIES", 1000)
     folder = tmp_path / "bundle"
     fork = multiprocessing.get_context("fork")
     writers = [fork.Process(target=_rounds, args=(folder, name, rounds)) for name in ("one", "two", "three")]
     for writer in writers:
         writer.start()
     while any(w.is_alive() for w in writers):
-        found = store.verify(folder)
-        assert found is None or not found[1]
+        with nothing_yet():
+            assert not store.verify(folder)[1]
         time.sleep(0.02)
     assert [w.exitcode for w in writers] == [0, 0, 0]
-    found = store.verify(folder)
-    assert found and not found[1] and sorted(found[0].targets) == ["one", "three", "two"]
+    manifest, found = store.verify(folder)
+    assert not found and sorted(manifest.targets) == ["one", "three", "two"]
     assert not (folder / transaction.WORK).exists()
 
 
