@@ -12,9 +12,9 @@ import pytest
 from fast import FAST
 from nightly import NIGHTLY
 
-from hsgen import toolchain
-from hsgen.backends import selection
-from hsgen.backends.hosts import Host, hosts
+from hsgen.engines import selection
+from hsgen.engines.hosts import Host, hosts
+from hsgen.system import toolchain
 
 LONG = (
     "docs/test_docs.py",

@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from hsgen import target
 from hsgen.algorithms import ALGORITHMS
-from hsgen.errors import Usage
-from hsgen.keys import VALUES, Form
-from hsgen.spec import Sort
-from hsgen.tables import Field
-from hsgen.target import Target
+from hsgen.core.errors import Usage
+from hsgen.core.fields import Field
+from hsgen.core.keys import VALUES, Form
+from hsgen.core.spec import Sort
+from hsgen.targets import target
+from hsgen.targets.target import Target
 
 Rng = np.random.Generator
 Table = dict[str, Any]

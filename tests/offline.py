@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from hsgen import processes, target
-from hsgen.errors import Wrong
-from hsgen.isa.base import Request, Use
-from hsgen.target import Target
+from hsgen.core.errors import Wrong
+from hsgen.system import processes
+from hsgen.targets import target
+from hsgen.targets.target import Target
+from hsgen.tools.compile.base import Request, Use
 
 TEXT = """
 schema = 1

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from nightly import NIGHTLY
 
-from hsgen import target
+from hsgen.targets import target
 
 GENERATED = tuple(sorted(p.name for p in (Path(__file__).parents[1] / "generated/targets").iterdir()))
 """The targets in generated/, whose text is committed."""

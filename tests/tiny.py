@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from hsgen.bundle import Files
-from hsgen.manifest import Choice, Entry, Manifest, digest
-from hsgen.update import Change, update
+from hsgen.bundle.build import Files
+from hsgen.bundle.manifest import Choice, Entry, Manifest, digest
+from hsgen.bundle.update import Change, update
 
 CHOICE = Choice(keys=("u32",), apis=("opencl",), algorithms=("merge",))
 

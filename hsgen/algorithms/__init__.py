@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
-from hsgen.algorithms import check, merge, mergepath, radix, scan, segments
-from hsgen.algorithms.spaces import Box
-from hsgen.device import Device
-from hsgen.keys import Form, KeyType
-from hsgen.spec import Kernel, Plan, Step
-from hsgen.tables import Field
+from hsgen.algorithms import bitonic, digest, merge_path, radix, scan, segmented
+from hsgen.algorithms.search_space import Box
+from hsgen.core.device import Device
+from hsgen.core.fields import Field
+from hsgen.core.keys import Form, KeyType
+from hsgen.core.spec import Kernel, Plan, Step
 
 
 class Algorithm(Protocol):
@@ -67,10 +67,10 @@ class Algorithm(Protocol):
         """Return derived values that a person wants to see: (name, value)."""
 
 
-ALGORITHMS: Mapping[str, Algorithm] = {"merge": merge, "radix": radix, "scan": scan}
+ALGORITHMS: Mapping[str, Algorithm] = {"merge": bitonic, "radix": radix, "scan": scan}
 """Those that a target has tables for."""
 
-DERIVED: Mapping[str, Algorithm] = {"mergepath": mergepath, "check": check, "segments": segments}
+DERIVED: Mapping[str, Algorithm] = {"mergepath": merge_path, "check": digest, "segments": segmented}
 """Those without tables: their `formed` gets what a target chose for keys of the width, or of words for narrow ones, by
 label ("radix", "merge"), and makes its own parameters of that and of the device."""
 

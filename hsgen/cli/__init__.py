@@ -13,9 +13,11 @@ from typing import Any
 
 import click
 
-from hsgen import __version__, folders, processes
-from hsgen.cli import benches, bundles, compiling, devices, reports, suggesting, targets, tuning
-from hsgen.errors import HsgenError, Notice, Terminated, Usage, printable
+from hsgen import __version__
+from hsgen.cli import bench, bundles, report, suggest, targets, tune, validate
+from hsgen.cli import compile as compiling
+from hsgen.core.errors import HsgenError, Notice, Terminated, Usage, printable
+from hsgen.system import folders, processes
 
 _COMMANDS = (
     targets.targets,
@@ -24,13 +26,13 @@ _COMMANDS = (
     bundles.check,
     bundles.verify,
     compiling.compile_,
-    devices.validate,
-    benches.bench,
-    suggesting.suggest,
-    suggesting.probe,
-    tuning.tune,
-    reports.report,
-    devices.doctor,
+    validate.validate,
+    bench.bench,
+    suggest.suggest,
+    suggest.probe,
+    tune.tune,
+    report.report,
+    validate.doctor,
 )
 PATIENCE = 10.0  # seconds for ending in order once that was asked for; a driver may not return
 _settled = False  # whether this process is ending, which no further signal changes

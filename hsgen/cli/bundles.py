@@ -9,17 +9,17 @@ from shlex import quote
 
 import click
 
-from hsgen import store
-from hsgen import target as target_files
-from hsgen.bundle import Files, Modules, build, sorts
+from hsgen.bundle import store
+from hsgen.bundle.build import Files, Modules, build, sorts
+from hsgen.bundle.manifest import CHECK, MANIFEST, Choice, Manifest, again, digest, widened
+from hsgen.bundle.store import compare, read_manifest, unified
+from hsgen.bundle.update import Change, update
 from hsgen.cli.common import Folder, Wanted, emit_json, json_option, require_option, required, wanted_options
 from hsgen.cli.epilogues import refuse, same, trust_option, unknown
-from hsgen.errors import Unavailable, Usage, Wrong, shown
-from hsgen.manifest import CHECK, MANIFEST, Choice, Manifest, again, digest, widened
-from hsgen.store import compare, read_manifest, unified
-from hsgen.target import AUTO, Target
-from hsgen.update import Change, update
-from hsgen.vendor import PREFIX, check_prefix
+from hsgen.core.errors import Unavailable, Usage, Wrong, shown
+from hsgen.emit.c_files import PREFIX, check_prefix
+from hsgen.targets import target as target_files
+from hsgen.targets.target import AUTO, Target
 
 _folder = click.option(
     "-o",

@@ -15,12 +15,12 @@ from typing import Any, TypeVar
 
 import click
 
-from hsgen.epilogue import parsed
-from hsgen.errors import Unavailable, Usage, Wrong, printable
-from hsgen.keys import FEATURES, ORDERS, TYPES, VALUES
-from hsgen.manifest import Choice, choose
-from hsgen.spec import Sort
-from hsgen.target import Target
+from hsgen.bundle.manifest import Choice, choose
+from hsgen.core.errors import Unavailable, Usage, Wrong, printable
+from hsgen.core.keys import FEATURES, ORDERS, TYPES, VALUES
+from hsgen.core.spec import Sort
+from hsgen.stages.epilogue import parsed
+from hsgen.targets.target import Target
 
 T = TypeVar("T")
 

@@ -8,9 +8,9 @@ from shlex import quote
 
 import click
 
+from hsgen.bundle.manifest import Manifest
 from hsgen.cli.common import fragment
-from hsgen.errors import Usage, Wrong
-from hsgen.manifest import Manifest
+from hsgen.core.errors import Usage, Wrong
 
 _UNKNOWN = (
     "has an epilogue that only the manifest knows; give its file with --epilogue, or let --trust-epilogue render it"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from hsgen.cli.common import parse_count
-from hsgen.errors import Usage
+from hsgen.core.errors import Usage
 
 _PART = re.compile(r"(?P<from>[^.:+]+)(?:\.\.(?P<to>[^.:+]+)(?::(?P<steps>\d{1,2}))?)?(?P<around>\+-1)?")
 HELP = (

@@ -7,14 +7,14 @@ from typing import Any, cast
 
 import click
 
-from hsgen import evidence, sorts
-from hsgen import target as target_files
+from hsgen.bundle.manifest import offered
 from hsgen.cli.common import Count, Wanted, emit_json, emit_table, json_option, wanted_options
-from hsgen.errors import Usage
-from hsgen.keys import KEYS, VALUES, Form
-from hsgen.manifest import offered
-from hsgen.plan import launches
-from hsgen.spec import TITLES, Sort
+from hsgen.core.errors import Usage
+from hsgen.core.interpreter import launches
+from hsgen.core.keys import KEYS, VALUES, Form
+from hsgen.core.spec import TITLES, Sort
+from hsgen.targets import assembly, evidence
+from hsgen.targets import target as target_files
 
 
 @click.command()
@@ -125,7 +125,7 @@ def _record(found: target_files.Target, sort: Sort, count: int | None) -> dict[s
             {"algorithm": x.algorithm, "min_n": x.min_n, "max_n": x.max_n, "params": _params(x.params)}
             for x in sort.parts
         ],
-        "derived": [list(note) for note in sorts.notes(sort)],
+        "derived": [list(note) for note in assembly.notes(sort)],
         "kernels": [
             {
                 "name": k.name,
@@ -144,11 +144,11 @@ def _record(found: target_files.Target, sort: Sort, count: int | None) -> dict[s
                 "kernel": x.step.kernel,
                 "argument": x.argument,
                 "groups": x.groups,
-                "bytes": sorts.moved(sort, x.step, count),
+                "bytes": assembly.moved(sort, x.step, count),
             }
             for x in launches(sort.plan, count, in_place=False)
         ]
-        record["bytes"] = sorts.traffic(sort, count)
+        record["bytes"] = assembly.traffic(sort, count)
         # once in and once out is the least that any sort of keys and values moves
         least = 2 * count * (sort.item_bytes + form.value_bytes)
         record["roof_share"] = round(least / max(record["bytes"], 1), 4)

@@ -14,9 +14,12 @@ import pytest
 from conftest import missing
 
 import hsgen
-from hsgen import render, resources, spirv, target
+from hsgen.bundle.manifest import digest
 from hsgen.cli import main
-from hsgen.manifest import digest
+from hsgen.emit import kernels as render
+from hsgen.emit import spirv
+from hsgen.system import resources
+from hsgen.targets import target
 
 ROOT = Path(hsgen.__file__).parent.parent
 LANES = ROOT / "tests/device/lanes"

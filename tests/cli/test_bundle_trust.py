@@ -16,11 +16,13 @@ from conftest import missing
 from nightly import nightly, thinned
 
 import hsgen
-from hsgen import epilogue, spirv, target
-from hsgen.backends import native
+from hsgen.bundle.manifest import digest
+from hsgen.bundle.store import read_manifest
 from hsgen.cli import main
-from hsgen.manifest import digest
-from hsgen.store import read_manifest
+from hsgen.emit import spirv
+from hsgen.engines import native
+from hsgen.stages import epilogue
+from hsgen.targets import target
 
 ROOT = Path(hsgen.__file__).parent.parent
 TINY = str(ROOT / "tests/device/lanes/lanes4.toml")

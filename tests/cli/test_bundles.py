@@ -14,8 +14,8 @@ import pytest
 from conftest import missing
 
 import hsgen
-from hsgen import resources
 from hsgen.cli import main
+from hsgen.system import resources
 
 ROOT = Path(hsgen.__file__).parent.parent
 

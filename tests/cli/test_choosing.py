@@ -12,15 +12,17 @@ import pytest
 from nightly import nightly
 from offline import TEXT
 
-from hsgen import bench, bundle, manifest, target
-from hsgen.backends.engine import KEYS_OUT, VALUES_OUT
-from hsgen.backends.hosts import Host
-from hsgen.cli import main, places
-from hsgen.errors import Usage, Wrong
-from hsgen.keys import PLAIN, TYPES, VALUES, Form
-from hsgen.manifest_parser import parse_manifest
-from hsgen.oracle import ordered
-from hsgen.plan import Options
+from hsgen.bundle import build, manifest
+from hsgen.bundle.manifest_parser import parse_manifest
+from hsgen.cli import engines, main
+from hsgen.core.errors import Usage, Wrong
+from hsgen.core.interpreter import Options
+from hsgen.core.keys import PLAIN, TYPES, VALUES, Form
+from hsgen.engines.engine import KEYS_OUT, VALUES_OUT
+from hsgen.engines.hosts import Host
+from hsgen.operations.oracle import ordered
+from hsgen.targets import target
+from hsgen.tools import bench
 
 TINY = Path(__file__).parents[1] / "device/lanes/forms1.toml"
 OPENCL = ("generate", "-t", "intel-gen8", "--api", "opencl")
@@ -241,7 +243,7 @@ def test_a_feature_that_a_bundle_cannot_take_changes_nothing(
 def test_prefix_sums_stay_plain_beside_sorts_in_other_forms() -> None:
     found = target.find("cpu")
     choice = manifest.choose(found, ["u32", "f32"], (), ["auto", "scan-x1"], values=["none", "v4"], features=["count"])
-    made = {s.file: s.form for s in bundle.sorts(found, choice, choice.keys)}
+    made = {s.file: s.form for s in build.sorts(found, choice, choice.keys)}
     formed = {"typed": True, "counted": True}
     assert made == {"auto_u32": Form(**formed), "auto_u32_v4": Form(value="v4", **formed), "scan-x1_u32": PLAIN}
 
@@ -360,7 +362,7 @@ class Spoiled:
     ],
 )
 def test_bench_checks_keys_and_values(embedded: Host, slot: int, line: str) -> None:
-    engine = places.direct(embedded, target.find("cpu").default("u32", Form(value="v4", typed=True)))
+    engine = engines.direct(embedded, target.find("cpu").default("u32", Form(value="v4", typed=True)))
     how = Options(kind=2, descending=True)
     assert len(list(bench.measure(engine, [1000], (), 1, 1, "", how=how))) == 1
     with pytest.raises(Wrong, match=line):

@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 from offline import TEXT, USE, Fake, small
 
-from hsgen import __version__, target
-from hsgen.cli import compiling, main
+from hsgen import __version__
+from hsgen.cli import compile as compiling
+from hsgen.cli import main
+from hsgen.targets import target
 
 Capture = pytest.CaptureFixture[str]
 

@@ -11,11 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from hsgen import processes, render, resources, target
-from hsgen.backends import hosts, selection, trial
-from hsgen.backends.hosts import Host
 from hsgen.cli import main
-from hsgen.errors import Wrong
+from hsgen.core.errors import Wrong
+from hsgen.emit import kernels as render
+from hsgen.engines import hosts, isolated_build, selection
+from hsgen.engines.hosts import Host
+from hsgen.system import processes, resources
+from hsgen.targets import target
 
 
 def said(capsys: pytest.CaptureFixture[str]) -> str:
@@ -182,14 +184,16 @@ def test_a_compiler_that_hangs_or_crashes(
 ) -> None:
     sort = target.find("generic").sort("merge", "u32")
     with pytest.raises(Wrong, match="did not end within"):
-        trial.check(embedded.label, sort, render.render(sort, "opencl"), seconds=0.01)
-    crash = f"import os, sys; sys.stdin.read(); print({trial.BEGUN!r}, flush=True); os.kill(os.getpid(), 11)"
+        isolated_build.check(embedded.label, sort, render.render(sort, "opencl"), seconds=0.01)
+    crash = f"import os, sys; sys.stdin.read(); print({isolated_build.BEGUN!r}, flush=True); os.kill(os.getpid(), 11)"
     run = processes.run
-    monkeypatch.setattr(trial.processes, "run", lambda command, *more: run([sys.executable, "-c", crash], *more))
+    monkeypatch.setattr(
+        isolated_build.processes, "run", lambda command, *more: run([sys.executable, "-c", crash], *more)
+    )
     with pytest.raises(
         Wrong, match=r"kernel block_sort_16: the compiler of .* ended with signal 11; try a smaller scale"
     ):
-        trial.check(embedded.label, sort, render.render(sort, "opencl"))
+        isolated_build.check(embedded.label, sort, render.render(sort, "opencl"))
 
 
 def test_host_selection_by_name(embedded: Host) -> None:

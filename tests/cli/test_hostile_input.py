@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from hsgen import documents, folders, resources, toolchain
-from hsgen.backends.compiling import build
-from hsgen.backends.hosts import Host
 from hsgen.cli import main
 from hsgen.cli.common import emit_table
-from hsgen.errors import LINE, HsgenError, Usage, printable
+from hsgen.core.errors import LINE, HsgenError, Usage, printable
+from hsgen.engines.builds import build
+from hsgen.engines.hosts import Host
+from hsgen.system import documents, folders, resources, toolchain
 
 CPU = (resources.targets() / "cpu.toml").read_text(encoding="utf-8")
 

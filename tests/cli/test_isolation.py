@@ -15,13 +15,19 @@ import pytest
 from nightly import nightly
 
 import hsgen
-from hsgen import processes, toolchain
-from hsgen.backends.hosts import Host
+from hsgen.engines.hosts import Host
+from hsgen.system import processes, toolchain
 
 PACKAGE = Path(hsgen.__file__).parent
 ROOT = str(PACKAGE.parent)
 HOSTILE = ("json", "numpy", "click", "dataclasses", "tempfile", "subprocess", "pathlib", "runpy", "hsgen")
-CHILDREN = ("hsgen.worker", "hsgen.backends.trial", "hsgen.nvrtc", "hsgen.isa.radvchild", "hsgen.peers.child")
+CHILDREN = (
+    "hsgen.engines.worker",
+    "hsgen.engines.isolated_build",
+    "hsgen.tools.compile.nvrtc",
+    "hsgen.tools.compile.radv_child",
+    "hsgen.tools.bench.baselines.numpy_child",
+)
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from hsgen.cli import main
-from hsgen.device import Device
-from hsgen.suggest import query
+from hsgen.core.device import Device
+from hsgen.tools.suggest import query
 
 SMALL = {
     "name": "Tiny",

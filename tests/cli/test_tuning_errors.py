@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 from conftest import missing
 
-from hsgen import resources, toolchain
-from hsgen.backends.hosts import Host
-from hsgen.cli import main, places, tuning
-from hsgen.errors import Usage
-from hsgen.tune import spread
+from hsgen.cli import engines, main, tune
+from hsgen.core.errors import Usage
+from hsgen.engines.hosts import Host
+from hsgen.system import resources, toolchain
+from hsgen.tools.tune import spread
 
 Capture = pytest.CaptureFixture[str]
 
@@ -114,7 +114,7 @@ def journal_of(embedded: Host, folder: Path, monkeypatch: pytest.MonkeyPatch) ->
         raise Ended
 
     with monkeypatch.context() as patch, pytest.raises(Ended):
-        patch.setattr(tuning.Tuning, "perform", ended)
+        patch.setattr(tune.Tuning, "perform", ended)
         main(["tune", "-t", "cpu", "--key", "u32", "--device", embedded.platform, "--journal", "j"])
     found: dict[str, Any] = json.loads((folder / "j").read_text(encoding="utf-8"))
     return found
@@ -174,5 +174,5 @@ def test_a_target_file_that_cannot_be_replaced(folder: Path, monkeypatch: pytest
 
     monkeypatch.setattr(Path, "replace", full)
     with pytest.raises(Usage, match=r"cannot be written \(No space left on device\); run it again"):
-        places.replace(file, "new", "run it again")
+        engines.replace(file, "new", "run it again")
     assert file.read_text() == "old" and list(folder.iterdir()) == [file]

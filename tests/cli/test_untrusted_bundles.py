@@ -17,9 +17,10 @@ from nightly import thinned
 from test_bundles import run
 
 import hsgen
-from hsgen import manifest_parser, tree
+from hsgen.bundle import manifest_parser
+from hsgen.bundle.manifest import digest
 from hsgen.cli import main
-from hsgen.manifest import digest
+from hsgen.system import tree
 
 LANES = Path(hsgen.__file__).parents[1] / "tests/device/lanes"
 TARGET = str(LANES / "lanes4.toml")
@@ -144,7 +145,7 @@ def test_a_link_that_comes_while_a_bundle_is_read_leads_nowhere(bundle: Path) ->
             lambda p: have.create(p, b""),
             lambda p: have.rename("LICENSE", p),
         ):
-            with pytest.raises((hsgen.errors.Usage, OSError), match="src"):
+            with pytest.raises((hsgen.core.errors.Usage, OSError), match="src"):
                 act("src/hs.c")
 
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from conftest import missing
 
-from hsgen import target
-from hsgen.isa.base import Compiler, Request
-from hsgen.render import Source, render
+from hsgen.emit.kernels import Source, render
+from hsgen.targets import target
+from hsgen.tools.compile.base import Compiler, Request
 
 
 def needed(compiler: Compiler, device: str) -> str:

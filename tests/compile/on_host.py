@@ -15,10 +15,10 @@ import numpy as np
 from conftest import missing
 from numpy.typing import NDArray
 
-from hsgen import oracle
-from hsgen.plan import PLAIN, Options, launches, offset, scratch_bytes, spare_at
-from hsgen.render import render
-from hsgen.spec import Sort
+from hsgen.core.interpreter import PLAIN, Options, launches, offset, scratch_bytes, spare_at
+from hsgen.core.spec import Sort
+from hsgen.emit.kernels import render
+from hsgen.operations import oracle
 
 PLAY = """
 extern "C" const char *play(int k, unsigned x, unsigned y, unsigned lanes, size_t shared, unsigned seed, void **p,

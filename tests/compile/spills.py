@@ -11,11 +11,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from hsgen import __version__, target
-from hsgen.isa import jobs
-from hsgen.isa.base import Use
-from hsgen.isa.ocloc import Ocloc
-from hsgen.spec import Sort
+from hsgen import __version__
+from hsgen.core.spec import Sort
+from hsgen.targets import target
+from hsgen.tools.compile import jobs
+from hsgen.tools.compile.base import Use
+from hsgen.tools.compile.ocloc import Ocloc
 
 DEVICES = {
     "bdw": "Gen8",

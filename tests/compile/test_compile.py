@@ -12,11 +12,11 @@ import pytest
 from conftest import missing
 from offline import TEXT
 
-from hsgen import target
 from hsgen.cli import main
-from hsgen.isa import cuda, jobs
-from hsgen.isa.kinds import COMPILERS
-from hsgen.isa.results import wrongs
+from hsgen.targets import target
+from hsgen.tools.compile import cuda, jobs
+from hsgen.tools.compile.compilers import COMPILERS
+from hsgen.tools.compile.results import wrongs
 
 Capture = pytest.CaptureFixture[str]
 
@@ -107,7 +107,7 @@ def test_a_shape_that_spills_is_found(folder: Path, capsys: Capture) -> None:
 @pytest.fixture
 def broken(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """A text in which one kernel cannot be compiled."""
-    from hsgen.isa import base
+    from hsgen.tools.compile import base
 
     whole = base.Request.text
     name = "begin"

@@ -11,12 +11,16 @@ import pytest
 from conftest import missing
 from nightly import NIGHTLY
 
-from hsgen import nvrtc, plan, target, toolchain, vendor
 from hsgen.cli import main
-from hsgen.errors import Unavailable, Wrong
-from hsgen.keys import KEYS
-from hsgen.render import render
-from hsgen.spec import Sort
+from hsgen.core import interpreter
+from hsgen.core.errors import Unavailable, Wrong
+from hsgen.core.keys import KEYS
+from hsgen.core.spec import Sort
+from hsgen.emit import c_files
+from hsgen.emit.kernels import render
+from hsgen.system import toolchain
+from hsgen.targets import target
+from hsgen.tools.compile import nvrtc
 
 ARCHS = (35, 50, 60, 70, 75, 80, 86, 89, 90, 100, 120) if NIGHTLY else (35, 90)
 TARGETS = [name for name in target.names() if "cuda" in target.find(name).apis]
@@ -167,13 +171,13 @@ def test_a_bundle_compiles_without_warnings_and_exports_its_prefix_only(
 
 @pytest.mark.parametrize("key", ["u32", "u64"])
 def test_the_runtime_launches_the_plan_and_refuses_what_is_wrong(bundle: Path, tmp_path: Path, key: str) -> None:
-    """On a fake CUDA that takes notes: launches are those of hsgen.plan, in a grid of at most 65535 in x."""
+    """On a fake CUDA that takes notes: launches are those of hsgen.core.interpreter, in a grid of at most 65535 in x."""
     sort = target.find("nvidia-sm90").default(key)
     names = ("hs.c", "hs_targets.c", "hs_cuda.cu")
     sources = [Path(__file__).with_name("fake_cuda.cpp"), *(bundle / "src" / s for s in names)]
     program = tmp_path / "fake"
     options = ("-x", "c++", "-std=c++14", *WARNINGS, "-cudart", "none", "-I", bundle / "include")
-    define = f"-DTESTED={vendor.symbol(sort.target, sort.file)}"
+    define = f"-DTESTED={c_files.symbol(sort.target, sort.file)}"
     run(nvcc(), *options, define, *sources, *bundle.glob("targets/*/*.c"), "-o", program)
     said = run(program, *map(str, COUNTS))
     parts = re.findall(r"^n (\d+) (\d)\n((?:[^n].*\n)*)", said, re.MULTILINE)
@@ -185,9 +189,9 @@ def test_the_runtime_launches_the_plan_and_refuses_what_is_wrong(bundle: Path, t
 def expected(sort: Sort, n: int, destination: int) -> list[str]:
     at = {"source": 1 << 40, "destination": destination << 40, "scratch": 3 << 40}
     lines = []
-    for launch in plan.launches(sort.plan, n, 65535, in_place=destination == 1):
+    for launch in interpreter.launches(sort.plan, n, 65535, in_place=destination == 1):
         step, k = launch.step, sort.kernel(launch.step.kernel)
-        places = " ".join(f"{at[b.role] + plan.offset(b, n):x}" for b in step.bindings)
+        places = " ".join(f"{at[b.role] + interpreter.offset(b, n):x}" for b in step.bindings)
         size = f"{k.work_group} {k.local_bytes(sort.key)}"
         lines.append(f"{k.name} {launch.grid[0]} {launch.grid[1]} {size} {places} {n} {launch.argument}")
     return lines

@@ -8,9 +8,10 @@ import pytest
 from conftest import missing
 from nightly import NIGHTLY, nightly
 
-from hsgen import nvrtc, target
-from hsgen.keys import KEYS, VALUES, Form
-from hsgen.render import render
+from hsgen.core.keys import KEYS, VALUES, Form
+from hsgen.emit.kernels import render
+from hsgen.targets import target
+from hsgen.tools.compile import nvrtc
 
 ARCH = 90
 WHOLE = {"typed": True, "ranged": True, "counted": True}

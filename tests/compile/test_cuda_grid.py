@@ -23,12 +23,14 @@ from conftest import missing
 from nightly import by_day, nightly, thinned
 from on_host import compiled, right
 
-from hsgen import nvrtc, sorts, toolchain
 from hsgen.algorithms import radix
-from hsgen.keys import KEYS, PLAIN, Form
-from hsgen.plan import Options
-from hsgen.render import render
-from hsgen.spec import Part, Sort
+from hsgen.core.interpreter import Options
+from hsgen.core.keys import KEYS, PLAIN, Form
+from hsgen.core.spec import Part, Sort
+from hsgen.emit.kernels import render
+from hsgen.system import toolchain
+from hsgen.targets import assembly
+from hsgen.tools.compile import nvrtc
 
 ALL: dict[str, Any] = {"typed": True, "ranged": True, "counted": True}
 SHAPE: dict[str, Any] = {"bits": 5, "items": 3, "work_group": 64, "subgroup": 32, "groups": 4, "least": 1, "single": 0}
@@ -38,7 +40,7 @@ def sort_of(key: str = "u32", form: Form = PLAIN, **values: Any) -> Sort:
     """Return a sort of 64 lanes with 3 keys each in up to 4 work-groups; `values` change that."""
     p = radix.Params(key=KEYS[key], form=form, coordination="grid", **{"ranker": "ballot", **SHAPE, **values})
     part = Part(algorithm="radix", params=p, min_n=0, max_n=2**62)
-    kernels, plan, parts = sorts.assemble([part], "shape", form)
+    kernels, plan, parts = assembly.assemble([part], "shape", form)
     return Sort(target="shape", algorithm="radix", key=KEYS[key], kernels=kernels, plan=plan, parts=parts, form=form)
 
 

@@ -8,11 +8,12 @@ import pytest
 from conftest import missing
 from nightly import NIGHTLY
 
-from hsgen import nvrtc, sorts
 from hsgen.algorithms import radix
-from hsgen.keys import KEYS, Form
-from hsgen.render import render
-from hsgen.spec import Part, Sort
+from hsgen.core.keys import KEYS, Form
+from hsgen.core.spec import Part, Sort
+from hsgen.emit.kernels import render
+from hsgen.targets import assembly
+from hsgen.tools.compile import nvrtc
 
 ARCHS = (70, 90)
 RANKERS: dict[str, dict[str, Any]] = {
@@ -32,7 +33,7 @@ def sort_of(key: str, **values: Any) -> Sort:
     """Return a sort of 8 bits, 128 lanes with 4 keys each; `values` change that."""
     small: dict[str, Any] = {"bits": 8, "items": 4, "work_group": 128, "subgroup": 1, "groups": 1024}
     p = radix.Params(key=KEYS[key], **{"coordination": "scan", **small, **values})
-    kernels, plan, parts = sorts.assemble([Part(algorithm="radix", params=p, min_n=0, max_n=2**62)], "shape", p.form)
+    kernels, plan, parts = assembly.assemble([Part(algorithm="radix", params=p, min_n=0, max_n=2**62)], "shape", p.form)
     return Sort(target="shape", algorithm="radix", key=p.key, kernels=kernels, plan=plan, parts=parts, form=p.form)
 
 

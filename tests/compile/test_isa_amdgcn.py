@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from isa_requests import needed, own, real
 
-from hsgen import toolchain
-from hsgen.errors import Unavailable, Wrong
-from hsgen.isa.amdgcn import WAVES, Amdgcn
-from hsgen.isa.base import Use
+from hsgen.core.errors import Unavailable, Wrong
+from hsgen.system import toolchain
+from hsgen.tools.compile.amdgcn import WAVES, Amdgcn
+from hsgen.tools.compile.base import Use
 
 AMDGCN = Amdgcn()
 HEAD = "__attribute__((reqd_work_group_size({}, 1, 1))) __kernel void {}"

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from isa_requests import needed, own, real
 
-from hsgen.errors import Unavailable, Wrong
-from hsgen.isa.ocloc import SUBSLICES, Ocloc, Subslice
+from hsgen.core.errors import Unavailable, Wrong
+from hsgen.tools.compile.ocloc import SUBSLICES, Ocloc, Subslice
 
 OCLOC = Ocloc()
 PLAIN = "__attribute__((reqd_work_group_size(64, 1, 1))) __kernel void {}"

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from isa_requests import needed, own, real
 
-from hsgen import spirv
-from hsgen.errors import Unavailable, Wrong
-from hsgen.isa import radv
-from hsgen.isa.base import Use
-from hsgen.isa.radv import Radv
+from hsgen.core.errors import Unavailable, Wrong
+from hsgen.emit import spirv
+from hsgen.tools.compile import radv
+from hsgen.tools.compile.base import Use
+from hsgen.tools.compile.radv import Radv
 
 RADV = Radv()
 PRELUDE = """#version 450
@@ -108,12 +108,12 @@ def test_an_unknown_device_no_driver_and_too_little_time(tmp_path: Path, monkeyp
     needed(RADV, "vega10")
     with pytest.raises(subprocess.TimeoutExpired):
         request = own(RADV, "vega10", {"modest": MODEST}, prelude=PRELUDE)
-        monkeypatch.setattr("hsgen.isa.radv.max", lambda *_: 0.01, raising=False)
+        monkeypatch.setattr("hsgen.tools.compile.radv.max", lambda *_: 0.01, raising=False)
         RADV.compile(request, tmp_path, 0.01)
     monkeypatch.undo()
     with pytest.raises(Unavailable, match="voodoo2 is unknown"):
         RADV.compile(own(RADV, "voodoo2", {"modest": MODEST}, prelude=PRELUDE), tmp_path, 60)
-    monkeypatch.setattr("hsgen.isa.radv._FOLDERS", ())
+    monkeypatch.setattr("hsgen.tools.compile.radv._FOLDERS", ())
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     with pytest.raises(Unavailable, match="radv: is not installed; apt-get install mesa"):
         RADV.compile(own(RADV, "vega10", {"modest": MODEST}, prelude=PRELUDE), tmp_path, 60)

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from isa_requests import needed, real
 
-from hsgen import spirv
-from hsgen.errors import Unavailable, Wrong
-from hsgen.isa.modules import Spirv
+from hsgen.core.errors import Unavailable, Wrong
+from hsgen.emit import spirv
+from hsgen.tools.compile.modules import Spirv
 
 SPIRV = Spirv()
 
@@ -50,7 +50,7 @@ def test_modules_of_a_later_version_are_no_modules_of_vulkan_1_1(
 
 
 def test_no_validator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hsgen.isa.modules.toolchain.tool", lambda name: None)
+    monkeypatch.setattr("hsgen.tools.compile.modules.toolchain.tool", lambda name: None)
     assert SPIRV.identity("vulkan1.1") is None
     with pytest.raises(Unavailable, match="apt-get install spirv-tools"):
         SPIRV.compile(real(SPIRV, "vulkan1.1", "amd-gcn", "merge", "flip_1"), tmp_path, 60)

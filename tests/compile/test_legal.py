@@ -17,11 +17,11 @@ from conftest import missing
 from drawing import Bounds, drawn, sorts_of
 from nightly import NIGHTLY
 
-from hsgen import target
-from hsgen.backends import shim
-from hsgen.keys import Form
-from hsgen.render import Source, render
-from hsgen.spec import APIS, Sort
+from hsgen.core.keys import Form
+from hsgen.core.spec import APIS, Sort
+from hsgen.emit.kernels import Source, render
+from hsgen.engines import metal_shim
+from hsgen.targets import target
 
 WORDS = Path(__file__).with_name("cuda_words.hpp")
 _CLANG = ("clang", "-fsyntax-only", "-Wno-everything", "-x")
@@ -85,7 +85,7 @@ def opencl(sort: Sort, folder: Path) -> str:
 
 
 def metal(sort: Sort, folder: Path) -> str:
-    file, made = folder / "kernels.clcpp", shim.source(sort)
+    file, made = folder / "kernels.clcpp", metal_shim.source(sort)
     file.write_text(made.text, encoding="utf-8")
     return _run(*_CLANG, "cl", made.option, *_CL, _LANES, str(file))
 
@@ -134,7 +134,7 @@ def test_a_wrong_kernel_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     sort = target.parse(DEVICE + LOOKS, "legal", "here").sort("radix", "u32")
     plain = render
     for api in APIS:
-        name = "hsgen.backends.shim.render" if api == "metal" else f"{__name__}.render"
+        name = "hsgen.engines.metal_shim.render" if api == "metal" else f"{__name__}.render"
         with monkeypatch.context() as m:
             m.setattr(name, lambda sort, api: _broken(plain(sort, api)))
             assert COMPILERS[api](sort, tmp_path) != ""

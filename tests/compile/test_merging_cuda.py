@@ -8,11 +8,11 @@ import pytest
 from nightly import thinned
 from test_cuda import ARCHS, compilers
 
-from hsgen import sorts, target
-from hsgen.algorithms import merge
-from hsgen.keys import KEYS, Form
-from hsgen.render import render
-from hsgen.spec import Part, Sort
+from hsgen.algorithms import bitonic
+from hsgen.core.keys import KEYS, Form
+from hsgen.core.spec import Part, Sort
+from hsgen.emit.kernels import render
+from hsgen.targets import assembly, target
 
 
 def compiled(sort: Sort, arch: int) -> None:
@@ -37,8 +37,8 @@ def test_merges_of_two_arrays(name: str, key: str, value: str, arch: int) -> Non
 def test_merges_of_runs(key: str, value: str, arch: int) -> None:
     found, form = target.find("generic"), Form(value=value)
     own = {k: replace(p, path_from=1) for (a, k), p in found.choices.items() if a == "merge"}
-    p = merge.formed(own, KEYS[key], form, found.device)
-    kernels, plan, parts = sorts.assemble([Part(algorithm="merge", params=p, min_n=0, max_n=2**62)], "shape", form)
+    p = bitonic.formed(own, KEYS[key], form, found.device)
+    kernels, plan, parts = assembly.assemble([Part(algorithm="merge", params=p, min_n=0, max_n=2**62)], "shape", form)
     sort = Sort(target="shape", algorithm="merge", key=KEYS[key], kernels=kernels, plan=plan, parts=parts, form=form)
     assert "path" in {k.name for k in kernels}
     compiled(sort, arch)

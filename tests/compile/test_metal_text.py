@@ -14,10 +14,12 @@ from pathlib import Path
 import pytest
 from conftest import missing
 
-from hsgen import spirv, target, toolchain
-from hsgen.keys import Form
-from hsgen.render import render
-from hsgen.spec import Sort
+from hsgen.core.keys import Form
+from hsgen.core.spec import Sort
+from hsgen.emit import spirv
+from hsgen.emit.kernels import render
+from hsgen.system import toolchain
+from hsgen.targets import target
 
 LANES = Path(__file__).parents[1] / "device" / "lanes"
 SORTS = {

@@ -11,15 +11,17 @@ import pytest
 from conftest import missing
 from nightly import NIGHTLY, nightly, thinned
 
-from hsgen import bench, target, toolchain
-from hsgen.backends import native
-from hsgen.backends.harness import Harness, Native
-from hsgen.bench import rounds
-from hsgen.bench.contestants import fill, wipe
-from hsgen.errors import Unavailable, Wrong
-from hsgen.keys import Form
-from hsgen.peers import build
-from hsgen.plan import Options
+from hsgen.core.errors import Unavailable, Wrong
+from hsgen.core.interpreter import Options
+from hsgen.core.keys import Form
+from hsgen.engines import native
+from hsgen.engines.harness import Harness, Native
+from hsgen.system import toolchain
+from hsgen.targets import target
+from hsgen.tools import bench
+from hsgen.tools.bench import rounds
+from hsgen.tools.bench.baselines import build
+from hsgen.tools.bench.candidates import fill, wipe
 
 FAKE = Path(__file__).with_name("fake_cub")
 HEADERS = ("device_radix_sort", "device_segmented_sort", "device_segmented_radix_sort", "device_merge")

@@ -9,11 +9,11 @@ import pytest
 from nightly import thinned
 from test_cuda import ARCHS, compilers
 
-from hsgen import sorts
 from hsgen.algorithms import scan
-from hsgen.keys import KEYS
-from hsgen.render import render
-from hsgen.spec import Part, Sort
+from hsgen.core.keys import KEYS
+from hsgen.core.spec import Part, Sort
+from hsgen.emit.kernels import render
+from hsgen.targets import assembly
 
 CASES = list(product(["scan", "lookback", "alone"], [1, 3, 16], ["u32", "u64"], ARCHS))
 
@@ -29,7 +29,7 @@ def test_every_kernel_compiles(way: str, columns: int, key: str, arch: int) -> N
         groups=512,
         coordination="scan" if way == "scan" else "lookback",
     )
-    kernels, plan, parts = sorts.assemble([Part(algorithm="scan", params=p, min_n=0, max_n=2**62)], "shape")
+    kernels, plan, parts = assembly.assemble([Part(algorithm="scan", params=p, min_n=0, max_n=2**62)], "shape")
     made: dict[str, Any] = {"kernels": kernels, "plan": plan, "parts": parts, "columns": columns}
     text = render(Sort(target="shape", algorithm="scan", key=p.key, **made), "cuda").text
     for compiler in compilers(arch):

@@ -6,9 +6,9 @@ import pytest
 from nightly import nightly
 from test_cuda import ARCHS, compilers
 
-from hsgen import target
-from hsgen.keys import Form
-from hsgen.render import render
+from hsgen.core.keys import Form
+from hsgen.emit.kernels import render
+from hsgen.targets import target
 
 FORMS = {
     "u32": Form(),

@@ -9,7 +9,7 @@ from conftest import missing
 from nightly import NIGHTLY
 
 from hsgen.cli import main
-from hsgen.suggest import probing, query
+from hsgen.tools.suggest import probing, query
 
 QUERIES = Path(__file__).parents[1] / "unit" / "queries"
 KNOWN = {

@@ -14,13 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from hsgen import target, toolchain, vendor
-from hsgen.backends import native, selection
-from hsgen.backends.engine import Engine
-from hsgen.backends.harness import Harness, Native
-from hsgen.errors import Wrong
-from hsgen.render import Source
-from hsgen.spec import Binding, Buffer, Kernel, Outcome, Plan, Scratch, Sort, Step
+from hsgen.core.errors import Wrong
+from hsgen.core.spec import Binding, Buffer, Kernel, Outcome, Plan, Scratch, Sort, Step
+from hsgen.emit import c_files
+from hsgen.emit.kernels import Source
+from hsgen.engines import native, selection
+from hsgen.engines.engine import Engine
+from hsgen.engines.harness import Harness, Native
+from hsgen.system import toolchain
+from hsgen.targets import target
 
 WORDS = 1024
 """Those of scratch for 4 keys; for 5 one more."""
@@ -70,8 +72,8 @@ def crafted(at: int, *, wide: bool = False) -> tuple[Sort, Source]:
 def library(folder: Path, sort: Sort, source: Source) -> Path:
     """The C runtime for OpenCL with this sort alone, built in a folder."""
     found = replace(target.find("generic"), name=sort.target)
-    named = vendor.Named(name=sort.target, apis=("opencl",), sorts=(sort.file,), spirv=())
-    files = {"crafted.c": vendor.target_c(found, [(sort, source, False)], "hs"), **vendor.common([named], "hs")}
+    named = c_files.Named(name=sort.target, apis=("opencl",), sorts=(sort.file,), spirv=())
+    files = {"crafted.c": c_files.target_c(found, [(sort, source, False)], "hs"), **c_files.common([named], "hs")}
     files |= {f"harness/{file.name}": file.read_bytes() for file in native.HARNESS.iterdir()}
     units = ["crafted.c", "harness/opencl.c", *(p for p in sorted(files) if p.startswith("src/"))]
     place = folder / "crafted.so"

@@ -9,7 +9,7 @@ import sys
 
 import numpy as np
 
-from hsgen import toolchain
+from hsgen.system import toolchain
 
 _TEXT = """
 __attribute__((reqd_work_group_size(16, 1, 1)))

@@ -12,13 +12,14 @@ from pathlib import Path
 
 import numpy as np
 
-from hsgen import sorts, target, validate
-from hsgen.backends.engine import Engine
-from hsgen.cases import KINDS, around
-from hsgen.frames import Frame
-from hsgen.keys import KEYS, TYPES, Form
-from hsgen.plan import Options
-from hsgen.spec import Sort
+from hsgen.core.interpreter import Options
+from hsgen.core.keys import KEYS, TYPES, Form
+from hsgen.core.spec import Sort
+from hsgen.engines.engine import Engine
+from hsgen.targets import assembly, target
+from hsgen.tools.validate import validation
+from hsgen.tools.validate.cases import KINDS, around
+from hsgen.tools.validate.guarded import Frame
 
 LANES = Path(__file__).parent / "lanes"
 WHOLE = {"typed": True, "ranged": True, "counted": True}
@@ -34,8 +35,8 @@ def sort_of(name: str, algorithm: str, key: str, form: Form) -> Sort:
 def few_counts(sort: Sort, *, all_near: bool) -> list[int]:
     """Return counts around those at which the sort changes its way: the first few of them, and the last."""
     most = 4_000 if sort.target in ("cpu", "generic") else 1_500
-    inner = {p.min_n for p in sort.parts} | {sorts.block(sort)}
-    near = around([0, *inner, *sorts.edges(sort, most)[:3]], most)
+    inner = {p.min_n for p in sort.parts} | {assembly.block(sort)}
+    near = around([0, *inner, *assembly.edges(sort, most)[:3]], most)
     return sorted({*near, most}) if all_near else [*sorted(near)[:: max(1, len(near) // 8)], most]
 
 
@@ -79,7 +80,7 @@ def first_problem(engine: Engine, ns: list[int], *, each: bool = True) -> tuple[
             kind = KIND_NAMES[(number + turn) % len(KIND_NAMES)]
             keys = KINDS[kind](rng, n, dtype)
             in_place = (number + turn // 2) % 2 == 0
-            made = validate.call(sort, keys, how, in_place=in_place, count=live(where, n), rng=rng)
+            made = validation.call(sort, keys, how, in_place=in_place, count=live(where, n), rng=rng)
             problem, calls = frame.run(made, (number % 16, turn % 16)), calls + 1
             if problem is not None:
                 return calls, f"{n} keys, {kind}, in place: {in_place}, {how}, count: {where}: {problem}"

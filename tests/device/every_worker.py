@@ -12,8 +12,8 @@ from pathlib import Path
 
 from every import WHOLE, few_counts, first_problem, sort_of
 
-from hsgen.backends.harness import Harness, Native
-from hsgen.keys import Form
+from hsgen.core.keys import Form
+from hsgen.engines.harness import Harness, Native
 
 
 def main(library: str, name: str, algorithm: str, key: str, value: str, options: str, much: str) -> None:

@@ -13,23 +13,23 @@ from dataclasses import replace
 import numpy as np
 from radices import tried
 
-from hsgen import target
-from hsgen.algorithms import merge
-from hsgen.backends.hosts import hosts
-from hsgen.backends.opencl import Compiled, Direct, build, context_for
-from hsgen.cases import KINDS
-from hsgen.frames import Frame
-from hsgen.render import render
-from hsgen.spec import Sort
+from hsgen.algorithms import bitonic
+from hsgen.core.spec import Sort
+from hsgen.emit.kernels import render
+from hsgen.engines.hosts import hosts
+from hsgen.engines.pyopencl import Compiled, Direct, build, context_for
+from hsgen.targets import target
+from hsgen.tools.validate.cases import KINDS
+from hsgen.tools.validate.guarded import Frame
 
 
 def small(key: str) -> Sort:
     """The generic target's sort with blocks of 128 keys: the same templates, quick enough for a simulator."""
     found = target.find("generic").sort("merge", key)
     part = found.parts[0]
-    assert isinstance(part.params, merge.Params)
+    assert isinstance(part.params, bitonic.Params)
     p = replace(part.params, slabs=16, clean_slabs=16, stream_group=16)
-    return replace(found, kernels=merge.kernels(p), plan=merge.plan(p), parts=(replace(part, params=p),))
+    return replace(found, kernels=bitonic.kernels(p), plan=bitonic.plan(p), parts=(replace(part, params=p),))
 
 
 def main(key: str, fault: str = "") -> None:

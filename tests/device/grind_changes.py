@@ -14,20 +14,23 @@ from typing import Any
 
 import numpy as np
 
-from hsgen import changes, oracle, target, toolchain
-from hsgen.backends.hosts import hosts
-from hsgen.backends.opencl import Compiled, build, context_for
-from hsgen.keys import KEYS, Form
-from hsgen.plan import Options
-from hsgen.render import render
-from hsgen.spec import Plan, Sort
+from hsgen.core.interpreter import Options
+from hsgen.core.keys import KEYS, Form
+from hsgen.core.spec import Plan, Sort
+from hsgen.emit.kernels import render
+from hsgen.engines.hosts import hosts
+from hsgen.engines.pyopencl import Compiled, build, context_for
+from hsgen.operations import oracle
+from hsgen.stages import run_boundaries
+from hsgen.system import toolchain
+from hsgen.targets import target
 
 
 def sort_of(lanes: int) -> Sort:
     """The steps behind a sort alone: lanes that walk through 64 keys or more, or tiles of 1024."""
-    made = changes.Shape(key=KEYS["u32"], work_group=lanes, items=64 if lanes == 1 else 32, groups=2)
+    made = run_boundaries.Shape(key=KEYS["u32"], work_group=lanes, items=64 if lanes == 1 else 32, groups=2)
     parts = target.find("generic").sort("radix", "u32").parts
-    kernels, plan = changes.appended((), Plan(steps=(), max_n=1 << 20, bits=32), parts, made)
+    kernels, plan = run_boundaries.appended((), Plan(steps=(), max_n=1 << 20, bits=32), parts, made)
     form = Form(changes=True)
     return Sort(target="t", algorithm="radix", key=made.key, kernels=kernels, plan=plan, parts=parts, form=form)
 

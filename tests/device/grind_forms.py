@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 from every import WHOLE, hows, live, sort_of
 
-from hsgen import toolchain, validate
-from hsgen.backends.hosts import hosts
-from hsgen.backends.opencl import Compiled, Direct, build, context_for
-from hsgen.cases import KINDS
-from hsgen.frames import Frame
-from hsgen.keys import Form
-from hsgen.render import render
+from hsgen.core.keys import Form
+from hsgen.emit.kernels import render
+from hsgen.engines.hosts import hosts
+from hsgen.engines.pyopencl import Compiled, Direct, build, context_for
+from hsgen.system import toolchain
+from hsgen.tools.validate import validation
+from hsgen.tools.validate.cases import KINDS
+from hsgen.tools.validate.guarded import Frame
 
 COUNTS = {"merge": (0, 1, 63, 130, 300), "radix": (0, 1, 110)}
 """Within a block of 128 and beyond; within a tile of 96 keys and beyond."""
@@ -55,7 +56,7 @@ def main(algorithm: str, value: str) -> None:
             rng = np.random.default_rng(number)
             keys = KINDS["few distinct"](rng, n, np.dtype(np.uint32))
             for in_place in (True, False) if n < 100 or turn % 2 else (number % 4 < 2,):
-                made = validate.call(sort, keys, how, in_place=in_place, count=live(where, n), rng=rng)
+                made = validation.call(sort, keys, how, in_place=in_place, count=live(where, n), rng=rng)
                 if problem := frame.run(made):
                     raise SystemExit(f"{n}, {how}, {where}: {problem}")
     print("sorted", host.platform)

@@ -12,15 +12,17 @@ from typing import Any
 
 import numpy as np
 
-from hsgen import sorts, toolchain, validate
-from hsgen.algorithms import merge, mergepath
-from hsgen.backends.hosts import hosts
-from hsgen.backends.opencl import Compiled, Direct, build, context_for
-from hsgen.frames import Call, Frame
-from hsgen.keys import KEYS, Form
-from hsgen.plan import Options
-from hsgen.render import render
-from hsgen.spec import Part, Sort
+from hsgen.algorithms import bitonic, merge_path
+from hsgen.core.interpreter import Options
+from hsgen.core.keys import KEYS, Form
+from hsgen.core.spec import Part, Sort
+from hsgen.emit.kernels import render
+from hsgen.engines.hosts import hosts
+from hsgen.engines.pyopencl import Compiled, Direct, build, context_for
+from hsgen.system import toolchain
+from hsgen.targets import assembly
+from hsgen.tools.validate import validation
+from hsgen.tools.validate.guarded import Call, Frame
 
 TILES, WALKS = {"work_group": 8, "items": 3}, {"work_group": 1, "items": 16, "chains": 4, "walks": True}
 ROWS = {"work_group": 1, "items": 16, "chains": 4, "walks": True, "row": 8}
@@ -32,7 +34,7 @@ MANY = [(0, "random"), (1, "random"), (23, "few distinct"), (24, "random"), (25,
 def made(algorithm: Any, name: str, form: Form, **values: Any) -> Sort:
     """The sort of a shape for u32 keys."""
     p = algorithm.Params(key=KEYS["u32"], form=form, **values)
-    kernels, plan, parts = sorts.assemble([Part(algorithm=name, params=p, min_n=0, max_n=2**62)], "shape", form)
+    kernels, plan, parts = assembly.assemble([Part(algorithm=name, params=p, min_n=0, max_n=2**62)], "shape", form)
     return Sort(target="shape", algorithm=name, key=p.key, kernels=kernels, plan=plan, parts=parts, form=form)
 
 
@@ -72,19 +74,19 @@ def main(fault: str = "") -> None:
     """Merge and sort; a wrong result is an error."""
     warnings.simplefilter("ignore")
     for values, value in ((TILES, "v4"), (WALKS, "v4"), (ROWS, "none"), (ROWS, "v8")):
-        driven = engine(made(mergepath, "mergepath", Form(value=value, typed=True), **values), fault=bool(fault))
-        report = validate.run(driven, [(200, "random")] if fault else MANY, 1)
+        driven = engine(made(merge_path, "mergepath", Form(value=value, typed=True), **values), fault=bool(fault))
+        report = validation.run(driven, [(200, "random")] if fault else MANY, 1)
         if fault:
             return
         if report.failed:
             raise SystemExit(report.failures[0])
         in_no_order(driven)
     # oclgrind 21.10 takes what is shuffled from place 11 of a vector for uninitialised, so rows have 8 keys here
-    merge.Params.row = property(lambda p: 8 if p.path_walks and not p.valued else 0)  # type: ignore[method-assign]
+    bitonic.Params.row = property(lambda p: 8 if p.path_walks and not p.valued else 0)  # type: ignore[method-assign]
     for walks in (False, True):
         for form in (Form(), Form(value="v8")):
-            driven = engine(made(merge, "merge", form, path_walks=walks, **SCALES, **RUNS), fault=False)
-            report = validate.run(driven, MANY, 1)
+            driven = engine(made(bitonic, "merge", form, path_walks=walks, **SCALES, **RUNS), fault=False)
+            report = validation.run(driven, MANY, 1)
             if report.failed:
                 raise SystemExit(report.failures[0])
     print("sorted", hosts()[0].platform)

@@ -13,15 +13,16 @@ from typing import Any
 import numpy as np
 from radices import shape, sort_of, tried
 
-from hsgen import toolchain, validate
 from hsgen.algorithms import radix
-from hsgen.backends.hosts import hosts
-from hsgen.backends.opencl import Compiled, Direct, build, context_for
-from hsgen.cases import KINDS
-from hsgen.frames import Frame
-from hsgen.keys import Form
-from hsgen.plan import Options
-from hsgen.render import render
+from hsgen.core.interpreter import Options
+from hsgen.core.keys import Form
+from hsgen.emit.kernels import render
+from hsgen.engines.hosts import hosts
+from hsgen.engines.pyopencl import Compiled, Direct, build, context_for
+from hsgen.system import toolchain
+from hsgen.tools.validate import validation
+from hsgen.tools.validate.cases import KINDS
+from hsgen.tools.validate.guarded import Frame
 
 SHAPES: dict[str, dict[str, Any]] = {
     "flags": {"ranker": "flags", "coordination": "lookback"},
@@ -70,7 +71,7 @@ def main(ranker: str, word: str = "") -> None:
         even = np.random.default_rng(n).permutation(np.arange(n, dtype=np.uint32) * np.uint32((1 << 32) // n))
         for number, keys in enumerate((even, even & ~np.uint32(31 << 23), even >> 2)):  # crowded, or uneven
             rng = np.random.default_rng(1)
-            made = validate.call(sort, keys, Options(), in_place=number % 2 == 0, count=None, rng=rng)
+            made = validation.call(sort, keys, Options(), in_place=number % 2 == 0, count=None, rng=rng)
             if problem := frame.run(made):
                 raise SystemExit(f"{n} pairs: {problem}")
     for n in counts if not p.finish else ():

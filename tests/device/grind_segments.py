@@ -12,14 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from hsgen import layouts, sorts, target, toolchain
-from hsgen.algorithms import DERIVED, segments
-from hsgen.backends.hosts import hosts
-from hsgen.backends.opencl import Compiled, build, context_for
-from hsgen.keys import KEYS, Form
-from hsgen.plan import Options
-from hsgen.render import render
-from hsgen.spec import Part, Sort
+from hsgen.algorithms import DERIVED, segmented
+from hsgen.core.interpreter import Options
+from hsgen.core.keys import KEYS, Form
+from hsgen.core.spec import Part, Sort
+from hsgen.emit.kernels import render
+from hsgen.engines.hosts import hosts
+from hsgen.engines.pyopencl import Compiled, build, context_for
+from hsgen.system import toolchain
+from hsgen.targets import assembly, target
+from hsgen.tools.validate import layouts
 
 SHAPES: dict[str, dict[str, Any]] = {
     "flags": {"work_group": 16, "items": 2},
@@ -33,10 +35,10 @@ def sort_of(ranker: str, value: str) -> Sort:
     found = target.find("cpu" if ranker == "serial" else "generic")
     own = replace(found.choices["radix", "u32"], ranker=ranker, bits=6, groups=3, **SHAPES[ranker])
     p = DERIVED["segments"].formed({"radix": own}, KEYS["u16"], Form(value=value), found.device)
-    assert isinstance(p, segments.Params)
+    assert isinstance(p, segmented.Params)
     if p.serial:
         p = replace(p, small=48, window=100, tile=64, chunk=64)
-    kernels, plan, parts = sorts.assemble([Part(algorithm="segments", params=p, min_n=0, max_n=2**62)], "s", p.form)
+    kernels, plan, parts = assembly.assemble([Part(algorithm="segments", params=p, min_n=0, max_n=2**62)], "s", p.form)
     return Sort(target="s", algorithm="segments", key=p.key, kernels=kernels, plan=plan, parts=parts, form=p.form)
 
 

@@ -16,13 +16,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hsgen import target, toolchain
-from hsgen.backends import selection
-from hsgen.backends.engine import KEYS, KEYS_OUT, OTHER, OTHER_VALUES, REPORT, VALUES, VALUES_OUT, Engine
-from hsgen.backends.harness import Harness, Native
-from hsgen.keys import Form
-from hsgen.plan import Options
-from hsgen.spec import Sort
+from hsgen.core.interpreter import Options
+from hsgen.core.keys import Form
+from hsgen.core.spec import Sort
+from hsgen.engines import selection
+from hsgen.engines.engine import KEYS, KEYS_OUT, OTHER, OTHER_VALUES, REPORT, VALUES, VALUES_OUT, Engine
+from hsgen.engines.harness import Harness, Native
+from hsgen.system import toolchain
+from hsgen.targets import target
 
 Words = NDArray[np.uint32]
 MARK = 0xA5A5A5A5

@@ -14,12 +14,12 @@ import sys
 import numpy as np
 from numpy.typing import NDArray
 
-from hsgen import target
-from hsgen.backends import native
-from hsgen.backends.engine import KEYS, VALUES_OUT
-from hsgen.backends.harness import Harness, Native
-from hsgen.keys import Form
-from hsgen.plan import Options
+from hsgen.core.interpreter import Options
+from hsgen.core.keys import Form
+from hsgen.engines import native
+from hsgen.engines.engine import KEYS, VALUES_OUT
+from hsgen.engines.harness import Harness, Native
+from hsgen.targets import target
 
 CHUNK = 1 << 26
 

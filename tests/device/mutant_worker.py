@@ -13,12 +13,14 @@ from dataclasses import replace
 
 from mutants import kernel_mutants, plan_mutants
 
-from hsgen import sorts, target, toolchain, validate
-from hsgen.backends.hosts import hosts
-from hsgen.backends.opencl import Compiled, Direct, build, context_for, standard
-from hsgen.cases import KINDS, around
-from hsgen.render import render
-from hsgen.spec import Plan, Sort
+from hsgen.core.spec import Plan, Sort
+from hsgen.emit.kernels import render
+from hsgen.engines.hosts import hosts
+from hsgen.engines.pyopencl import Compiled, Direct, build, context_for, standard
+from hsgen.system import toolchain
+from hsgen.targets import assembly, target
+from hsgen.tools.validate import validation
+from hsgen.tools.validate.cases import KINDS, around
 
 
 def all_mutants(sort: Sort, thin: int, greatest: int) -> list[tuple[str, str, str | Plan]]:
@@ -37,14 +39,14 @@ def all_mutants(sort: Sort, thin: int, greatest: int) -> list[tuple[str, str, st
 def pairs_for(sort: Sort, greatest: int) -> list[tuple[int, str]]:
     """Every count up to two blocks and the counts of a validation, begun with what kills a mutant soonest: some large
     counts, those beside powers of two, and those where plan rows begin and end."""
-    block = validate.block_of(sort)
+    block = validation.block_of(sort)
     kinds = list(KINDS)
     dense = [(n, kinds[n % len(kinds)]) for n in range(2 * block + 2)]
     near = around((1 << i for i in range(block.bit_length() + 1)), 2 * block + 1)
     first = [p for p in dense if p[0] in near]
-    quick = [(n, k) for n, k in validate.plan_cases(sort, full=False, seed=7) if n <= greatest]
-    large = [(n, kinds[i]) for n in around(sorts.edges(sort, greatest), greatest) for i in range(4) if n > 4 * block]
-    rows = [(n, "random") for n in sorts.row_ends(sort, greatest)]
+    quick = [(n, k) for n, k in validation.plan_cases(sort, full=False, seed=7) if n <= greatest]
+    large = [(n, kinds[i]) for n in around(assembly.edges(sort, greatest), greatest) for i in range(4) if n > 4 * block]
+    rows = [(n, "random") for n in assembly.row_ends(sort, greatest)]
     sparse = sorted(p for p in large if p[1] == kinds[3])
     return rows[::-8] + first + rows + sparse + dense + sorted(large) + quick
 
@@ -70,7 +72,7 @@ def main(name: str, key: str, thin: int, device: str, greatest: int, first: int,
         else:
             plan = changed
         compiled = Compiled(context, replace(sort, plan=plan), source, kernels)
-        report = validate.run(Direct(context, compiled), pairs, 7, stop=1)
+        report = validation.run(Direct(context, compiled), pairs, 7, stop=1)
         print(number, "killed" if report.failed else "alive", flush=True)
 
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from hsgen.spec import Kernel, Plan
+from hsgen.core.spec import Kernel, Plan
 
 Mutants = Iterator[tuple[str, str]]
 

@@ -10,12 +10,13 @@ from pathlib import Path
 
 import numpy as np
 
-from hsgen import target, toolchain
-from hsgen.backends.engine import KEYS, KEYS_OUT, OTHER, VALUES, VALUES_OUT
-from hsgen.backends.harness import Harness, Native
-from hsgen.errors import Wrong
-from hsgen.keys import Form
-from hsgen.plan import Options
+from hsgen.core.errors import Wrong
+from hsgen.core.interpreter import Options
+from hsgen.core.keys import Form
+from hsgen.engines.engine import KEYS, KEYS_OUT, OTHER, VALUES, VALUES_OUT
+from hsgen.engines.harness import Harness, Native
+from hsgen.system import toolchain
+from hsgen.targets import target
 
 N = 5000
 FORM = Form(value="v4", typed=True)

@@ -10,15 +10,16 @@ import json
 import sys
 from pathlib import Path
 
-from hsgen import target, validate
-from hsgen.backends.harness import Harness, Native
+from hsgen.engines.harness import Harness, Native
+from hsgen.targets import target
+from hsgen.tools.validate import validation
 
 
 def main(library: str, name: str, key: str, every: str) -> None:
     """See above."""
     sort = target.find(name).default(key)
     engine = Native(Harness(Path(library)), "vulkan", sort, 0, "")
-    report = validate.run(engine, validate.plan_cases(sort, full=False, seed=1)[:: int(every)], 1)
+    report = validation.run(engine, validation.plan_cases(sort, full=False, seed=1)[:: int(every)], 1)
     print(json.dumps([report.cases, report.failures]))
     engine.close()
 

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hsgen import sorts
 from hsgen.algorithms import radix
-from hsgen.backends.hosts import Host
-from hsgen.backends.opencl import Compiled, Direct, context_for
-from hsgen.frames import Call, Frame
-from hsgen.keys import KEYS
-from hsgen.spec import Part, Sort
+from hsgen.core.keys import KEYS
+from hsgen.core.spec import Part, Sort
+from hsgen.engines.hosts import Host
+from hsgen.engines.pyopencl import Compiled, Direct, context_for
+from hsgen.targets import assembly
+from hsgen.tools.validate.guarded import Call, Frame
 
 Keys = NDArray[np.unsignedinteger[Any]]
 
@@ -39,7 +39,7 @@ def shape(key: str = "u32", **values: Any) -> radix.Params:
 
 def sort_of(p: radix.Params) -> Sort:
     """Return the sort of a shape."""
-    kernels, plan, parts = sorts.assemble([Part(algorithm="radix", params=p, min_n=0, max_n=2**62)], "shape", p.form)
+    kernels, plan, parts = assembly.assemble([Part(algorithm="radix", params=p, min_n=0, max_n=2**62)], "shape", p.form)
     return Sort(target="shape", algorithm="radix", key=p.key, kernels=kernels, plan=plan, parts=parts, form=p.form)
 
 

@@ -7,11 +7,12 @@ import json
 import sys
 from pathlib import Path
 
-from hsgen import target, toolchain
-from hsgen.backends import selection
-from hsgen.backends.harness import Harness, Native
-from hsgen.errors import Wrong
-from hsgen.plan import Options
+from hsgen.core.errors import Wrong
+from hsgen.core.interpreter import Options
+from hsgen.engines import selection
+from hsgen.engines.harness import Harness, Native
+from hsgen.system import toolchain
+from hsgen.targets import target
 
 LABELS = ("merge", "scan-x1", "segments", "mergepath", "check")
 """A sort of the target `generic` of each kind, in the order of hs_kind."""

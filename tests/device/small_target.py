@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from sorters import SMALL
 
-from hsgen.backends.hosts import Host
+from hsgen.engines.hosts import Host
 
 
 @pytest.fixture

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hsgen import oracle
-from hsgen.backends.opencl import context_for
-from hsgen.keys import TYPES, VALUES
+from hsgen.core.keys import TYPES, VALUES
+from hsgen.engines.pyopencl import context_for
 from hsgen.opencl import Sorter
+from hsgen.operations import oracle
 
 Keys = NDArray[Any]
 

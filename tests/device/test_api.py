@@ -7,11 +7,12 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from hsgen import target, toolchain
-from hsgen.backends.hosts import Host
-from hsgen.backends.opencl import context_for
-from hsgen.errors import Usage
+from hsgen.core.errors import Usage
+from hsgen.engines.hosts import Host
+from hsgen.engines.pyopencl import context_for
 from hsgen.opencl import Sorter
+from hsgen.system import toolchain
+from hsgen.targets import target
 
 pytestmark = pytest.mark.device
 cl = toolchain.pyopencl()

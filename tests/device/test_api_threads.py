@@ -16,14 +16,10 @@ import numpy as np
 import pytest
 from sorters import SMALL
 
-from hsgen import toolchain
-from hsgen.backends.hosts import Host
-from hsgen.backends.opencl import context_for
-from hsgen.opencl import Sorter
-from hsgen.opencl_check import Checker
-from hsgen.opencl_merge import Merger
-from hsgen.opencl_scan import Scanner
-from hsgen.opencl_segments import SegmentedSorter
+from hsgen.engines.hosts import Host
+from hsgen.engines.pyopencl import context_for
+from hsgen.opencl import Checker, Merger, Scanner, SegmentedSorter, Sorter
+from hsgen.system import toolchain
 
 pytestmark = pytest.mark.device
 cl = toolchain.pyopencl()

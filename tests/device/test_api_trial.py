@@ -13,21 +13,17 @@ import numpy as np
 import pytest
 from sorters import SMALL
 
-from hsgen import processes, toolchain
-from hsgen.backends import hosts, trial
-from hsgen.backends.hosts import Host
-from hsgen.backends.opencl import context_for
-from hsgen.errors import Notice, Usage, Wrong
-from hsgen.opencl import Sorter
-from hsgen.opencl_check import Checker
-from hsgen.opencl_merge import Merger
-from hsgen.opencl_scan import Scanner
-from hsgen.opencl_segments import SegmentedSorter
+from hsgen.core.errors import Notice, Usage, Wrong
+from hsgen.engines import hosts, isolated_build
+from hsgen.engines.hosts import Host
+from hsgen.engines.pyopencl import context_for
+from hsgen.opencl import Checker, Merger, Scanner, SegmentedSorter, Sorter
+from hsgen.system import processes, toolchain
 
 pytestmark = pytest.mark.device
 cl = toolchain.pyopencl()
 array = pytest.importorskip("pyopencl.array")
-COMPILER = f"import os, sys, time; sys.stdin.read(); print({trial.BEGUN!r}, flush=True); "
+COMPILER = f"import os, sys, time; sys.stdin.read(); print({isolated_build.BEGUN!r}, flush=True); "
 CRASH = COMPILER + "os.kill(os.getpid(), 11)"
 
 
@@ -43,7 +39,7 @@ def marks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of marks: nothing was tried before.  Trials are on, which other tests do without."""
     folder = tmp_path / "tried"
     folder.mkdir()
-    monkeypatch.setattr(trial.folders, "cached", lambda name: tmp_path / name)
+    monkeypatch.setattr(isolated_build.folders, "cached", lambda name: tmp_path / name)
     monkeypatch.setenv("HSGEN_TRIAL", "1")
     return folder
 
@@ -59,7 +55,7 @@ def child(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], list[Any]]:
             calls.append(command)
             return run([sys.executable, "-c", program], *more)
 
-        monkeypatch.setattr(trial.processes, "run", other)
+        monkeypatch.setattr(isolated_build.processes, "run", other)
         return calls
 
     return replace
@@ -114,7 +110,7 @@ def test_however_it_ends(end: str, context: Any, child: Callable[[str], list[Any
 
 def test_a_hang_is_an_exception(context: Any, child: Callable[[str], list[Any]], monkeypatch: Any) -> None:
     child(COMPILER + "time.sleep(60)")
-    monkeypatch.setattr(trial, "PATIENT", 0.5)
+    monkeypatch.setattr(isolated_build, "PATIENT", 0.5)
     with pytest.raises(Wrong, match=r"did not end within 0.5 seconds; "):
         Sorter(context, "u32", "generic")
 

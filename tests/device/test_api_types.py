@@ -9,9 +9,9 @@ import pytest
 from nightly import nightly
 from sorters import ELEMENTS, How, Sorters, check, random_keys, random_values
 
-from hsgen import toolchain
-from hsgen.backends.hosts import Host
-from hsgen.keys import ORDERS, TYPES
+from hsgen.core.keys import ORDERS, TYPES
+from hsgen.engines.hosts import Host
+from hsgen.system import toolchain
 
 pytestmark = pytest.mark.device
 cl = toolchain.pyopencl()

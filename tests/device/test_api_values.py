@@ -10,11 +10,12 @@ import pytest
 from nightly import thinned
 from sorters import SMALL, How, Sorters, bits_of, check, order_of, random_keys, random_values
 
-from hsgen import sorts, target, toolchain
-from hsgen.backends.hosts import Host
-from hsgen.errors import Usage
-from hsgen.keys import ORDERS, TYPES, Form
+from hsgen.core.errors import Usage
+from hsgen.core.keys import ORDERS, TYPES, Form
+from hsgen.engines.hosts import Host
 from hsgen.opencl import Sorter
+from hsgen.system import toolchain
+from hsgen.targets import assembly, target
 
 pytestmark = pytest.mark.device
 cl = toolchain.pyopencl()
@@ -77,7 +78,7 @@ def test_packed_words_are_sorted_by_their_upper_half(queue: cl.CommandQueue, mad
 def test_greatest_keys_lose_no_value(queue: cl.CommandQueue, made: Sorters, order: str) -> None:
     """Keys like what fills a block beyond n, for every n up to one block and one more of target generic."""
     sorter = made.get("generic", "i32", "v4", order)
-    block = sorts.block(target.find("generic").default("i32", Form(value="v4", typed=True)))
+    block = assembly.block(target.find("generic").default("i32", Form(value="v4", typed=True)))
     greatest = np.iinfo(np.int32).max if order == "ascending" else np.iinfo(np.int32).min
     keys = array.to_device(queue, np.full(block + 1, greatest, np.int32))
     values = array.to_device(queue, np.arange(1, block + 2, dtype=np.uint32))
@@ -128,8 +129,8 @@ def test_a_target_without_such_a_sort_gives_way_to_the_generic_one(
     made: Sorters, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     merging = target.parse("\n".join(x for x in SMALL.split("[radix.u32]")[:1]), "small", "small.toml")
-    monkeypatch.setattr("hsgen.opencl.hosts.target_for", lambda host, all_: merging)
-    monkeypatch.setattr("hsgen.backends.runner.Compiled", lambda context, sort, source: None)  # which takes seconds
+    monkeypatch.setattr("hsgen.opencl.sorter.hosts.target_for", lambda host, all_: merging)
+    monkeypatch.setattr("hsgen.opencl.runner.Compiled", lambda context, sort, source: None)  # which takes seconds
     assert Sorter(made.context, "f32").target == "small"
     assert Sorter(made.context, "u8").target == "generic"
     with pytest.raises(Usage, match="value packed: goes with keys of 32 bits, not with u64"):
@@ -137,7 +138,7 @@ def test_a_target_without_such_a_sort_gives_way_to_the_generic_one(
 
 
 def test_words_for_values_and_orders(made: Sorters, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hsgen.backends.runner.Compiled", lambda context, sort, source: None)
+    monkeypatch.setattr("hsgen.opencl.runner.Compiled", lambda context, sort, source: None)
     for given, name in (
         (4, "v4"),
         (np.float64, "v8"),

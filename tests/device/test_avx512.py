@@ -12,14 +12,16 @@ from pathlib import Path
 import pytest
 from nightly import nightly
 
-from hsgen import resources, target, validate
-from hsgen.backends import shim, trial
-from hsgen.backends.hosts import Host
-from hsgen.backends.opencl import Compiled, Direct, context_for
-from hsgen.errors import Notice
-from hsgen.keys import Form
-from hsgen.render import Source, render
-from hsgen.spec import Sort
+from hsgen.core.errors import Notice
+from hsgen.core.keys import Form
+from hsgen.core.spec import Sort
+from hsgen.emit.kernels import Source, render
+from hsgen.engines import isolated_build, metal_shim
+from hsgen.engines.hosts import Host
+from hsgen.engines.pyopencl import Compiled, Direct, context_for
+from hsgen.system import resources
+from hsgen.targets import target
+from hsgen.tools.validate import validation
 
 pytestmark = pytest.mark.device
 TYPED = Form(typed=True)
@@ -48,8 +50,8 @@ def test_typed_keys_of_a_target_without_subgroups(
     """As it is, with selects, it goes through the optimizer."""
     aim(cpu, monkeypatch)
     sort = target.find("apple-m1").default("u32", TYPED)
-    source = shim.source(sort) if api == "metal" else render(sort, "opencl")
-    trial.check(embedded.label, *short(sort, source, kernels), which=False)
+    source = metal_shim.source(sort) if api == "metal" else render(sort, "opencl")
+    isolated_build.check(embedded.label, *short(sort, source, kernels), which=False)
 
 
 def test_what_crashes_is_compiled_without_optimization(
@@ -63,11 +65,11 @@ def test_what_crashes_is_compiled_without_optimization(
     with monkeypatch.context() as patch, warnings.catch_warnings(record=True) as said:
         aim("skx", patch)
         warnings.simplefilter("always")
-        source = trial.accepted(embedded.label, sort, shim.source(sort), which=False)
+        source = isolated_build.accepted(embedded.label, sort, metal_shim.source(sort), which=False)
     assert source.optimized is not any(issubclass(w.category, Notice) for w in said)
     if embedded.driver.startswith("2026.22."):
         assert not source.optimized
     context = context_for(embedded)
     engine = Direct(context, Compiled(context, sort, source))
-    report = validate.run(engine, [(n, "random") for n in (1, 1000, 40_000)], 1)
+    report = validation.run(engine, [(n, "random") for n in (1, 1000, 40_000)], 1)
     assert report.cases and not report.failed, report.failures

@@ -12,23 +12,25 @@ from conftest import missing
 from nightly import nightly
 from small_target import small
 
-from hsgen import bench, layouts, target
-from hsgen.backends.engine import KEYS_OUT, REPORT, VALUES_OUT
-from hsgen.backends.hosts import Host
-from hsgen.backends.opencl import Direct
-from hsgen.cli import main, places
-from hsgen.errors import Wrong
-from hsgen.keys import PLAIN, Form
-from hsgen.oracle import permutation
-from hsgen.peers import MERGING, SEGMENTED, Halves, Segments
-from hsgen.plan import Options
+from hsgen.cli import engines, main
+from hsgen.core.errors import Wrong
+from hsgen.core.interpreter import Options
+from hsgen.core.keys import PLAIN, Form
+from hsgen.engines.engine import KEYS_OUT, REPORT, VALUES_OUT
+from hsgen.engines.hosts import Host
+from hsgen.engines.pyopencl import Direct
+from hsgen.operations.oracle import permutation
+from hsgen.targets import target
+from hsgen.tools import bench
+from hsgen.tools.bench.baselines import MERGING, SEGMENTED, Halves, Segments
+from hsgen.tools.validate import layouts
 
 device = pytest.mark.device
 __all__ = ["small"]  # a fixture
 
 
 def engine(host: Host, algorithm: str, form: Form = PLAIN) -> Direct:
-    return places.direct(host, target.find("cpu").sort(algorithm, "u32", form))
+    return engines.direct(host, target.find("cpu").sort(algorithm, "u32", form))
 
 
 def rows_of(command: str, capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:

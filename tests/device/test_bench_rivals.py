@@ -15,14 +15,15 @@ from conftest import missing
 from nightly import NIGHTLY
 from small_target import mine, small
 
-from hsgen import bench, target
-from hsgen.backends.engine import KEYS_OUT
-from hsgen.backends.hosts import Host
-from hsgen.backends.opencl import Compiled, Direct
-from hsgen.cli import main, places, rivals
-from hsgen.errors import Unavailable, Usage, Wrong
-from hsgen.keys import PLAIN, Form
-from hsgen.plan import Options
+from hsgen.cli import bench_sorts, engines, main
+from hsgen.core.errors import Unavailable, Usage, Wrong
+from hsgen.core.interpreter import Options
+from hsgen.core.keys import PLAIN, Form
+from hsgen.engines.engine import KEYS_OUT
+from hsgen.engines.hosts import Host
+from hsgen.engines.pyopencl import Compiled, Direct
+from hsgen.targets import target
+from hsgen.tools import bench
 
 pytestmark = pytest.mark.device
 __all__ = ["mine", "small"]  # fixtures
@@ -31,7 +32,7 @@ __all__ = ["mine", "small"]  # fixtures
 @cache
 def compiled(host: Host, label: str, name: str, form: Form) -> Direct:
     """Compile a sort once."""
-    return places.direct(host, target.find(name).sort(label, "u32", form))
+    return engines.direct(host, target.find(name).sort(label, "u32", form))
 
 
 def engine(host: Host, label: str = "auto", name: str = "cpu", form: Form = PLAIN) -> Direct:
@@ -143,7 +144,7 @@ def test_rivals_of_packed_words_may_order_them_otherwise(embedded: Host) -> None
 
 
 def test_rivals_sort_the_same(embedded: Host) -> None:
-    other = places.direct(embedded, target.find("cpu").sort("auto", "u64"))
+    other = engines.direct(embedded, target.find("cpu").sort("auto", "u64"))
     with pytest.raises(Usage, match=r"^rival r: cpu/auto_u64 sorts other keys or values than cpu/auto_u32"):
         list(bench.measure(engine(embedded), [10], [], 1, 1, "", rivals={"r": other}))
     small = engine(embedded, "merge")
@@ -267,7 +268,7 @@ def test_rivals_that_are_none(embedded: Host, name: str, line: str, capsys: pyte
 
 def test_a_device_that_cannot_run_a_rival_is_one_line(pocl: Host) -> None:
     """PoCL has no subgroups."""
-    rival = rivals.read(["hsgen:intel-gen8", "numpy"], "generic")
+    rival = bench_sorts.read(["hsgen:intel-gen8", "numpy"], "generic")
     assert list(rival) == ["hsgen:intel-gen8"]
     with pytest.raises(Unavailable, match=r"^rival hsgen:intel-gen8: .* has no subgroups of "):
         rival["hsgen:intel-gen8"].sort(target.find("generic").sort("auto", "u32"), pocl)

@@ -15,16 +15,16 @@ import pytest
 from every import sort_of
 from nightly import NIGHTLY, nightly
 
-from hsgen import validate
 from hsgen.algorithms import radix
 from hsgen.algorithms.radix import msd, msd_plan
-from hsgen.backends.hosts import Host
-from hsgen.backends.opencl import Compiled, Direct, context_for
-from hsgen.cases import KINDS, around
-from hsgen.frames import Frame
-from hsgen.keys import PLAIN, Form
-from hsgen.plan import Options
-from hsgen.spec import Sort
+from hsgen.core.interpreter import Options
+from hsgen.core.keys import PLAIN, Form
+from hsgen.core.spec import Sort
+from hsgen.engines.hosts import Host
+from hsgen.engines.pyopencl import Compiled, Direct, context_for
+from hsgen.tools.validate import validation
+from hsgen.tools.validate.cases import KINDS, around
+from hsgen.tools.validate.guarded import Frame
 
 MOST = 60_000
 SHAPES = [nightly("radix", "u32"), nightly("radix-few", "u32"), ("radix", "u64")]
@@ -80,7 +80,7 @@ def test_even_keys_need_no_look_back(embedded: Host, label: str, key: str, make:
     for n in counts(params(sort)):
         for in_place in (False, True):
             keys = make(rng, n, params(sort))
-            made = validate.call(sort, keys, Options(), in_place=in_place, count=None, rng=rng)
+            made = validation.call(sort, keys, Options(), in_place=in_place, count=None, rng=rng)
             assert frame.run(made) is None, (n, in_place)
 
 
@@ -93,7 +93,7 @@ def test_uneven_keys_are_left_to_look_back(embedded: Host, label: str, key: str)
     for n in [n for n in counts(p) if n > 8 * msd.capacity(p)]:
         keys = uneven(rng, n, p)
         left, done = (
-            frame.run(validate.call(sort, keys, Options(), in_place=True, count=None, rng=rng))
+            frame.run(validation.call(sort, keys, Options(), in_place=True, count=None, rng=rng))
             for frame, sort in zip(frames, (alone, whole), strict=True)
         )
         assert left is not None and done is None, (n, left, done)
@@ -108,7 +108,7 @@ def test_every_kind_of_keys_in_many_buckets(embedded: Host, label: str, key: str
         keys = KINDS[kind](rng, MOST - number, np.dtype(f"u{sort.key.bytes}"))
         for in_place in (False, True):
             how = Options(kind=(number + in_place) % 3, descending=number % 2 == 1)
-            made = validate.call(sort, keys, how, in_place=in_place, count=None, rng=rng)
+            made = validation.call(sort, keys, how, in_place=in_place, count=None, rng=rng)
             assert frame.run(made) is None, (kind, how)
 
 
@@ -126,5 +126,5 @@ def test_what_scratch_held_before_does_not_matter(embedded: Host) -> None:
                         scratch = made._compiled.scratch
                         for number, size in enumerate(scratch._sizes.values()):
                             scratch._fill(made.queue, number, byte, 0, size)
-                    call = validate.call(sort, make(rng, n, p), how, in_place=n == 5000, count=None, rng=rng)
+                    call = validation.call(sort, make(rng, n, p), how, in_place=n == 5000, count=None, rng=rng)
                     assert frame.run(call) is None, (byte, how, make.__name__, n)

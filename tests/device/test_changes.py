@@ -10,14 +10,16 @@ import pytest
 from nightly import NIGHTLY, by_day, nightly
 from test_oclgrind import grind
 
-from hsgen import oracle, target, toolchain
-from hsgen.backends.hosts import Host
-from hsgen.backends.opencl import context_for
-from hsgen.changes import Shape
-from hsgen.errors import Usage
-from hsgen.keys import Form
+from hsgen.core.errors import Usage
+from hsgen.core.interpreter import offset, scratch_bytes
+from hsgen.core.keys import Form
+from hsgen.engines.hosts import Host
+from hsgen.engines.pyopencl import context_for
 from hsgen.opencl import Sorter
-from hsgen.plan import offset, scratch_bytes
+from hsgen.operations import oracle
+from hsgen.stages.run_boundaries import Shape
+from hsgen.system import toolchain
+from hsgen.targets import target
 
 COUNTS = (0, 1, 2, 31, 33, 255, 4095, 4097, 4129, 8191, 8193, 8224, 16384, 32768, 33001, 140_000)
 """Around words of bits, tiles of lanes that walk alone (4096 keys, in twos from 32769 on) and of others (8192)."""

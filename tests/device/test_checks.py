@@ -14,17 +14,20 @@ import numpy as np
 import pytest
 from nightly import nightly
 
-from hsgen import digests, large, oracle, resources, target, toolchain
-from hsgen.backends import trial
-from hsgen.backends.hosts import Host
-from hsgen.backends.opencl import Compiled, Direct, context_for
 from hsgen.cli import main
-from hsgen.digests import Digest
-from hsgen.errors import Usage, Wrong
-from hsgen.keys import Form
-from hsgen.opencl_check import Checker
-from hsgen.render import Source
-from hsgen.spec import Sort
+from hsgen.core.errors import Usage, Wrong
+from hsgen.core.keys import Form
+from hsgen.core.spec import Sort
+from hsgen.emit.kernels import Source
+from hsgen.engines import isolated_build
+from hsgen.engines.hosts import Host
+from hsgen.engines.pyopencl import Compiled, Direct, context_for
+from hsgen.opencl import Checker
+from hsgen.operations import digests, oracle
+from hsgen.operations.digests import Digest
+from hsgen.system import resources, toolchain
+from hsgen.targets import target
+from hsgen.tools.validate import large
 
 N, MORE = 9001, 300
 BITS = {"order": 1, "keys": 2, "values": 4, "stable": 8, "beyond": 16}
@@ -241,6 +244,6 @@ def test_a_compiler_that_crashes_on_the_check(
         if sort.algorithm == "check":
             raise Wrong(f"{source.path}: the compiler crashed")
 
-    monkeypatch.setattr(trial, "check", check)
+    monkeypatch.setattr(isolated_build, "check", check)
     assert main(["validate", "-t", "cpu", "--key", "u32", "--large", "1000", "--device", embedded.platform]) == 1
     assert capsys.readouterr().err == "hsgen: targets/cpu/kernels/opencl/check_u32.cl: the compiler crashed\n"

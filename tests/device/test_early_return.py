@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from hsgen import target
-from hsgen.backends.hosts import Host
-from hsgen.errors import Usage
-from hsgen.keys import Form
-from hsgen.render import render
+from hsgen.core.errors import Usage
+from hsgen.core.keys import Form
+from hsgen.emit.kernels import render
+from hsgen.engines.hosts import Host
+from hsgen.targets import target
 
 CHILD = Path(__file__).with_name("early_return.py")
 WAYS = (Form(), Form(value="v4", counted=True), Form(typed=True, changes=True))

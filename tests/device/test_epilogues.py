@@ -12,11 +12,11 @@ import pytest
 from nightly import nightly
 from sorters import SMALL
 
-from hsgen import toolchain
-from hsgen.backends.hosts import Host
-from hsgen.backends.opencl import context_for
 from hsgen.cli import main
+from hsgen.engines.hosts import Host
+from hsgen.engines.pyopencl import context_for
 from hsgen.opencl import Sorter
+from hsgen.system import toolchain
 
 pytestmark = pytest.mark.device
 PAGE = (Path(__file__).parents[2] / "docs" / "epilogue.md").read_text(encoding="utf-8")

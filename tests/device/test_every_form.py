@@ -13,13 +13,14 @@ import pytest
 from every import WHOLE, few_counts, first_problem, hows, sort_of
 from nightly import NIGHTLY, by_day
 
-from hsgen import sorts, validate
-from hsgen.backends.hosts import Host
-from hsgen.backends.opencl import Compiled, Direct, context_for
-from hsgen.frames import Frame
-from hsgen.keys import KEYS, Form
-from hsgen.plan import Options
-from hsgen.spec import Sort
+from hsgen.core.interpreter import Options
+from hsgen.core.keys import KEYS, Form
+from hsgen.core.spec import Sort
+from hsgen.engines.hosts import Host
+from hsgen.engines.pyopencl import Compiled, Direct, context_for
+from hsgen.targets import assembly
+from hsgen.tools.validate import validation
+from hsgen.tools.validate.guarded import Frame
 
 SOME = [
     ("forms8.toml", "auto", "u32", "none"),
@@ -106,13 +107,13 @@ def test_every_way_to_call_a_sort(embedded: Host, name: str, algorithm: str, key
 def test_all_keys_greatest_and_values_a_permutation(embedded: Host, key: str) -> None:
     """Pads tie with the greatest keys: at every count up to a block and more, none may take the place of one."""
     sort = sort_of("forms8.toml", "merge", key, Form(value="v4"))
-    block = sorts.block(sort)
+    block = assembly.block(sort)
     frame = Frame(engine(embedded, sort), 2 * block)
     rng = np.random.default_rng(6)
     for n in range(2 * block + 1):
         keys = np.full(n, KEYS[key].greatest, f"u{KEYS[key].bytes}")
         for in_place in (False, True):
-            made = validate.call(sort, keys, Options(), in_place=in_place, count=None, rng=rng)
+            made = validation.call(sort, keys, Options(), in_place=in_place, count=None, rng=rng)
             problem = frame.run(made)
             assert problem is None, f"{n} keys, in place: {in_place}: {problem}"
 

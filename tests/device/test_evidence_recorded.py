@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from offline import TEXT
 
-from hsgen import target
-from hsgen import validate as validation
-from hsgen.backends.hosts import Host
-from hsgen.cli import devices, main, places
-from hsgen.errors import Usage
+from hsgen.cli import engines, main, validate
+from hsgen.core.errors import Usage
+from hsgen.engines.hosts import Host
+from hsgen.targets import target
+from hsgen.tools.validate import validation
 
 
 @pytest.fixture
@@ -69,18 +69,18 @@ def test_the_level_is_that_of_the_device(
     if match:
         file.write_text(TEXT.replace("[isa]", f"[match]\n{match}\n\n[isa]"), encoding="utf-8")
     host = replace(embedded, type=kind, name=name)
-    place = places.Place(api="opencl", target=str(file), host=host, sorts=[], library={}, options="")
+    place = engines.Place(api="opencl", target=str(file), host=host, sorts=[], library={}, options="")
     if level:
-        assert devices._level(place) == level
+        assert validate._level(place) == level
     else:
         with pytest.raises(Usage, match="is no device of target small; record on one that is, or on a CPU runtime"):
-            devices._level(place)
+            validate._level(place)
 
 
 @pytest.mark.parametrize("match", ["", '[match]\ntypes = ["gpu"]\n'])
 def test_a_gpu_that_runs_kernels_in_another_language_shows_nothing(file: Path, embedded: Host, match: str) -> None:
     file.write_text(TEXT.replace("[isa]", f"{match}\n[isa]"), encoding="utf-8")
     host = replace(embedded, type="gpu", name="Some GPU")
-    place = places.Place(api="metal", target=str(file), host=host, sorts=[], library={}, options="")
+    place = engines.Place(api="metal", target=str(file), host=host, sorts=[], library={}, options="")
     with pytest.raises(Usage, match="is no device of target small"):
-        devices._level(place)
+        validate._level(place)

@@ -15,12 +15,12 @@ from nightly import nightly
 from test_vulkan import Lavapipe
 from test_vulkan import lavapipe as lavapipe
 
-from hsgen import target
-from hsgen.backends import native, opencl, shim
-from hsgen.backends.hosts import Host
 from hsgen.cli import main
-from hsgen.errors import Unavailable, Usage
-from hsgen.plan import Options, settled
+from hsgen.core.errors import Unavailable, Usage
+from hsgen.core.interpreter import Options, settled
+from hsgen.engines import metal_shim, native, pyopencl
+from hsgen.engines.hosts import Host
+from hsgen.targets import target
 
 SCRIPT = Path(__file__).with_name("kinds.py")
 
@@ -49,8 +49,8 @@ def through_c(api: str, name: str, kind: str, options: str) -> tuple[int, str]:
 @pytest.mark.device
 @pytest.mark.parametrize("kind", without("segments", "epilogue"))  # which test_segments and test_epilogues try
 def test_through_pyopencl(embedded: Host, kind: str) -> None:
-    context = opencl.context_for(embedded)
-    engine = opencl.Direct(context, opencl.Compiled(context, sort_of("generic", kind)))
+    context = pyopencl.context_for(embedded)
+    engine = pyopencl.Direct(context, pyopencl.Compiled(context, sort_of("generic", kind)))
     count, problem = wrong(engine, kind)
     assert count > 10 and not problem
 
@@ -76,11 +76,11 @@ def test_through_vulkan_in_c(lavapipe: Lavapipe, kind: str) -> None:
 def test_metal_text(embedded: Host, kind: str) -> None:
     """As C++ for OpenCL, which is no substitute for Apple's compiler."""
     try:
-        host = shim.takers()[0]
+        host = metal_shim.takers()[0]
     except Unavailable as e:
         missing(str(e))
-    context, sort = opencl.context_for(host), sort_of("generic", kind)
-    count, problem = wrong(opencl.Direct(context, opencl.Compiled(context, sort, shim.source(sort))), kind)
+    context, sort = pyopencl.context_for(host), sort_of("generic", kind)
+    count, problem = wrong(pyopencl.Direct(context, pyopencl.Compiled(context, sort, metal_shim.source(sort))), kind)
     assert count > 10 and not problem
 
 

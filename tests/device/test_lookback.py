@@ -18,16 +18,16 @@ import pytest
 from nightly import NIGHTLY, nightly, thinned
 from radices import engine, payloads, shape, sort_of, tried
 
-from hsgen import sorts as sorts_of
-from hsgen import validate
 from hsgen.algorithms import radix
-from hsgen.backends.hosts import Host
-from hsgen.backends.opencl import Compiled, Direct, build, context_for, standard
-from hsgen.frames import Frame
-from hsgen.keys import Form
-from hsgen.plan import Options
-from hsgen.render import render
-from hsgen.spec import Part, Sort
+from hsgen.core.interpreter import Options
+from hsgen.core.keys import Form
+from hsgen.core.spec import Part, Sort
+from hsgen.emit.kernels import render
+from hsgen.engines.hosts import Host
+from hsgen.engines.pyopencl import Compiled, Direct, build, context_for, standard
+from hsgen.targets import assembly as sorts_of
+from hsgen.tools.validate import validation
+from hsgen.tools.validate.guarded import Frame
 
 PATIENT = 1 << 27
 COUNT = 20011
@@ -140,7 +140,7 @@ def test_every_set_of_constant_digits_ends_in_the_destination(
         mask = sum((1 << width) - 1 << shift for q, (shift, width) in enumerate(p.digits) if moving >> q & 1)
         keys = rng.integers(0, 1 << 32, 5000, np.uint32) & np.uint32(mask)
         for in_place in (False, True):
-            call = validate.call(sort, keys, Options(), in_place=in_place, count=None, rng=rng)
+            call = validation.call(sort, keys, Options(), in_place=in_place, count=None, rng=rng)
             assert frame.run(call) is None, (moving, in_place)
             assert made.outcome() == 0
 

@@ -22,18 +22,21 @@ from conftest import missing
 from nightly import nightly, thinned
 from test_vulkan import Lavapipe, lavapipe, validated
 
-from hsgen import oracle, sorts, target, toolchain, validate
-from hsgen.algorithms import merge, mergepath
-from hsgen.backends import shim
-from hsgen.backends.hosts import Host
-from hsgen.backends.opencl import Compiled, Direct, context_for
-from hsgen.cases import KINDS, MERGED
+from hsgen.algorithms import bitonic, merge_path
 from hsgen.cli import main
-from hsgen.errors import Usage
-from hsgen.keys import KEYS, TYPES, Form
-from hsgen.opencl_merge import Merger
-from hsgen.render import render
-from hsgen.spec import Part, Sort
+from hsgen.core.errors import Usage
+from hsgen.core.keys import KEYS, TYPES, Form
+from hsgen.core.spec import Part, Sort
+from hsgen.emit.kernels import render
+from hsgen.engines import metal_shim
+from hsgen.engines.hosts import Host
+from hsgen.engines.pyopencl import Compiled, Direct, context_for
+from hsgen.opencl import Merger
+from hsgen.operations import oracle
+from hsgen.system import toolchain
+from hsgen.targets import assembly, target
+from hsgen.tools.validate import validation
+from hsgen.tools.validate.cases import KINDS, MERGED
 
 pytestmark = pytest.mark.device
 cl = toolchain.pyopencl()
@@ -45,10 +48,10 @@ VALUES = ("none", "v4", "v8", "v16")
 
 def check(made: Direct) -> None:
     """Merge at the counts around which a merge changes its way, many kinds of keys and sizes of the first array."""
-    tile, kinds = validate.block_of(made.sort), list(MERGED)
+    tile, kinds = validation.block_of(made.sort), list(MERGED)
     some = [0, 1, 2, 3, 5, 64, *(t * tile + d for t in (1, 2, 3) for d in (-1, 0, 1)), tile // 2, 5 * tile + 7]
     pairs = [(n, kinds[i % len(kinds)]) for i, n in enumerate(some + [tile] * 14)]  # these with every size
-    report = validate.run(made, pairs, 1, stop=1)
+    report = validation.run(made, pairs, 1, stop=1)
     assert not report.failed and report.cases == 2 * len(pairs), (made.sort.parts[0].params, report.failures)
 
 
@@ -90,19 +93,21 @@ def test_wrong_kernels_are_found(embedded: Host, name: str, old: str, new: str) 
     """Where arrays end, a chain that reads on is only found if what lies behind is taken: the least keys do that."""
     context = context_for(embedded)
     sort = target.find(name).sort("mergepath", "u64" if name == "cpu" else "u32", Form(value="v4"))
-    source, tile = render(sort, "opencl"), validate.block_of(sort)
+    source, tile = render(sort, "opencl"), validation.block_of(sort)
     old, new = (text.replace("TILE", str(tile)) for text in (old, new))
     parts = {k: text.replace(old, new) for k, text in source.parts.items()}
     assert parts != source.parts, old
     made = Direct(context, Compiled(context, sort, replace(source, parts=parts)))
-    report = validate.run(made, [(n, kind) for n in (tile, 2 * tile, 3 * tile + 5) for kind in MERGED], 1, stop=1)
+    report = validation.run(made, [(n, kind) for n in (tile, 2 * tile, 3 * tile + 5) for kind in MERGED], 1, stop=1)
     assert report.failed
 
 
 def rowed(key: str, form: Form, row: int) -> Sort:
     """A merge by rows whose chains are so short that a few hundred keys are many of them."""
-    p = mergepath.Params(key=KEYS[key], work_group=1, items=2 * row, chains=4, walks=True, row=row, form=form)
-    kernels, plan, parts = sorts.assemble([Part(algorithm="mergepath", params=p, min_n=0, max_n=2**62)], "shape", form)
+    p = merge_path.Params(key=KEYS[key], work_group=1, items=2 * row, chains=4, walks=True, row=row, form=form)
+    kernels, plan, parts = assembly.assemble(
+        [Part(algorithm="mergepath", params=p, min_n=0, max_n=2**62)], "shape", form
+    )
     return Sort(target="shape", algorithm="mergepath", key=p.key, kernels=kernels, plan=plan, parts=parts, form=form)
 
 
@@ -121,11 +126,11 @@ def test_rows(host: str, key: str, value: str, row: int, typed: bool, request: p
     """Every count up to some chunks, so that either array ends in every key of a row, and rows of the output do."""
     context = context_for(request.getfixturevalue(host))
     made = Direct(context, Compiled(context, rowed(key, Form(value=value, typed=typed), row)))
-    tile, kinds = validate.block_of(made.sort), list(MERGED)
+    tile, kinds = validation.block_of(made.sort), list(MERGED)
     most = 2 * tile + row if host == "embedded" else tile + row
     pairs = [(n, kinds[n * 5 % len(kinds)]) for n in range(most)]
     pairs += [(4 * tile + d, kind) for d in (-1, 0, 1) for kind in kinds]
-    report = validate.run(made, pairs, 1, stop=1)
+    report = validation.run(made, pairs, 1, stop=1)
     assert not report.failed and report.cases == 2 * len(pairs), report.failures
 
 
@@ -150,7 +155,7 @@ def test_wrong_rows_are_found(embedded: Host, old: str, new: str) -> None:
     assert parts != source.parts, old
     made = Direct(context, Compiled(context, sort, replace(source, parts=parts)))
     whole = [(chunks * 128, kind) for chunks in (1, 2, 3) for kind in MERGED] * 4  # two rows are left to the last step
-    assert validate.run(made, [(100, "random"), *whole], 1, stop=1).failed
+    assert validation.run(made, [(100, "random"), *whole], 1, stop=1).failed
 
 
 @pytest.mark.parametrize(
@@ -170,8 +175,8 @@ def test_sorts_whose_runs_are_merged_by_paths(
     found, form = target.find(name), Form(value=value, typed=True)
     block = found.choices["merge", key].block
     own = {k: replace(p, path_from=block + 1) for (a, k), p in found.choices.items() if a == "merge"}
-    p = merge.formed(own, KEYS[key], form, found.device)
-    kernels, plan, parts = sorts.assemble([Part(algorithm="merge", params=p, min_n=0, max_n=2**62)], "shape", form)
+    p = bitonic.formed(own, KEYS[key], form, found.device)
+    kernels, plan, parts = assembly.assemble([Part(algorithm="merge", params=p, min_n=0, max_n=2**62)], "shape", form)
     made = {"kernels": kernels, "plan": plan, "parts": parts, "form": form}
     sort = Sort(target="shape", algorithm="merge", key=KEYS[key], **made)
     assert "path" in {k.name for k in kernels}
@@ -179,7 +184,7 @@ def test_sorts_whose_runs_are_merged_by_paths(
     block, kinds = p.block, list(KINDS)
     some = [0, 1, block, *((block << level) + d for level in range(1, 6) for d in (-1, 0, 1)), 33 * block + 5]
     pairs = [(n, kinds[i % len(kinds)]) for i, n in enumerate(some)]
-    report = validate.run(Direct(context, Compiled(context, sort)), pairs, 1, stop=1)
+    report = validation.run(Direct(context, Compiled(context, sort)), pairs, 1, stop=1)
     assert not report.failed and report.cases == 2 * len(pairs), report.failures
 
 
@@ -188,7 +193,7 @@ def test_metal_kernels_as_another_language(embedded: Host, case: str) -> None:
     key, value = case.split()
     sort = target.find("apple-m1").sort("mergepath", key, Form(value=value, typed=key[0] != "u"))
     context = context_for(embedded)
-    check(Direct(context, Compiled(context, sort, shim.source(sort))))
+    check(Direct(context, Compiled(context, sort, metal_shim.source(sort))))
 
 
 @pytest.mark.nightly  # by day it does so through Vulkan

@@ -14,15 +14,17 @@ import pytest
 from conftest import missing
 from nightly import nightly
 
-from hsgen import target, toolchain, validate
-from hsgen.backends import shim
-from hsgen.backends.hosts import Host
-from hsgen.backends.opencl import Compiled, Direct, context_for
 from hsgen.cli import main
-from hsgen.errors import Unavailable
-from hsgen.keys import Form
-from hsgen.render import Source
-from hsgen.spec import Sort
+from hsgen.core.errors import Unavailable
+from hsgen.core.keys import Form
+from hsgen.core.spec import Sort
+from hsgen.emit.kernels import Source
+from hsgen.engines import metal_shim
+from hsgen.engines.hosts import Host
+from hsgen.engines.pyopencl import Compiled, Direct, context_for
+from hsgen.system import toolchain
+from hsgen.targets import target
+from hsgen.tools.validate import validation
 
 pytestmark = pytest.mark.device
 LANES = str(Path(__file__).with_name("lanes") / "simd32.toml")
@@ -71,14 +73,14 @@ def name(case: tuple[str, str, str, Form]) -> str:
     return "-".join(filter(None, [*words, "counted" * form.counted, "changes" * form.changes]))
 
 
-def report(host: Host, sort: Sort, source: Source, counts: int = 40) -> validate.Report:
+def report(host: Host, sort: Sort, source: Source, counts: int = 40) -> validation.Report:
     """Run some of the cases of a quick validation, both ways each, from the least count to the greatest."""
     context = context_for(host)
     engine = Direct(context, Compiled(context, sort, source))
-    pairs = validate.plan_cases(sort, full=False, seed=1)
+    pairs = validation.plan_cases(sort, full=False, seed=1)
     some = [*pairs[:: -(-len(pairs) // (counts - 1))], max(pairs)]
-    assert max(n for n, _ in some) >= validate.reach(sort.plan)
-    made = validate.run(engine, some, 1)
+    assert max(n for n, _ in some) >= validation.reach(sort.plan)
+    made = validation.run(engine, some, 1)
     assert made.cases == 2 * len(some) > counts
     return made
 
@@ -87,13 +89,13 @@ def report(host: Host, sort: Sort, source: Source, counts: int = 40) -> validate
 def test_sorts(embedded: Host, case: tuple[str, str, str, Form]) -> None:
     where, label, key, form = case
     sort = target.find(where).sort(label, key, form)
-    assert not (found := report(embedded, sort, shim.source(sort))).failures, found.failures
+    assert not (found := report(embedded, sort, metal_shim.source(sort))).failures, found.failures
 
 
 def test_a_wrong_kernel_is_found(embedded: Host) -> None:
     """The check above can fail."""
     sort = target.find("apple-m1").sort("radix", "u8")
-    source = shim.source(sort)
+    source = metal_shim.source(sort)
     wrong = replace(source, prelude=source.prelude.replace("atomic_fetch_add_explicit(", "atomic_fetch_or_explicit("))
     assert wrong.prelude != source.prelude
     assert report(embedded, sort, wrong, 12).failed
@@ -102,8 +104,8 @@ def test_a_wrong_kernel_is_found(embedded: Host) -> None:
 def test_the_language_is_told(
     embedded: Host, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    plan_cases = validate.plan_cases
-    monkeypatch.setattr(validate, "plan_cases", lambda *a, **more: plan_cases(*a, **more)[::100])
+    plan_cases = validation.plan_cases
+    monkeypatch.setattr(validation, "plan_cases", lambda *a, **more: plan_cases(*a, **more)[::100])
     assert main(["validate", "-t", "apple-m1", "--api", "metal", "--key", "u8", "--json"]) == 0
     out, err = capfd.readouterr()
     assert "metal: the kernels run as C++ for OpenCL, not as Apple's compiler makes them" in err
@@ -113,16 +115,16 @@ def test_the_language_is_told(
 
 
 def test_where_nothing_takes_the_language(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(shim, "hosts", lambda: [])
+    monkeypatch.setattr(metal_shim, "hosts", lambda: [])
     with pytest.raises(Unavailable, match="no OpenCL device that takes C\\+\\+ for OpenCL 2021"):
-        shim.takers()
+        metal_shim.takers()
     assert main(["validate", "-t", "apple-m1", "--api", "metal"]) == 3
     assert "no OpenCL device that takes" in capfd.readouterr().err
 
 
 def test_a_device_without_the_language_is_passed_over(embedded: Host) -> None:
     """PoCL, where it is, does not take it."""
-    shown = [h for h in shim.hosts() if h.platform == "Portable Computing Language"]
+    shown = [h for h in metal_shim.hosts() if h.platform == "Portable Computing Language"]
     if not shown:
         missing("PoCL (apt-get install pocl-opencl-icd)")
-    assert toolchain.pyopencl() and embedded in shim.takers() and shown[0] not in shim.takers()
+    assert toolchain.pyopencl() and embedded in metal_shim.takers() and shown[0] not in metal_shim.takers()

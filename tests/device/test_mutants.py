@@ -16,9 +16,9 @@ from mutant_worker import all_mutants
 from mutants import OPERATORS
 from nightly import NIGHTLY, nightly
 
-from hsgen import target
-from hsgen.backends.hosts import Host
-from hsgen.validate import reach
+from hsgen.engines.hosts import Host
+from hsgen.targets import target
+from hsgen.tools.validate.validation import reach
 
 WORKER = Path(__file__).with_name("mutant_worker.py")
 WORKERS = 2

@@ -15,13 +15,15 @@ from conftest import missing
 from crafted import WORDS, crafted, library, played
 from nightly import nightly
 
-from hsgen import folders, target, validate, worker
-from hsgen.backends import native, opencl
-from hsgen.backends.hosts import Host
+from hsgen.bundle.manifest import Compiled, Entry, Manifest, choose
 from hsgen.cli import main
-from hsgen.errors import Unavailable, Wrong
-from hsgen.keys import PLAIN
-from hsgen.manifest import Compiled, Entry, Manifest, choose
+from hsgen.core.errors import Unavailable, Wrong
+from hsgen.core.keys import PLAIN
+from hsgen.engines import native, pyopencl, worker
+from hsgen.engines.hosts import Host
+from hsgen.system import folders
+from hsgen.targets import target
+from hsgen.tools.validate import validation
 
 TINY = str(Path(__file__).with_name("lanes") / "forms8.toml")
 DRIVER = """
@@ -129,7 +131,7 @@ def test_the_c_runtime_sorts_what_pyopencl_sorts(
     rows = json.loads(out)
     assert rows
     for row in rows:
-        pairs = validate.plan_cases(target.find(name).sort(row["algorithm"], key), full=False, seed=1)
+        pairs = validation.plan_cases(target.find(name).sort(row["algorithm"], key), full=False, seed=1)
         assert row["cases"] == 2 * len(pairs) and row["failures"] == 0
 
 
@@ -181,7 +183,7 @@ def test_without_a_compiler_the_answer_is_3(
 
 def test_the_worker_is_started_by_its_name() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "hsgen.worker"], input="{}", capture_output=True, text=True, check=False
+        [sys.executable, "-m", "hsgen.engines.worker"], input="{}", capture_output=True, text=True, check=False
     )
     assert done.returncode == 1 and "KeyError" in done.stderr and not done.stdout
 
@@ -262,12 +264,12 @@ def test_a_write_beyond_scratch_is_found(embedded: Host, tmp_path: Path, beyond:
 @pytest.mark.parametrize("wide", [False, True])
 def test_scratch_through_pyopencl(embedded: Host, wide: bool) -> None:
     """Each part is filled when it grows, and its guard moves with what is asked for."""
-    context = opencl.context_for(embedded)
+    context = pyopencl.context_for(embedded)
     sort, source = crafted(WORDS - 1, wide=wide)
-    engine = opencl.Direct(context, opencl.Compiled(context, sort, source))
+    engine = pyopencl.Direct(context, pyopencl.Compiled(context, sort, source))
     first, again = [POISON, POISON, 2], [0, 0, 2]
     grown = [0, POISON, 2]  # the first part is as large as before
     assert played(engine, 4, 4, 5, 3, 4, 5) == [first, again, grown, [0, 0, 0], again, again]
     sort, source = crafted(WORDS, wide=wide)
-    engine = opencl.Direct(context, opencl.Compiled(context, sort, source))
+    engine = pyopencl.Direct(context, pyopencl.Compiled(context, sort, source))
     assert played(engine, 5, 4, 5) == [first, BEYOND, again]

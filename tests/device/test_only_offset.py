@@ -15,11 +15,12 @@ from offset_worker import FORM, OFFSETS, N
 from test_segments import queue_of
 from test_vulkan import Lavapipe, lanes, lavapipe
 
-from hsgen import target, toolchain
-from hsgen.backends import native
-from hsgen.backends.hosts import Host
-from hsgen.errors import Unavailable
-from hsgen.opencl_segments import SegmentedSorter
+from hsgen.core.errors import Unavailable
+from hsgen.engines import native
+from hsgen.engines.hosts import Host
+from hsgen.opencl import SegmentedSorter
+from hsgen.system import toolchain
+from hsgen.targets import target
 
 pytestmark = pytest.mark.device
 cl = toolchain.pyopencl()

@@ -14,16 +14,16 @@ import pytest
 from every import sort_of
 from nightly import thinned
 
-from hsgen import validate
 from hsgen.algorithms import radix
 from hsgen.algorithms.radix import finish, finish_plan
-from hsgen.backends.hosts import Host
-from hsgen.backends.opencl import Compiled, Direct, context_for
-from hsgen.cases import KINDS, around
-from hsgen.frames import Frame
-from hsgen.keys import Form
-from hsgen.plan import Options
-from hsgen.spec import Sort
+from hsgen.core.interpreter import Options
+from hsgen.core.keys import Form
+from hsgen.core.spec import Sort
+from hsgen.engines.hosts import Host
+from hsgen.engines.pyopencl import Compiled, Direct, context_for
+from hsgen.tools.validate import validation
+from hsgen.tools.validate.cases import KINDS, around
+from hsgen.tools.validate.guarded import Frame
 
 MOST = 20_000
 SHAPES = [("radix", "u32"), ("radix-few", "u32"), ("radix", "u64")]
@@ -97,7 +97,7 @@ def test_even_keys_need_no_further_pass(embedded: Host, label: str, key: str, va
         for make in (even, alike, crowded) if finish.bits(p, n) > p.digits[-1][1] else (even,):
             for in_place in (False, True):
                 how = Options(discard=value == "index" and n % 2 == 0)
-                made = validate.call(sort, make(rng, n, p), how, in_place=in_place, count=None, rng=rng)
+                made = validation.call(sort, make(rng, n, p), how, in_place=in_place, count=None, rng=rng)
                 assert frame.run(made) is None, (n, make.__name__, in_place)
 
 
@@ -111,7 +111,7 @@ def test_uneven_keys_are_left_to_further_passes(embedded: Host, label: str, key:
         for make in (once, halved):
             keys = make(rng, n, p)
             left, done = (
-                frame.run(validate.call(sort, keys, Options(), in_place=number % 2 == 0, count=None, rng=rng))
+                frame.run(validation.call(sort, keys, Options(), in_place=number % 2 == 0, count=None, rng=rng))
                 for frame, sort in zip(frames, (early, whole), strict=True)
             )
             assert left is not None and done is None, (n, make.__name__, left, done)
@@ -129,7 +129,7 @@ def test_every_kind_type_order_and_count(embedded: Host, label: str, key: str, v
             how = Options(kind=(number + in_place) % 3, descending=number % 2 == 1, counted=number % 4 > 1)
             how = replace(how, begin=3) if number % 5 == 4 else how
             count = int(rng.integers(0, n)) if how.counted else None
-            made = validate.call(sort, keys, how, in_place=in_place, count=count, rng=rng)
+            made = validation.call(sort, keys, how, in_place=in_place, count=count, rng=rng)
             assert frame.run(made) is None, (kind, how, count)
 
 
@@ -146,5 +146,5 @@ def test_what_scratch_held_before_does_not_matter(embedded: Host) -> None:
                     scratch = made._compiled.scratch
                     for number, size in enumerate(scratch._sizes.values()):
                         scratch._fill(made.queue, number, byte, 0, size)
-                call = validate.call(sort, make(rng, n, p), Options(), in_place=n == 5000, count=None, rng=rng)
+                call = validation.call(sort, make(rng, n, p), Options(), in_place=n == 5000, count=None, rng=rng)
                 assert frame.run(call) is None, (byte, make.__name__, n)

@@ -13,16 +13,17 @@ import pytest
 from nightly import thinned
 from radices import alone, shape
 
-from hsgen import sorts, validate
 from hsgen.algorithms import radix
-from hsgen.backends.hosts import Host
-from hsgen.backends.opencl import Compiled, Direct, context_for
-from hsgen.cases import KINDS
-from hsgen.frames import Frame
-from hsgen.keys import Form
-from hsgen.plan import Options
-from hsgen.render import render
-from hsgen.spec import Part, Sort
+from hsgen.core.interpreter import Options
+from hsgen.core.keys import Form
+from hsgen.core.spec import Part, Sort
+from hsgen.emit.kernels import render
+from hsgen.engines.hosts import Host
+from hsgen.engines.pyopencl import Compiled, Direct, context_for
+from hsgen.targets import assembly
+from hsgen.tools.validate import validation
+from hsgen.tools.validate.cases import KINDS
+from hsgen.tools.validate.guarded import Frame
 
 SHAPES: dict[str, tuple[str, dict[str, Any]]] = {
     "ballot": ("v4", {"ranker": "ballot", "subgroup": 8, "coordination": "lookback", "ahead": 0}),
@@ -38,7 +39,7 @@ SHAPES: dict[str, tuple[str, dict[str, Any]]] = {
 
 def sort_of(p: radix.Params) -> Sort:
     """Return the sort of a shape in its form."""
-    kernels, plan, parts = sorts.assemble([Part(algorithm="radix", params=p, min_n=0, max_n=2**62)], "shape", p.form)
+    kernels, plan, parts = assembly.assemble([Part(algorithm="radix", params=p, min_n=0, max_n=2**62)], "shape", p.form)
     return Sort(target="shape", algorithm="radix", key=p.key, kernels=kernels, plan=plan, parts=parts, form=p.form)
 
 
@@ -61,7 +62,7 @@ def test_values_stay_with_their_keys(embedded: Host, name: str, key: str, wide: 
         for kind in ("random", "few distinct", "all greatest", "sorted"):
             keys = KINDS[kind](rng, n, np.dtype(f"u{p.key.bytes}"))
             for in_place in (False, True):
-                problem = frame.run(validate.call(sort, keys, Options(), in_place=in_place, count=None, rng=rng))
+                problem = frame.run(validation.call(sort, keys, Options(), in_place=in_place, count=None, rng=rng))
                 assert problem is None, f"{n} keys, {kind}, in place: {in_place}: {problem}"
 
 

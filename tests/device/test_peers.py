@@ -16,13 +16,14 @@ import pytest
 from conftest import missing
 from nightly import nightly
 
-from hsgen import bench, sorts, target
-from hsgen.backends.hosts import Host
-from hsgen.backends.opencl import Compiled, Direct, context_for
-from hsgen.bench import rounds
 from hsgen.cli import main
-from hsgen.errors import Unavailable, Wrong
-from hsgen.peers import PEERS, Run, apart, build
+from hsgen.core.errors import Unavailable, Wrong
+from hsgen.engines.hosts import Host
+from hsgen.engines.pyopencl import Compiled, Direct, context_for
+from hsgen.targets import assembly, target
+from hsgen.tools import bench
+from hsgen.tools.bench import rounds
+from hsgen.tools.bench.baselines import PEERS, Run, build, numpy_avx2
 
 HOST = ["numpy", "numpy-avx2", "std", "lsd", "vqsort"]
 TINY = str(Path(__file__).with_name("lanes") / "lanes1.toml")
@@ -181,19 +182,19 @@ def test_peers_do_without_a_cache(rebuilt: Path, tmp_path: Path, monkeypatch: py
 def test_numpy_names_what_was_switched_off_and_does_without() -> None:
     run = started("numpy-avx2", None, keys_of(1, "u4"))
     run.close()
-    off = apart.features("found")
+    off = numpy_avx2.features("found")
     assert run.version == f"{np.__version__} without {' '.join(off) or 'AVX-512, which it does not use here'}"
-    child = apart.Child(off)
+    child = numpy_avx2.Child(off)
     child.close()
-    assert child.left == apart.features("baseline")
+    assert child.left == numpy_avx2.features("baseline")
     if off:
-        child = apart.Child([])
+        child = numpy_avx2.Child([])
         child.close()
-        assert child.left == apart.features("baseline", "found")
+        assert child.left == numpy_avx2.features("baseline", "found")
 
 
 def test_a_numpy_that_needs_avx512_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(apart.Child, "_read", lambda *_: b'["X86_V4"]\n')
+    monkeypatch.setattr(numpy_avx2.Child, "_read", lambda *_: b'["X86_V4"]\n')
     with pytest.raises(Unavailable, match=r"^peer numpy-avx2: this numpy does not run without X86_V4; install one"):
         PEERS["numpy-avx2"](None, keys_of(1, "u4"))  # type: ignore[arg-type]
 
@@ -207,7 +208,7 @@ def test_a_numpy_process_that_does_not_start_is_one_line(monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize("step", ["give", "prepare", "sort", "result"])
 def test_a_killed_numpy_process_is_one_line(step: str) -> None:
-    child = apart.Child([])
+    child = numpy_avx2.Child([])
     keys = keys_of(1 << 16, "u8")
     child.give(keys)
     os.kill(child.pid, signal.SIGKILL)
@@ -221,7 +222,7 @@ def test_a_killed_numpy_process_is_one_line(step: str) -> None:
 
 def test_the_numpy_process_ends_with_its_parent() -> None:
     script = (
-        "import os, signal; from hsgen.peers import apart; child = apart.Child([]); print(child.pid, flush=True);"
+        "import os, signal; from hsgen.tools.bench.baselines import apart; child = apart.Child([]); print(child.pid, flush=True);"
         "os.kill(os.getpid(), signal.SIGKILL)"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
@@ -305,7 +306,7 @@ def test_ratios_are_medians_over_rounds(monkeypatch: pytest.MonkeyPatch) -> None
     assert (own.min, own.q1, own.q3, own.max) == pytest.approx([2.5e-4, 3.75e-4, 7.5e-4, 1e-3])
     assert (copy.peer, copy.hsgen_ratio, copy.roof_share) == ("copy", 0.25, None)
     assert (own.seconds, own.device_seconds, peer.device_seconds, copy.device_seconds) == (2, 0.5, None, 0.25)
-    moved, roof = sorts.traffic(engine.sort, 1000), 2 * 4 * 1000 / 0.25
+    moved, roof = assembly.traffic(engine.sort, 1000), 2 * 4 * 1000 / 0.25
     assert (own.bytes, peer.bytes, copy.bytes, own.roof_clock) == (moved, None, 8000, "device")
     assert own.roof_share == pytest.approx(moved / 0.5 / roof, abs=1e-4)
     assert own.roof_mkeys_per_s == pytest.approx(1000 / (moved / roof) / 1e6, rel=1e-5)
@@ -314,13 +315,13 @@ def test_ratios_are_medians_over_rounds(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_what_was_set_up_is_closed_where_a_later_peer_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     children = []
-    begin = apart.Child.__init__
+    begin = numpy_avx2.Child.__init__
 
-    def noted(self: apart.Child, off: list[str]) -> None:
+    def noted(self: numpy_avx2.Child, off: list[str]) -> None:
         begin(self, off)
         children.append(self)
 
-    monkeypatch.setattr(apart.Child, "__init__", noted)
+    monkeypatch.setattr(numpy_avx2.Child, "__init__", noted)
     with pytest.raises(Unavailable, match=r"^peer boost: runs beside OpenCL"):
         list(bench.measure(Scripted([]), [1000], ["numpy-avx2", "boost"], 1, 1, ""))  # type: ignore[arg-type]
     assert [c._process.returncode for c in children] == [-signal.SIGKILL]

@@ -15,11 +15,12 @@ from conftest import missing
 from nightly import NIGHTLY
 from test_vulkan import DRIVERS, Lavapipe, lavapipe
 
-from hsgen import target, validate
-from hsgen.backends import native, query
-from hsgen.backends.hosts import Host
 from hsgen.cli import main
-from hsgen.cli.places import direct
+from hsgen.cli.engines import direct
+from hsgen.engines import native, query
+from hsgen.engines.hosts import Host
+from hsgen.targets import target
+from hsgen.tools.validate import validation
 
 WORKER = Path(__file__).with_name("probe_worker.py")
 DOCS = Path(__file__).parents[2] / "docs"
@@ -45,8 +46,8 @@ def test_the_embedded_device(embedded: Host, tmp_path: Path, capsys: pytest.Capt
     assert (facts.work_group, facts.local_bytes) == (embedded.work_group, embedded.local_bytes)
     assert main(["generate", "-t", str(file), "--key", "u32", "-o", str(tmp_path / "out")]) == 0
     sort = found.default("u32") if NIGHTLY else found.sort("radix", "u32")  # merges take the compiler long
-    pairs = validate.plan_cases(sort, full=False, seed=1)[::60]
-    report = validate.run(direct(embedded, sort), pairs, 1)
+    pairs = validation.plan_cases(sort, full=False, seed=1)[::60]
+    report = validation.run(direct(embedded, sort), pairs, 1)
     assert report.cases >= 20 and report.failures == []
 
 

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from nightly import NIGHTLY, nightly
 from sorters import CROSSOVER, SMALL, How, Sorters, check, random_keys, random_values
 
-from hsgen import toolchain
-from hsgen.backends.hosts import Host
-from hsgen.errors import Usage
-from hsgen.keys import ORDERS, TYPES
+from hsgen.core.errors import Usage
+from hsgen.core.keys import ORDERS, TYPES
+from hsgen.engines.hosts import Host
+from hsgen.system import toolchain
 
 pytestmark = pytest.mark.device
 cl = toolchain.pyopencl()

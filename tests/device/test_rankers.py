@@ -21,12 +21,14 @@ from conftest import OCLGRIND, missing
 from nightly import NIGHTLY, nightly
 from radices import Keys, alone, engine, payloads, shape, sort_of, tried
 
-from hsgen import sorts, toolchain, validate
 from hsgen.algorithms import radix
-from hsgen.backends.hosts import Host
-from hsgen.backends.opencl import Direct
-from hsgen.cases import KINDS, around
-from hsgen.frames import Frame
+from hsgen.engines.hosts import Host
+from hsgen.engines.pyopencl import Direct
+from hsgen.system import toolchain
+from hsgen.targets import assembly
+from hsgen.tools.validate import validation
+from hsgen.tools.validate.cases import KINDS, around
+from hsgen.tools.validate.guarded import Frame
 
 RANKERS: dict[str, dict[str, Any]] = {
     "ballot4": {"ranker": "ballot", "subgroup": 4},
@@ -118,7 +120,7 @@ def check(made: Direct, p: radix.Params, counts: list[int], frame: Frame | None 
     for number, n in enumerate(counts):
         for keys in inputs(p, n, number):
             right = expected(p, keys)
-            shifts = (number * 5 % validate.SHIFTS, number * 7 % validate.SHIFTS)
+            shifts = (number * 5 % validation.SHIFTS, number * 7 % validation.SHIFTS)
             for in_place in (False, True):
                 assert tried(frame, keys, right, in_place=in_place, shifts=shifts) is None, (n, number, in_place)
 
@@ -129,9 +131,9 @@ def test_sorts(embedded: Host, ranker: str, coordination: str, key: str, bits: i
     """The tile-boundary sweep, then every kind of keys at the counts where the sort changes its way."""
     p = made(ranker, coordination, key, bits, half)
     top = 2 * p.groups * p.tile + 1
-    edges = [*sorts.edges(sort_of(p), top), p.groups * p.tile, p.stream_from or 0]
+    edges = [*assembly.edges(sort_of(p), top), p.groups * p.tile, p.stream_from or 0]
     ready = engine(embedded, p)
-    check(ready, p, [*range(p.tile, 2 * p.tile + 2), *sorts.row_ends(sort_of(p), top)])
+    check(ready, p, [*range(p.tile, 2 * p.tile + 2), *assembly.row_ends(sort_of(p), top)])
     check(ready, p, [*sorted(around(edges, top)), 9973])
 
 

@@ -12,9 +12,9 @@ from conftest import missing
 from refusing import LABELS
 from test_vulkan import Lavapipe, lavapipe
 
-from hsgen import target
-from hsgen.backends import native
-from hsgen.errors import Unavailable
+from hsgen.core.errors import Unavailable
+from hsgen.engines import native
+from hsgen.targets import target
 
 pytestmark = pytest.mark.device
 __all__ = ["lavapipe"]  # a fixture

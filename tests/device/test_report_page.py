@@ -17,8 +17,8 @@ from conftest import missing
 from nightly import NIGHTLY, nightly
 from shipped import sampled
 
-from hsgen import target
-from hsgen.report.page import Contents, Subject, every_sort, page
+from hsgen.targets import target
+from hsgen.tools.report.page import Contents, Subject, every_sort, page
 
 MEASURE = """<script>
 addEventListener("load", () => {

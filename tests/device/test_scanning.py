@@ -23,16 +23,18 @@ from conftest import missing
 from nightly import nightly, thinned
 from test_vulkan import Lavapipe, lanes, lavapipe, validated
 
-from hsgen import sorts, target, toolchain, validate
 from hsgen.algorithms import scan
-from hsgen.backends.hosts import Host
-from hsgen.backends.opencl import Compiled, Direct, context_for
-from hsgen.cases import SUMMANDS, around
 from hsgen.cli import main
-from hsgen.errors import Usage
-from hsgen.keys import KEYS
-from hsgen.opencl_scan import Scanner
-from hsgen.spec import Part, Sort
+from hsgen.core.errors import Usage
+from hsgen.core.keys import KEYS
+from hsgen.core.spec import Part, Sort
+from hsgen.engines.hosts import Host
+from hsgen.engines.pyopencl import Compiled, Direct, context_for
+from hsgen.opencl import Scanner
+from hsgen.system import toolchain
+from hsgen.targets import assembly, target
+from hsgen.tools.validate import validation
+from hsgen.tools.validate.cases import SUMMANDS, around
 
 pytestmark = pytest.mark.device
 cl = toolchain.pyopencl()
@@ -56,7 +58,7 @@ SHAPES: dict[str, dict[str, Any]] = {
 def engine(host: Host, key: str, **values: Any) -> Direct:
     """The sum of a shape, compiled and ready; 5 work-groups."""
     p = scan.Params(key=KEYS[key], **{"groups": 5, "exclusive": False, "columns": 1, **values})
-    kernels, plan, parts = sorts.assemble([Part(algorithm="scan", params=p, min_n=0, max_n=2**62)], "shape")
+    kernels, plan, parts = assembly.assemble([Part(algorithm="scan", params=p, min_n=0, max_n=2**62)], "shape")
     made: dict[str, Any] = {"kernels": kernels, "plan": plan, "parts": parts, "columns": p.columns}
     context = context_for(host)
     return Direct(context, Compiled(context, Sort(target="shape", algorithm="scan", key=p.key, **made)))
@@ -66,7 +68,7 @@ def check(made: Direct, counts: list[int]) -> None:
     """Sum up every count, twice of each kind of elements at least."""
     kinds = list(SUMMANDS)
     pairs = [(n, kinds[(i + j) % len(kinds)]) for i, n in enumerate(counts) for j in (0, 1)]
-    report = validate.run(made, pairs, 1, stop=1)
+    report = validation.run(made, pairs, 1, stop=1)
     assert not report.failed and report.cases == 2 * len(pairs), (made.sort.parts[0].params, report.failures)
 
 
@@ -83,7 +85,7 @@ def ways() -> Iterator[Any]:
 @pytest.mark.parametrize(("name", "key", "columns", "exclusive", "host"), thinned(ways(), 7))
 def test_sums(host: str, name: str, key: str, columns: int, exclusive: bool, request: pytest.FixtureRequest) -> None:
     made = engine(request.getfixturevalue(host), key, columns=columns, exclusive=exclusive, **SHAPES[name])
-    tile = validate.block_of(made.sort)
+    tile = validation.block_of(made.sort)
     edges = around([0, tile, 2 * tile, 5 * tile, 6 * tile, 10 * tile], 37 * tile)
     check(made, sorted({*edges, 37 * tile}))
     assert made.outcome() == 0
@@ -100,7 +102,7 @@ def test_tiles_that_starve_are_done_again(embedded: Host, key: str, name: str, t
     """In place these tiles must find their rows as they were."""
     values = {k: int(v) for k, _, v in (word.partition("=") for word in test.split())}
     made = engine(embedded, key, **{"spins": 1 << 24, **SHAPES[name], **values}, columns=3, exclusive=key == "u64")
-    tile = validate.block_of(made.sort)
+    tile = validation.block_of(made.sort)
     for n in (tile, tile + 1, 2 * tile, 11 * tile - 1, 90 * tile + 7):
         check(made, [n])
         if "spins" not in values:  # as it comes
@@ -111,7 +113,7 @@ def test_sums_of_many_tiles_wrap(embedded: Host) -> None:
     """A million rows of the greatest element."""
     for shape in ("lookback", "alone"):
         made = engine(embedded, "u32", **{**SHAPES[shape], "items": 16, "spins": 1 << 24})
-        report = validate.run(made, [(1_000_003, kind) for kind in SUMMANDS], 1)
+        report = validation.run(made, [(1_000_003, kind) for kind in SUMMANDS], 1)
         assert not report.failed, report.failures
 
 
@@ -120,7 +122,7 @@ def test_a_wrong_sum_is_caught(embedded: Host) -> None:
     made = engine(embedded, "u32", **SHAPES["scan"], exclusive=True)
     expecting = engine(embedded, "u32", **SHAPES["scan"])
     made.sort = expecting.sort
-    report = validate.run(made, [(10, "random"), (200, "all greatest")], 1)
+    report = validation.run(made, [(10, "random"), (200, "all greatest")], 1)
     assert report.failed == 4
     assert report.failures[0].startswith("10 rows, random, out of place: element 0 is 0, should be ")
 

@@ -21,15 +21,17 @@ from nightly import nightly
 from sorters import SMALL, order_of, random_keys, random_values
 from test_vulkan import Lavapipe, lanes, lavapipe, validated
 
-from hsgen import layouts, target, toolchain, validate
-from hsgen.backends.hosts import Host
-from hsgen.backends.opencl import Compiled, Direct, context_for
-from hsgen.cases import KINDS
 from hsgen.cli import main
-from hsgen.errors import Usage
-from hsgen.keys import Form
-from hsgen.opencl_segments import SegmentedSorter
-from hsgen.render import render
+from hsgen.core.errors import Usage
+from hsgen.core.keys import Form
+from hsgen.emit.kernels import render
+from hsgen.engines.hosts import Host
+from hsgen.engines.pyopencl import Compiled, Direct, context_for
+from hsgen.opencl import SegmentedSorter
+from hsgen.system import toolchain
+from hsgen.targets import target
+from hsgen.tools.validate import layouts, validation
+from hsgen.tools.validate.cases import KINDS
 
 pytestmark = pytest.mark.device
 cl = toolchain.pyopencl()
@@ -69,7 +71,7 @@ def test_segments_of_targets(embedded: Host, name: str, key: str, form: Form) ->
     counts = [0, 1, 2, 33, small, small + 1, tile - 1, tile, tile + 1, 2 * tile + 1, 5 * tile + 17]
     kinds = list(KINDS)
     pairs = [(n, kinds[(i * 3 + j) % len(kinds)]) for i, n in enumerate(counts * 3) for j in range(4)]
-    report = validate.run(made, pairs, 7, stop=1)
+    report = validation.run(made, pairs, 7, stop=1)
     assert not report.failed and report.cases == 2 * len(pairs), report.failures
 
 
@@ -77,7 +79,7 @@ def test_segments_of_targets(embedded: Host, name: str, key: str, form: Form) ->
 def test_a_million_keys(pocl: Host, name: str) -> None:
     """Of many tiny segments, of a few huge ones, and of one, on another OpenCL runtime."""
     made = engine(pocl, name, "u32", Form())
-    report = validate.run(made, [(1_000_003, "random"), (1_000_000, "entropy 0.34")], 3)
+    report = validation.run(made, [(1_000_003, "random"), (1_000_000, "entropy 0.34")], 3)
     assert not report.failed, report.failures
 
 
@@ -100,7 +102,7 @@ def test_short_segments_are_compared_or_ranked(embedded: Host, old: str, new: st
     assert parts != source.parts, old
     made = Direct(context, Compiled(context, sort, replace(source, parts=parts)))
     counts = [1, 33, 3000, 3000, 20_001, 20_001]
-    report = validate.run(made, [(n, "few distinct") for n in counts * 4], 5, stop=1)
+    report = validation.run(made, [(n, "few distinct") for n in counts * 4], 5, stop=1)
     assert bool(report.failed) is not right, report.failures
 
 
@@ -110,7 +112,7 @@ def test_a_wrong_sort_is_caught(embedded: Host, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setitem(layouts.LAYOUTS, "some", lambda rng, n, small, tile: np.array([0, n // 2, n]))
     right = layouts.permutation
     monkeypatch.setattr(layouts, "permutation", lambda k, o, s, h: right(k, np.minimum(o + 1, len(k)), s, h))
-    report = validate.run(made, [(3000, "random")] * 10, 1)
+    report = validation.run(made, [(3000, "random")] * 10, 1)
     assert report.failed and "should be" in report.failures[0]
 
 

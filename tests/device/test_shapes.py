@@ -8,15 +8,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from nightly import NIGHTLY, nightly
 
-from hsgen import sorts, target, validate
-from hsgen.algorithms import merge
-from hsgen.algorithms.merge import Params
-from hsgen.backends.hosts import Host
-from hsgen.backends.opencl import Compiled, Direct, context_for
-from hsgen.cases import KINDS
-from hsgen.keys import KEYS
-from hsgen.networks import pow2_ceil, pow2_floor
-from hsgen.spec import Part, Sort
+from hsgen.algorithms import bitonic
+from hsgen.algorithms.bitonic import Params
+from hsgen.core.keys import KEYS
+from hsgen.core.networks import pow2_ceil, pow2_floor
+from hsgen.core.spec import Part, Sort
+from hsgen.engines.hosts import Host
+from hsgen.engines.pyopencl import Compiled, Direct, context_for
+from hsgen.targets import assembly, target
+from hsgen.tools.validate import validation
+from hsgen.tools.validate.cases import KINDS
 
 FACTS = target.find("cpu").device
 LONGEST, TALLEST = (256, 24) if NIGHTLY else (64, 10)  # keys of a column, of a slab: compilers take long for many
@@ -52,15 +53,15 @@ def shapes(draw: st.DrawFn) -> Params:
 
 def check(host: Host, p: Params) -> None:
     """Compile a shape and sort counts around its edges, up to eight blocks."""
-    kernels, plan, parts = sorts.assemble([Part(algorithm="merge", params=p, min_n=0, max_n=1 << 29)], "drawn")
+    kernels, plan, parts = assembly.assemble([Part(algorithm="merge", params=p, min_n=0, max_n=1 << 29)], "drawn")
     sort = Sort(target="drawn", algorithm="merge", key=p.key, kernels=kernels, plan=plan, parts=parts)
     context = context_for(host)
     engine = Direct(context, Compiled(context, sort))
     top = 8 * p.block + 1
-    ns = merge.edges(p, top)
+    ns = bitonic.edges(p, top)
     ns = [*ns[:: max(1, len(ns) // 40)], top]
     pairs = [(n, list(KINDS)[i % len(KINDS)]) for i, n in enumerate(ns)] + [(n, "random") for n in ns]
-    report = validate.run(engine, pairs, int(np.sum(ns)), stop=1)
+    report = validation.run(engine, pairs, int(np.sum(ns)), stop=1)
     assert not report.failed, (p, report.failures)
 
 
@@ -68,7 +69,7 @@ def check(host: Host, p: Params) -> None:
 @settings(max_examples=4, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(p=shapes())
 def test_drawn_shapes_sort(embedded: Host, p: Params) -> None:
-    if not merge.problems(p, FACTS):
+    if not bitonic.problems(p, FACTS):
         check(embedded, p)
 
 

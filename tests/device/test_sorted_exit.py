@@ -16,16 +16,17 @@ from every import sort_of as target_sort
 from nightly import thinned
 from radices import shape, sort_of
 
-from hsgen import sorts, validate
 from hsgen.algorithms import radix
 from hsgen.algorithms.radix.words import words, words_binding
-from hsgen.backends.hosts import Host
-from hsgen.backends.opencl import Compiled, Direct, context_for
-from hsgen.frames import Frame
-from hsgen.keys import Form
-from hsgen.oracle import permutation
-from hsgen.plan import Options, offset, passes
-from hsgen.spec import Part, Sort
+from hsgen.core.interpreter import Options, offset, passes
+from hsgen.core.keys import Form
+from hsgen.core.spec import Part, Sort
+from hsgen.engines.hosts import Host
+from hsgen.engines.pyopencl import Compiled, Direct, context_for
+from hsgen.operations.oracle import permutation
+from hsgen.targets import assembly
+from hsgen.tools.validate import validation
+from hsgen.tools.validate.guarded import Frame
 
 WAYS: dict[str, dict[str, Any]] = {
     "flags": {},
@@ -61,7 +62,7 @@ def moved(engine: Direct, p: radix.Params, n: int, how: Options) -> int:
 
 
 def tried(engine: Direct, frame: Frame, keys: Any, how: Options, *, in_place: bool) -> str | None:
-    call = validate.call(engine.sort, keys, how, in_place=in_place, count=None, rng=np.random.default_rng(1))
+    call = validation.call(engine.sort, keys, how, in_place=in_place, count=None, rng=np.random.default_rng(1))
     return frame.run(call, (1, 2))
 
 
@@ -91,7 +92,7 @@ def test_what_is_in_order_or_nearly_is_sorted(embedded: Host, way: str, form: Fo
 def exiting(file: str, form: Form) -> Sort:
     """Return a sort by buckets, of a target of the tests, that looks whether keys are in order."""
     p = replace(target_sort(file, "radix", "u32", form).parts[0].params, sorted_exit=True)
-    kernels, plan, parts = sorts.assemble([Part(algorithm="radix", params=p, min_n=0, max_n=2**62)], "shape", form)
+    kernels, plan, parts = assembly.assemble([Part(algorithm="radix", params=p, min_n=0, max_n=2**62)], "shape", form)
     return Sort(target="shape", algorithm="radix", key=p.key, kernels=kernels, plan=plan, parts=parts, form=form)
 
 

@@ -20,14 +20,14 @@ import pytest
 import tune_child
 from conftest import missing
 
-from hsgen import toolchain
-from hsgen.backends.hosts import Host
-from hsgen.errors import Unavailable
-from hsgen.target import parse
-from hsgen.tune import spread
-from hsgen.tune.field import Entry, Field, of_host
-from hsgen.tune.propose import Table
-from hsgen.tune.search import Rung
+from hsgen.core.errors import Unavailable
+from hsgen.engines.hosts import Host
+from hsgen.system import toolchain
+from hsgen.targets.target import parse
+from hsgen.tools.tune import spread
+from hsgen.tools.tune.propose import Table
+from hsgen.tools.tune.runner import Entry, Field, of_host
+from hsgen.tools.tune.search import Rung
 
 pytestmark = pytest.mark.device
 

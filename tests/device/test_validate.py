@@ -9,16 +9,18 @@ import pytest
 from nightly import NIGHTLY, by_day, nightly
 from radices import tried
 
-from hsgen import sorts, target, toolchain, validate
-from hsgen.backends.engine import Places
-from hsgen.backends.hosts import Host
-from hsgen.backends.opencl import Compiled, Direct, context_for
-from hsgen.cases import around
 from hsgen.cli import main
-from hsgen.frames import Frame
-from hsgen.plan import Options
-from hsgen.spec import Sort
-from hsgen.validate import plan_cases
+from hsgen.core.interpreter import Options
+from hsgen.core.spec import Sort
+from hsgen.engines.engine import Places
+from hsgen.engines.hosts import Host
+from hsgen.engines.pyopencl import Compiled, Direct, context_for
+from hsgen.system import toolchain
+from hsgen.targets import assembly, target
+from hsgen.tools.validate import validation
+from hsgen.tools.validate.cases import around
+from hsgen.tools.validate.guarded import Frame
+from hsgen.tools.validate.validation import plan_cases
 
 LARGE = 1 << 20
 SORTS = [(t, k) for t in ("cpu", "intel-gen8", "generic") for k in ("u32", "u64")]
@@ -30,7 +32,7 @@ def fewer_large(sort: Sort, *, full: bool, seed: int) -> list[tuple[int, str]]:
     doubling."""
     pairs = plan_cases(sort, full=full, seed=seed)
     greatest = max(n for n, _ in pairs)
-    near = around(sorts.edges(sort, greatest), greatest)
+    near = around(assembly.edges(sort, greatest), greatest)
     large = {n: kind for n, kind in reversed(pairs) if n >= LARGE}  # the kinds by turns come before the random keys
     doubling = {n.bit_length(): n for n in large if n not in near}
     kept = {n for n in large if n in near} | set(doubling.values())
@@ -46,13 +48,13 @@ def test_targets_sort_on_the_embedded_device(
     """Every kernel runs, the last rows of a plan too; but for the nightly run fewer large counts than the command has,
     since numpy and copies take longer for them than sorts."""
     if not NIGHTLY:
-        monkeypatch.setattr(validate, "plan_cases", fewer_large)
+        monkeypatch.setattr(validation, "plan_cases", fewer_large)
     assert main(["validate", "-t", name, "--key", key, "--device", embedded.platform, "--json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)
     assert row["target"] == name and row["key"] == key and row["api"] == "opencl"
     assert row["device"] == embedded.label and row["seed"] == 1
-    assert row["cases"] >= validate.QUICK and row["failures"] == 0
-    assert row["greatest_n"] >= max(1 << 17, validate.reach(target.find(name).default(key).plan))
+    assert row["cases"] >= validation.QUICK and row["failures"] == 0
+    assert row["greatest_n"] >= max(1 << 17, validation.reach(target.find(name).default(key).plan))
 
 
 @pytest.mark.device
@@ -60,7 +62,7 @@ def test_targets_sort_on_the_embedded_device(
 def test_generic_sorts_on_a_device_without_subgroups(pocl: Host, key: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another compiler makes the same of the same kernels; every count is tried here in the nightly run only."""
     if not NIGHTLY:
-        monkeypatch.setattr(validate, "plan_cases", lambda *a, **more: plan_cases(*a, **more)[::3])
+        monkeypatch.setattr(validation, "plan_cases", lambda *a, **more: plan_cases(*a, **more)[::3])
     assert main(["validate", "-t", "generic", "--key", key, "--device", pocl.platform]) == 0
 
 
@@ -68,7 +70,7 @@ def test_generic_sorts_on_a_device_without_subgroups(pocl: Host, key: str, monke
 def test_without_a_target_the_matching_one_is_taken(
     embedded: Host, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(validate, "plan_cases", lambda *a, **more: plan_cases(*a, **more)[::50])
+    monkeypatch.setattr(validation, "plan_cases", lambda *a, **more: plan_cases(*a, **more)[::50])
     assert main(["validate", "--key", "u16", "--device", embedded.platform, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)[0]["target"] == "cpu"
 
@@ -76,7 +78,7 @@ def test_without_a_target_the_matching_one_is_taken(
 @pytest.mark.device
 def test_a_full_validation_has_enough_cases() -> None:
     for name, key in SORTS:
-        pairs = validate.plan_cases(target.find(name).sort("merge", key), full=True, seed=1)
+        pairs = validation.plan_cases(target.find(name).sort("merge", key), full=True, seed=1)
         assert 2 * len(pairs) >= 100_000
         assert max(n for n, _ in pairs) >= 1 << 22
 
@@ -87,7 +89,7 @@ def test_failures_are_reported_with_the_case(
 ) -> None:
     """A sort that does nothing fails every case that is not sorted already, and the command exits with 1."""
     monkeypatch.setattr(Compiled, "run", lambda *_, **__: None)
-    monkeypatch.setattr(validate, "plan_cases", lambda *a, **more: plan_cases(*a, **more)[:100])
+    monkeypatch.setattr(validation, "plan_cases", lambda *a, **more: plan_cases(*a, **more)[:100])
     assert main(["validate", "-t", "generic", "--key", "u32", "--device", embedded.platform]) == 1
     err = capsys.readouterr().err
     assert "generic u32: 1 keys" in err and "out of place: key 0 is" in err and "repeat with --seed 1" in err

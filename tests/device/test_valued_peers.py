@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from hsgen.errors import Unavailable
-from hsgen.peers import VALUED
+from hsgen.core.errors import Unavailable
+from hsgen.tools.bench.baselines import VALUED
 
 KEYS = np.random.default_rng(3).integers(0, 50, 3000, np.uint32)
 ORDER = np.argsort(KEYS, kind="stable")

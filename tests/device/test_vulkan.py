@@ -16,11 +16,13 @@ import pytest
 from conftest import missing
 from nightly import nightly
 
-from hsgen import render, resources, target, worker
-from hsgen.backends import native
-from hsgen.backends.hosts import Host
 from hsgen.cli import main
-from hsgen.errors import Unavailable
+from hsgen.core.errors import Unavailable
+from hsgen.emit import kernels as render
+from hsgen.engines import native, worker
+from hsgen.engines.hosts import Host
+from hsgen.system import resources
+from hsgen.targets import target
 
 LANES = Path(__file__).with_name("lanes")
 DRIVERS = Path("/usr/share/vulkan/icd.d")

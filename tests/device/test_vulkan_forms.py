@@ -18,9 +18,9 @@ from every import WHOLE, hows, sort_of
 from nightly import NIGHTLY, by_day
 from test_vulkan import Lavapipe, lanes, lavapipe
 
-from hsgen import target
-from hsgen.backends import native
-from hsgen.keys import KEYS, VALUES, Form
+from hsgen.core.keys import KEYS, VALUES, Form
+from hsgen.engines import native
+from hsgen.targets import target
 
 WORKER = Path(__file__).with_name("every_worker.py")
 # lanes of a subgroup; what uses none runs in any

@@ -15,7 +15,7 @@ import pytest
 from nightly import nightly
 from test_vulkan import Lavapipe, lanes, lavapipe, templates, validated
 
-from hsgen import target
+from hsgen.targets import target
 
 __all__ = ["lavapipe", "templates"]  # fixtures
 

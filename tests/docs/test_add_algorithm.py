@@ -12,8 +12,8 @@ import pytest
 from conftest import missing
 from test_docs import ROOT, blocks, only, shell
 
-from hsgen import spirv
-from hsgen.backends.hosts import Host
+from hsgen.emit import spirv
+from hsgen.engines.hosts import Host
 
 PAGE = ROOT / "docs/add-an-algorithm.md"
 

@@ -18,10 +18,10 @@ import pytest
 from conftest import missing
 from nightly import NIGHTLY
 
-from hsgen import toolchain
-from hsgen.backends.hosts import Host
 from hsgen.cli import group
+from hsgen.engines.hosts import Host
 from hsgen.opencl import Sorter
+from hsgen.system import toolchain
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -212,7 +212,7 @@ def test_the_pairs_of_the_readme_are_sorted(embedded: Host) -> None:
 def test_the_three_lines_are_the_same_everywhere() -> None:
     three = only(ROOT / "docs/python-api.md", "python")[0]
     assert three in only(ROOT / "README.md", "python")
-    shown = ast.get_docstring(ast.parse((ROOT / "hsgen/opencl.py").read_text(encoding="utf-8"))) or ""
+    shown = ast.get_docstring(ast.parse((ROOT / "hsgen/opencl/sorter.py").read_text(encoding="utf-8"))) or ""
     shown = "".join(f"{line[4:]}\n" for line in shown.splitlines() if line.startswith(">>> "))
     assert re.sub(r" +#", "  #", shown) == three
 

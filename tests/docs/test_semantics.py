@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 from shipped import sampled
 
-from hsgen import target, toolchain
-from hsgen.backends.hosts import Host
 from hsgen.cli import group
-from hsgen.errors import Usage
-from hsgen.keys import FEATURES, KEYS, ORDERS, TYPES, VALUES, Form
+from hsgen.core.errors import Usage
+from hsgen.core.keys import FEATURES, KEYS, ORDERS, TYPES, VALUES, Form
+from hsgen.engines.hosts import Host
+from hsgen.system import toolchain
+from hsgen.targets import target
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "docs/semantics.md").read_text(encoding="utf-8")

@@ -22,14 +22,16 @@ from drawing import Bounds, drawn, sorts_of
 from guarded import Copied, Guarded, Memory
 from patterns import PATTERNS
 
-from hsgen import sorts, toolchain, validate
-from hsgen.backends.hosts import Host, hosts, lacks, offers
-from hsgen.backends.opencl import Compiled, context_for
-from hsgen.errors import HsgenError, Unavailable
-from hsgen.keys import KEYS, TYPES
-from hsgen.plan import Options
-from hsgen.render import render
-from hsgen.spec import Sort
+from hsgen.core.errors import HsgenError, Unavailable
+from hsgen.core.interpreter import Options
+from hsgen.core.keys import KEYS, TYPES
+from hsgen.core.spec import Sort
+from hsgen.emit.kernels import render
+from hsgen.engines.hosts import Host, hosts, lacks, offers
+from hsgen.engines.pyopencl import Compiled, context_for
+from hsgen.system import toolchain
+from hsgen.targets import assembly as sorts
+from hsgen.tools.validate import validation
 
 
 @dataclass(frozen=True)
@@ -102,7 +104,7 @@ def try_sort(memory: Memory, sort: Sort, size: Size, rng: np.random.Generator) -
         keys = PATTERNS[kind](rng, n * sort.columns, dtype)
         how, count = hows(sort, n, rng)
         in_place = bool(rng.integers(2)) and sort.kind not in ("merge", "check")
-        made = validate.call(sort, keys, how, in_place=in_place, count=count, rng=rng)
+        made = validation.call(sort, keys, how, in_place=in_place, count=count, rng=rng)
         made = replace(made, in_place=in_place and made.expected is not None)
         sides = [bool(x) for x in rng.integers(0, 2, 12)]
         fill = int(rng.choice([0, 0xFF, 0x5A, 1]))

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from hsgen.cli import main
-from hsgen.errors import LINE
-from hsgen.tables import LINES
+from hsgen.core.errors import LINE
+from hsgen.core.fields import LINES
 
 SECONDS = 20.0  # that a call may take, on a busy machine, too
 NUMBERS: tuple[Any, ...] = (0, -1, 1, 2, 3, 7, 255, 2**16, 2**31 - 1, 2**31, 2**32, 2**53, 2**63 - 1, -(2**63), 10**40)

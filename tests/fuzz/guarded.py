@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hsgen import toolchain
-from hsgen.backends.opencl import Compiled
-from hsgen.frames import Call
+from hsgen.engines.pyopencl import Compiled
+from hsgen.system import toolchain
+from hsgen.tools.validate.guarded import Call
 
 PAGE = mmap.PAGESIZE
 MARGIN = 4096
@@ -126,7 +126,7 @@ class Memory:
 
 
 class Scratch:
-    """Scratch memory between guards, like `hsgen.backends.scratch.Scratch`; before a call it holds `fill`."""
+    """Scratch memory between guards, like `hsgen.engines.scratch.Scratch`; before a call it holds `fill`."""
 
     def __init__(self, memory: Memory) -> None:
         self.guarded = False
@@ -134,7 +134,7 @@ class Scratch:
         self._arrays: dict[int, Array] = {}
 
     def ask(self, queue: Any, sizes: Mapping[int, int]) -> None:
-        """Make room for the parts that `hsgen.backends.scratch.cut` returns."""
+        """Make room for the parts that `hsgen.engines.scratch.cut` returns."""
         self._arrays = {}
         for number, (at, size) in enumerate(sizes.items()):
             whole = -(-size // _UNIT) * _UNIT

@@ -12,7 +12,7 @@ from conftest import missing
 from nightly import NIGHTLY
 from run import HERE, asked, run
 
-from hsgen.backends.hosts import Host
+from hsgen.engines.hosts import Host
 
 
 def _guarded(side: str) -> tuple[int, list[str]]:

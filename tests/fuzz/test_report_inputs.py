@@ -16,12 +16,12 @@ from typing import Any
 from commands import CONTROLS, NUMBERS, TEXTS, called
 from nightly import NIGHTLY
 
-from hsgen import resources
-from hsgen.bench.rows import SCHEMA
-from hsgen.errors import Usage
-from hsgen.report import measured, page
-from hsgen.suggest import query
-from hsgen.tune import journal
+from hsgen.core.errors import Usage
+from hsgen.system import resources
+from hsgen.tools.bench.rows import SCHEMA
+from hsgen.tools.report import measured, page
+from hsgen.tools.suggest import query
+from hsgen.tools.tune import journal
 
 DOCUMENTS = 2000 if NIGHTLY else 200
 DRAWN = 4 if NIGHTLY else 40

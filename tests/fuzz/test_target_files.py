@@ -14,8 +14,8 @@ import pytest
 from commands import CONTROLS, NUMBERS, TEXTS, called
 from nightly import NIGHTLY
 
-from hsgen import target
-from hsgen.errors import Usage
+from hsgen.core.errors import Usage
+from hsgen.targets import target
 
 FILES = 8000 if NIGHTLY else 160
 BATCH = 40

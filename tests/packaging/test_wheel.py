@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from nightly import NIGHTLY
 
-from hsgen.backends.hosts import Host
+from hsgen.engines.hosts import Host
 
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = ("hsgen", "templates", "targets", "pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md")

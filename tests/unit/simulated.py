@@ -8,15 +8,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from hsgen import target
-from hsgen.choices import algorithm
-from hsgen.keys import PLAIN, Form
-from hsgen.tune.field import Entry
-from hsgen.tune.journal import Journal, header
-from hsgen.tune.propose import Space, Table, name_of
-from hsgen.tune.race import _going_on
-from hsgen.tune.search import Finish, Hunt, Race, Rung
-from hsgen.tune.wish import Wish, new_header
+from hsgen.core.keys import PLAIN, Form
+from hsgen.targets import target
+from hsgen.targets.choices import algorithm
+from hsgen.tools.tune.journal import Journal, header
+from hsgen.tools.tune.propose import Space, Table, name_of
+from hsgen.tools.tune.race import _going_on
+from hsgen.tools.tune.request import Wish, new_header
+from hsgen.tools.tune.runner import Entry
+from hsgen.tools.tune.search import Finish, Hunt, Race, Rung
 
 SIZES = (1 << 10, 1 << 14, 1 << 18, 1 << 20)
 TOOK = 10.0  # seconds of every race
@@ -82,7 +82,7 @@ def seconds(label: str, table: Table, n: int, valued: bool = False) -> float:
 
 @dataclass
 class Device:
-    """Runs races as `hsgen.tune.field.Field` does, in no time; `calls` counts them."""
+    """Runs races as `hsgen.tools.tune.runner.Field` does, in no time; `calls` counts them."""
 
     fate: Fate = never
     noise: float = 0.01

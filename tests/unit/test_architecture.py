@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import hsgen
-from hsgen import resources
+from hsgen.system import resources
 
 PACKAGE = Path(hsgen.__file__).parent
 MODULES = sorted(PACKAGE.rglob("*.py"))
@@ -64,7 +64,7 @@ def layer(name: str) -> int:
 
 
 def part(module: str) -> str:
-    """``hsgen.algorithms.merge`` -> ``algorithms``"""
+    """``hsgen.algorithms.bitonic`` -> ``algorithms``"""
     return module.split(".")[1] if module.startswith("hsgen.") else ""
 
 
@@ -136,11 +136,11 @@ def test_bodies_hold_no_word_of_a_dialect_or_vendor() -> None:
 
 def test_every_template_is_used() -> None:
     """By a sort or scan of a target, or by one with values or whose coordination is another."""
-    from hsgen import target
     from hsgen.algorithms import ALGORITHMS, EVERY
-    from hsgen.choices import algorithm
-    from hsgen.render import environment, sources_of
-    from hsgen.spec import APIS, Form
+    from hsgen.core.spec import APIS, Form
+    from hsgen.emit.kernels import environment, sources_of
+    from hsgen.targets import target
+    from hsgen.targets.choices import algorithm
 
     host = ("LICENSE", "README.md", "CMakeLists.txt", "meson.build", "sources.txt", "target.c", "target.cu", "spirv.c")
     roots = {f"host/{name}.j2" for name in (*host, "target_metal.c", "hs_targets.h", "hs_targets.c")}

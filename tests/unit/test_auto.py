@@ -12,15 +12,16 @@ from typing import Any
 import pytest
 from nightly import thinned
 
-from hsgen import manifest, sorts, target
-from hsgen.algorithms import merge, radix
-from hsgen.cases import around
-from hsgen.errors import Usage
-from hsgen.keys import KEYS
-from hsgen.plan import launches
-from hsgen.render import render
-from hsgen.spec import Part, Scratch, Sort, Step
-from hsgen.target import Target
+from hsgen.algorithms import bitonic, radix
+from hsgen.bundle import manifest
+from hsgen.core.errors import Usage
+from hsgen.core.interpreter import launches
+from hsgen.core.keys import KEYS
+from hsgen.core.spec import Part, Scratch, Sort, Step
+from hsgen.emit.kernels import render
+from hsgen.targets import assembly, target
+from hsgen.targets.target import Target
+from hsgen.tools.validate.cases import around
 
 HEAD = """schema = 1
 name = "two"
@@ -219,7 +220,7 @@ def parts(*rows: tuple[str, Any, int]) -> Sort:
     for name, params, top in rows:
         placed.append(Part(algorithm=name.split("-")[0], label=name, params=params, min_n=low, max_n=top))
         low = top
-    kernels, plan, whole = sorts.assemble(placed, "here")
+    kernels, plan, whole = assembly.assemble(placed, "here")
     return Sort(target="t", algorithm="auto", key=KEYS["u32"], kernels=kernels, plan=plan, parts=whole)
 
 
@@ -267,12 +268,12 @@ def test_each_count_is_sorted_by_one_part_in_the_scratch_that_it_needs(name: str
     whole = wholes()[name]
     top = whole.plan.max_n
     ends = [p.max_n for p in whole.parts]
-    edges = sorts.edges(whole, 1 << 18)
+    edges = assembly.edges(whole, 1 << 18)
     assert {p.min_n for p in whole.parts} <= set(edges) and edges == sorted(set(edges))
     counts = {*around([*ends, *edges, 1 << 20, (1 << 30) - 1, top], top), *range(0, 700, 7)}
     for n in counts:
         part = next((p for p in whole.parts if p.min_n < n <= p.max_n), whole.parts[0])
-        made = {"merge": merge, "radix": radix}[part.algorithm]
+        made = {"merge": bitonic, "radix": radix}[part.algorithm]
         plan = made.plan(part.params)
         for in_place in (False, True):
             mine = [
@@ -323,10 +324,10 @@ def test_kernels_of_later_radix_sorts_have_their_labels_behind_their_names() -> 
     for n in (900, 901, 5001, 1 << 20):
         part = next(p for p in whole.parts if p.min_n < n <= p.max_n)
         plain = radix.plan(part.params)
-        assert sorts.traffic(whole, n) == sum(
+        assert assembly.traffic(whole, n) == sum(
             radix.moved(part.params, x.step, n) for x in launches(plain, n, in_place=False)
         )
-    notes = dict(sorts.notes(whole))
+    notes = dict(assembly.notes(whole))
     assert notes["radix-mid"] == "131 to 900 keys" and notes["radix-bits4"] == "901 to 5000 keys"
 
 
@@ -346,31 +347,31 @@ def test_kernels_that_no_row_uses_are_left_out() -> None:
 
 def test_validation_is_dense_around_the_first_part_and_reaches_the_last() -> None:
     whole = wholes()["radix, merge, radix"]
-    assert sorts.block(whole) == radix.block(whole.parts[0].params)
-    assert sorts.row_ends(whole, 1 << 16)
-    assert {200, 3000} <= set(sorts.edges(whole, 1 << 16))
+    assert assembly.block(whole) == radix.block(whole.parts[0].params)
+    assert assembly.row_ends(whole, 1 << 16)
+    assert {200, 3000} <= set(assembly.edges(whole, 1 << 16))
 
 
 def test_notes_name_the_counts_of_each_part() -> None:
-    notes = sorts.notes(wholes()["merge, radix"])
+    notes = assembly.notes(wholes()["merge, radix"])
     assert ("merge", "1 to 5000 keys") in notes and ("radix", f"5001 to {2**30 - 1} keys") in notes
     assert notes.index(("merge", "1 to 5000 keys")) < notes.index(("radix", f"5001 to {2**30 - 1} keys"))
-    assert not [name for name, _ in sorts.notes(wholes()["walking"]) if name == "radix"]
+    assert not [name for name, _ in assembly.notes(wholes()["walking"]) if name == "radix"]
 
 
 def test_traffic_is_the_sum_of_the_launches_out_of_place() -> None:
     whole = wholes()["merge, radix"]
     for n in (0, 1, 5000, 5001, 1 << 20):
-        each = [sorts.moved(whole, x.step, n) for x in launches(whole.plan, n, in_place=False)]
-        assert sorts.traffic(whole, n) == sum(each)
-    assert sorts.traffic(whole, 0) == 0
+        each = [assembly.moved(whole, x.step, n) for x in launches(whole.plan, n, in_place=False)]
+        assert assembly.traffic(whole, n) == sum(each)
+    assert assembly.traffic(whole, 0) == 0
     n = 1 << 20
     keys = 4 * n
-    assert 4 * 3 * keys <= sorts.traffic(whole, n) < 4 * 3 * keys + 4 * 5 * 4 * 256 * 16
+    assert 4 * 3 * keys <= assembly.traffic(whole, n) < 4 * 3 * keys + 4 * 5 * 4 * 256 * 16
     look = wholes()["merge, lookback"]
     states = 4 * 12 * 256 * (n // 256)
-    assert 9 * keys + states <= sorts.traffic(look, n) < 9 * keys + 2 * states
-    assert sorts.traffic(whole, 128) == 2 * 4 * 128  # one work-group alone
+    assert 9 * keys + states <= assembly.traffic(look, n) < 9 * keys + 2 * states
+    assert assembly.traffic(whole, 128) == 2 * 4 * 128  # one work-group alone
 
 
 def test_shipped_targets_sort_any_count_with_one_function() -> None:

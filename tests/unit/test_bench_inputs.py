@@ -8,15 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hsgen import bench, target
-from hsgen.bench import contestants, memory
-from hsgen.bench.inputs import unordered
-from hsgen.cases import KINDS
 from hsgen.cli.sizes import parse_sizes
-from hsgen.errors import Unavailable, Usage
-from hsgen.keys import Form
-from hsgen.oracle import ordered
-from hsgen.plan import Options
+from hsgen.core.errors import Unavailable, Usage
+from hsgen.core.interpreter import Options
+from hsgen.core.keys import Form
+from hsgen.operations.oracle import ordered
+from hsgen.targets import target
+from hsgen.tools import bench
+from hsgen.tools.bench import candidates, memory
+from hsgen.tools.bench.inputs import unordered
+from hsgen.tools.validate.cases import KINDS
 
 
 @pytest.mark.parametrize(
@@ -134,7 +135,7 @@ def test_caches_hold_all_that_is_sorted_or_merged(algorithm: str, before: str) -
     sort, seen = target.find("cpu").sort(algorithm, "u32"), list[str]()
     work = bench.load(sort, 1000, Options(parts=10 * (algorithm == "segments")), np.random.default_rng(1))
     engine = SimpleNamespace(sort=sort, run=lambda *_: seen.append("run"), copy=lambda _: seen.append("copy"))
-    made = contestants.sorting(engine, work)  # type: ignore[arg-type]
+    made = candidates.sorting(engine, work)  # type: ignore[arg-type]
     made.prepare()
     made.sort()
     assert seen == [before, "run"]

@@ -8,8 +8,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from hsgen.bench import CONFIDENCE, median_interval
-from hsgen.bench.intervals import rank
+from hsgen.tools.bench import CONFIDENCE, median_interval
+from hsgen.tools.bench.intervals import rank
 
 
 def covered(count: int, k: int) -> Fraction:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from hsgen import epilogue, following, render, sorts, target
-from hsgen.errors import Usage
-from hsgen.keys import Form
+from hsgen.core.errors import Usage
+from hsgen.core.keys import Form
+from hsgen.emit import kernels as render
+from hsgen.stages import attach, epilogue
+from hsgen.targets import assembly, target
 
 RANKS = """{% set report_words_per_key = 1 %}
 {% macro epilogue(value, report, i) %}{{ report(value()) }} = hs_as_word({{ i }});{% endmacro %}
@@ -66,9 +68,9 @@ def test_a_sort_calls_it_last_and_for_every_count() -> None:
     last = sort.plan.steps[-1]
     assert last.kernel == "epilogue" and (last.min_n, last.max_n) == (0, sort.plan.max_n)
     assert [b.role for b in last.bindings] == ["destination", "values_out", "report"]
-    assert following.report_words(sort) == (0, 1)
-    assert following.report_length(sort, 10) == 10
-    assert sorts.moved(sort, last, 1000) == 8000
+    assert attach.report_words(sort) == (0, 1)
+    assert attach.report_length(sort, 10) == 10
+    assert assembly.moved(sort, last, 1000) == 8000
     for api in ("opencl", "vulkan", "cuda"):
         text = render.render(sort, api)
         assert "--epilogue FILE" in text.header

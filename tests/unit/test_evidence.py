@@ -6,11 +6,12 @@ import tomllib
 
 import pytest
 
-from hsgen import evidence, resources
-from hsgen import target as targets
-from hsgen.arches import KINDS
-from hsgen.errors import Usage
-from hsgen.isa.budget import read
+from hsgen.core.errors import Usage
+from hsgen.system import resources
+from hsgen.targets import evidence
+from hsgen.targets import target as targets
+from hsgen.targets.isa import KINDS
+from hsgen.tools.compile.budget import read
 
 ROW = {
     "level": "cpu",

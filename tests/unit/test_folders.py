@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from hsgen import folders, toolchain
-from hsgen.errors import Notice, Unavailable
+from hsgen.core.errors import Notice, Unavailable
+from hsgen.system import folders, toolchain
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "getuid"), reason="owners and modes of POSIX")
 

@@ -21,14 +21,11 @@ from hypothesis import strategies as st
 from nightly import by_day
 from shipped import sampled
 
-from hsgen import oracle, sorts, target
-from hsgen.algorithms import ALGORITHMS, merge, radix
+from hsgen.algorithms import ALGORITHMS, bitonic, radix
 from hsgen.algorithms.radix import finish
 from hsgen.algorithms.radix.words import columns, words
-from hsgen.cases import around
-from hsgen.errors import Usage
-from hsgen.keys import KEYS, ORDERS, TYPES, VALUES, Form
-from hsgen.plan import (
+from hsgen.core.errors import Usage
+from hsgen.core.interpreter import (
     Options,
     argument,
     bit_range,
@@ -41,7 +38,8 @@ from hsgen.plan import (
     scratch_bytes,
     spare_at,
 )
-from hsgen.spec import (
+from hsgen.core.keys import KEYS, ORDERS, TYPES, VALUES, Form
+from hsgen.core.spec import (
     COUNTED,
     DESCENDING,
     DIRECT,
@@ -57,6 +55,9 @@ from hsgen.spec import (
     Step,
     pair_bytes,
 )
+from hsgen.operations import oracle
+from hsgen.targets import assembly, target
+from hsgen.tools.validate.cases import around
 
 RICH = Form(typed=True, ranged=True, counted=True)
 DAY = ("apple-m1", "cpu", "generic", "nvidia-hopper", "swiftshader")
@@ -419,7 +420,7 @@ def check_ranges(sort: Sort, counts: list[int]) -> None:
                 whole = how == Options()
                 fitting = [own] if whole or own[0].algorithm == "radix" else others
                 expected = [
-                    [replace(s, kernel=s.kernel + sorts.suffix(sort.parts, part)) for s in steps]
+                    [replace(s, kernel=s.kernel + assembly.suffix(sort.parts, part)) for s in steps]
                     for part, plan in fitting
                     for steps in [bare(x.step for x in launches(plan, n, in_place=in_place, how=how))]
                 ]
@@ -444,7 +445,7 @@ def test_a_part_of_the_bits_finds_a_radix_sort_on_either_side() -> None:
         for name, top in zip(order, [*tops, 2**63 - 1], strict=True):
             parts.append(Part(algorithm=name, params=params[name], min_n=low, max_n=top))
             low = top
-        kernels, plan, placed = sorts.assemble(parts, "here", form)
+        kernels, plan, placed = assembly.assemble(parts, "here", form)
         made = Sort(target="t", algorithm="auto", key=KEYS["u32"], kernels=kernels, plan=plan, parts=placed, form=form)
         check_ranges(made, [2, 33, 1000, 1 << 20])
 
@@ -486,7 +487,7 @@ def test_what_auto_serves(name: str) -> None:
             assert any(p.algorithm == "radix" for p in sort.parts)
             assert (sort.plan.steps[0].number == GRIDS) == form.counted
             assert {k.name for k in sort.kernels} == {s.kernel for s in sort.plan.steps}
-            merged = [p for p in sort.parts if isinstance(p.params, merge.Params)]
+            merged = [p for p in sort.parts if isinstance(p.params, bitonic.Params)]
             assert not (merged and form.value == "packed")
 
 

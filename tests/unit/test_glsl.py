@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from hsgen import target
-from hsgen.keys import Form
-from hsgen.render import render
+from hsgen.core.keys import Form
+from hsgen.emit.kernels import render
+from hsgen.targets import target
 
 LANES = Path(__file__).parents[1] / "device" / "lanes"
 FORMS = [Form(), Form(value="v8", typed=True, ranged=True, counted=True), Form(value="index", ranged=True)]

@@ -9,11 +9,11 @@ import pytest
 from drawing import Bounds, drawn, sorts_of
 from nightly import NIGHTLY
 
-from hsgen import target
-from hsgen.errors import Usage
-from hsgen.keys import Form
-from hsgen.plan import Options, launched_up_to, launches
-from hsgen.spec import UNCAPPED, Sort, Step
+from hsgen.core.errors import Usage
+from hsgen.core.interpreter import Options, launched_up_to, launches
+from hsgen.core.keys import Form
+from hsgen.core.spec import UNCAPPED, Sort, Step
+from hsgen.targets import target
 
 PARTS = 2**31 - 1
 """The most that a call may have besides n."""

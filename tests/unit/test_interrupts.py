@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from hsgen.errors import Terminated
-from hsgen.interrupts import held
+from hsgen.core.errors import Terminated
+from hsgen.system.interrupts import held
 
 NUMBERS = [signal.Signals[name] for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 

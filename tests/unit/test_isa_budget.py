@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from offline import USE, small
 
-from hsgen.errors import Usage
-from hsgen.isa import budget, budgets
-from hsgen.isa.base import Use
-from hsgen.isa.results import TOGETHER, Missing, Place, Result
+from hsgen.core.errors import Usage
+from hsgen.tools.compile import budget, budgets
+from hsgen.tools.compile.base import Use
+from hsgen.tools.compile.results import TOGETHER, Missing, Place, Result
 
 
 def result(

@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 from offline import TEXT, USE, Fake, small
 
-from hsgen import processes
-from hsgen.isa import beside, jobs
-from hsgen.isa.base import Use
-from hsgen.isa.jobs import Done, Planner
-from hsgen.isa.results import TOGETHER, Result, summaries, wrongs
-from hsgen.target import Target
+from hsgen.system import processes
+from hsgen.targets.target import Target
+from hsgen.tools.compile import implicit, jobs
+from hsgen.tools.compile.base import Use
+from hsgen.tools.compile.jobs import Done, Planner
+from hsgen.tools.compile.results import TOGETHER, Result, summaries, wrongs
 
 LABELS = ("auto", "merge", "radix", "radix-wide")
 
@@ -185,7 +185,7 @@ def test_a_compiler_that_is_not_here_is_told_once_a_target() -> None:
 
 def test_sorts_without_tables_are_compiled_beside() -> None:
     """With values only what gets them is compiled again; what a target has no tables of is left out."""
-    found = {s.file: [k.name for k in s.kernels] for s in beside.derived(small(), ["u32", "u64"])}
+    found = {s.file: [k.name for k in s.kernels] for s in implicit.derived(small(), ["u32", "u64"])}
     assert [*found] == [f"{label}_u32{v}" for label in ("mergepath", "check", "segments") for v in ("", "_v4")]
     every = ["begin", "sift", "windows", "alone", "count", "rows", "scatter"]
     assert found["segments_u32"][: len(every)] == every

@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 from conftest import missing
 
-from hsgen import cubin, nvrtc, target, toolchain
-from hsgen.errors import Wrong
-from hsgen.isa import cuda
-from hsgen.isa.nvidia import LIMITS, blocks, occupancy
+from hsgen.core.errors import Wrong
+from hsgen.system import toolchain
+from hsgen.targets import target
+from hsgen.tools.compile import cubin, cuda, nvrtc
+from hsgen.tools.compile.nvidia import LIMITS, blocks, occupancy
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 from offline import TEXT, small
 
-from hsgen import resources, target
-from hsgen.arches import KINDS, SPIRV
-from hsgen.errors import Usage
-from hsgen.isa import budget
-from hsgen.isa.kinds import COMPILERS
-from hsgen.spec import APIS
+from hsgen.core.errors import Usage
+from hsgen.core.spec import APIS
+from hsgen.system import resources
+from hsgen.targets import target
+from hsgen.targets.isa import KINDS, SPIRV
+from hsgen.tools.compile import budget
+from hsgen.tools.compile.compilers import COMPILERS
 
 LINE = 'cuda = ["sm_80", "sm_90"]'
 

@@ -11,14 +11,17 @@ import pytest
 import tiny
 
 import hsgen
-from hsgen import contents, paths, target, vendor
-from hsgen.dialect import load
-from hsgen.errors import Usage
-from hsgen.manifest import digest
-from hsgen.manifest_parser import parse_manifest
-from hsgen.render import environment
-from hsgen.spec import APIS
-from hsgen.vendor import LONGEST_PREFIX, Named, check_prefix
+from hsgen.bundle import contents
+from hsgen.bundle.manifest import digest
+from hsgen.bundle.manifest_parser import parse_manifest
+from hsgen.core.errors import Usage
+from hsgen.core.spec import APIS
+from hsgen.dialects.dialect import load
+from hsgen.emit import c_files
+from hsgen.emit.c_files import LONGEST_PREFIX, Named, check_prefix
+from hsgen.emit.kernels import environment
+from hsgen.system import paths
+from hsgen.targets import target
 
 ROOT = Path(hsgen.__file__).parent.parent
 
@@ -88,7 +91,7 @@ def test_a_prefix_has_a_length() -> None:
 @pytest.mark.parametrize("prefix", ["hs", "acme"])
 def test_common_files_are_those_that_are_made(apis: tuple[str, ...], prefix: str) -> None:
     named = [Named(name="one", apis=apis, sorts=("merge_u32",), spirv=())]
-    assert contents.common(prefix, apis) == set(vendor.common(named, prefix))
+    assert contents.common(prefix, apis) == set(c_files.common(named, prefix))
 
 
 def test_kernels_end_as_dialects_say() -> None:

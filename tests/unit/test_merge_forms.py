@@ -1,7 +1,7 @@
 """Merge sorts in other forms than plain keys, without a device: the model in numpy plays the kernels' own data.
 
 - With values of each kind pairs of keys and places are merged, and the sort is stable; values and keys go where
-  `hsgen.oracle` puts them, in and out of place, and an argsort may leave its keys away.
+  `hsgen.operations.oracle` puts them, in and out of place, and an argsort may leave its keys away.
 - Types and orders; packed words, which are compared as wholes; counts that lie on the device.
 - A model that cannot fail says nothing: each row is dropped, and values are gathered from what is being overwritten.
 """
@@ -16,23 +16,24 @@ import pytest
 from nightly import nightly, thinned
 from test_model import RAGGED, boundary, shape
 
-from hsgen import oracle, sorts
-from hsgen.algorithms import merge
-from hsgen.algorithms.merge.memory import Fault, Pairs, Typed
-from hsgen.algorithms.merge.model import run, run_valued
-from hsgen.keys import KEYS, VALUES, Form
-from hsgen.plan import Options
-from hsgen.spec import Binding, Part, Sort
+from hsgen.algorithms import bitonic
+from hsgen.algorithms.bitonic.memory import Fault, Pairs, Typed
+from hsgen.algorithms.bitonic.model import run, run_valued
+from hsgen.core.interpreter import Options
+from hsgen.core.keys import KEYS, VALUES, Form
+from hsgen.core.spec import Binding, Part, Sort
+from hsgen.operations import oracle
+from hsgen.targets import assembly
 
 EVER = 2**63 - 1
 SIMPLE = Options()
 SHAPES = [RAGGED[1], RAGGED[3], shape(2, 4, 4, 2, clean_slabs=4, stream_group=8)]
 
 
-def sort_of(p: merge.Params, form: Form, key: str = "u32") -> Sort:
+def sort_of(p: bitonic.Params, form: Form, key: str = "u32") -> Sort:
     """Return the sort of a shape in a form, put together as targets do it."""
     p = replace(p, key=KEYS["u64" if form.value == "packed" else key], form=form)
-    kernels, plan, parts = sorts.assemble([Part(algorithm="merge", params=p, min_n=0, max_n=EVER)], "here", form)
+    kernels, plan, parts = assembly.assemble([Part(algorithm="merge", params=p, min_n=0, max_n=EVER)], "here", form)
     return Sort(target="t", algorithm="merge", key=p.key, kernels=kernels, plan=plan, parts=parts, form=form)
 
 
@@ -70,7 +71,7 @@ def ways(sort: Sort, number: int) -> Options:
     return Options(kind=number % 3, descending=bool(number & 1)) if sort.form.typed else SIMPLE
 
 
-def named(p: merge.Params, value: str, typed: bool) -> Any:
+def named(p: bitonic.Params, value: str, typed: bool) -> Any:
     """Return a case with its name."""
     return pytest.param(
         p, value, typed, id=f"{p.subgroup}x{p.height}x{p.slabs}-{value}-{'typed' if typed else 'unsigned'}"
@@ -80,7 +81,7 @@ def named(p: merge.Params, value: str, typed: bool) -> Any:
 @pytest.mark.parametrize(
     ("p", "value", "typed"), thinned([named(p, v, t) for t in (False, True) for v in VALUES for p in SHAPES], 4)
 )
-def test_every_form_is_sorted(p: merge.Params, value: str, typed: bool) -> None:
+def test_every_form_is_sorted(p: bitonic.Params, value: str, typed: bool) -> None:
     for key in ("u32", "u64")[: 1 if value == "packed" else 2]:
         sort = sort_of(p, Form(value=value, typed=typed), key)
         for number, n in enumerate(boundary(p)[int(typed) :: 2]):

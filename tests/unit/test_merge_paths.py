@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hsgen import oracle, sorts, target
-from hsgen.algorithms import merge
-from hsgen.algorithms.merge import model
-from hsgen.errors import Usage
-from hsgen.keys import KEYS, PLAIN, Form
-from hsgen.plan import launches, options, scratch_bytes
-from hsgen.spec import Part, Sort
+from hsgen.algorithms import bitonic
+from hsgen.algorithms.bitonic import model
+from hsgen.core.errors import Usage
+from hsgen.core.interpreter import launches, options, scratch_bytes
+from hsgen.core.keys import KEYS, PLAIN, Form
+from hsgen.core.spec import Part, Sort
+from hsgen.operations import oracle
+from hsgen.targets import assembly, target
 
 SHAPES: dict[str, dict[str, Any]] = {
     "wide": {"subgroup": 4, "height": 2, "slabs": 4, "clean_slabs": 4, "stream_group": 16},
@@ -25,8 +26,8 @@ SCALES = {"local_scale": 2, "flip_scale": 2, "half_scale": 2}
 
 def sort_of(shape: str, key: str = "u32", form: Form = PLAIN, walks: bool = False, **values: Any) -> Sort:
     """The merge sort of a shape."""
-    p = merge.Params(key=KEYS[key], form=form, path_walks=walks, **SCALES, **{**SHAPES[shape], **values})
-    kernels, plan, parts = sorts.assemble([Part(algorithm="merge", params=p, min_n=0, max_n=2**62)], "shape", form)
+    p = bitonic.Params(key=KEYS[key], form=form, path_walks=walks, **SCALES, **{**SHAPES[shape], **values})
+    kernels, plan, parts = assembly.assemble([Part(algorithm="merge", params=p, min_n=0, max_n=2**62)], "shape", form)
     made: dict[str, Any] = {"kernels": kernels, "plan": plan, "parts": parts, "form": form}
     return Sort(target="shape", algorithm="merge", key=p.key, **made)
 
@@ -90,9 +91,9 @@ def test_a_target_says_where_paths_begin() -> None:
     p = replace(found.choices["merge", "u32"], path_from=4096)
     for name, walks in (("generic", False), ("cpu", True)):
         device = target.find(name).device
-        made = merge.formed({"u32": p}, KEYS["u32"], PLAIN, device)
+        made = bitonic.formed({"u32": p}, KEYS["u32"], PLAIN, device)
         assert made is not None and made.path_walks == walks
-        assert ("merge paths", "runs of 4096 keys and more") in merge.notes(made)
+        assert ("merge paths", "runs of 4096 keys and more") in bitonic.notes(made)
     text = (target.resources.targets() / "generic.toml").read_text(encoding="utf-8")
     wrong = text.replace("stream_group = 256\n", "stream_group = 256\npath_from = 0\n", 1)
     with pytest.raises(Usage, match=r"merge\.u32\.path_from"):

@@ -10,14 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hsgen import oracle, sorts, target
-from hsgen.algorithms import mergepath
-from hsgen.algorithms.mergepath import model
-from hsgen.algorithms.mergepath.bodies import SPLITS
-from hsgen.keys import KEYS, TYPES, Form
-from hsgen.plan import Options, launches, options
-from hsgen.render import render
-from hsgen.spec import PARTS, SIGNED, Part, Sort
+from hsgen.algorithms import merge_path
+from hsgen.algorithms.merge_path import model
+from hsgen.algorithms.merge_path.kernels import SPLITS
+from hsgen.core.interpreter import Options, launches, options
+from hsgen.core.keys import KEYS, TYPES, Form
+from hsgen.core.spec import PARTS, SIGNED, Part, Sort
+from hsgen.emit.kernels import render
+from hsgen.operations import oracle
+from hsgen.targets import assembly, target
 
 SHAPES: dict[str, dict[str, Any]] = {
     "tiles": {"work_group": 4, "items": 3},
@@ -35,8 +36,8 @@ SHAPES: dict[str, dict[str, Any]] = {
 def sort_of(key: str = "u32", **values: Any) -> Sort:
     """The merge of a shape, for keys of all types."""
     form = Form(typed=True)
-    p = mergepath.Params(key=KEYS[key], form=form, **values)
-    kernels, plan, parts = sorts.assemble([Part(algorithm="mergepath", params=p, min_n=0, max_n=2**62)], "shape")
+    p = merge_path.Params(key=KEYS[key], form=form, **values)
+    kernels, plan, parts = assembly.assemble([Part(algorithm="mergepath", params=p, min_n=0, max_n=2**62)], "shape")
     return Sort(target="shape", algorithm="mergepath", key=p.key, kernels=kernels, plan=plan, parts=parts, form=form)
 
 
@@ -150,7 +151,7 @@ def test_every_target_merges_what_it_sorts() -> None:
             for value in ("none", "v4", "v16"):
                 sort = found.sort("mergepath", key, Form(value=value))
                 p = sort.parts[0].params
-                assert sort.kind == "merge" and not mergepath.problems(p, found.device), (name, key, value)
+                assert sort.kind == "merge" and not merge_path.problems(p, found.device), (name, key, value)
                 assert p.tile >= 256
 
 
@@ -166,21 +167,21 @@ def test_forms_that_are_not_for_merges() -> None:
     found = target.find("generic")
     have = {a: p for (a, k), p in found.choices.items() if k == "u32"}
     for form in (Form(ranged=True), Form(counted=True), Form(value="index"), Form(value="packed")):
-        assert mergepath.formed(have, KEYS["u32"], form, found.device) is None
-    assert mergepath.formed({}, KEYS["u32"], Form(), found.device) is None
+        assert merge_path.formed(have, KEYS["u32"], form, found.device) is None
+    assert merge_path.formed({}, KEYS["u32"], Form(), found.device) is None
 
 
 def test_what_cannot_work_is_named() -> None:
     found = target.find("generic")
     for values, key in (({"work_group": 512, "items": 3}, "work_group"), ({"work_group": 256, "items": 99}, "items")):
-        p = mergepath.Params(key=KEYS["u32"], **values)
-        assert [k for k, _, _ in mergepath.problems(p, found.device)] == [key]
+        p = merge_path.Params(key=KEYS["u32"], **values)
+        assert [k for k, _, _ in merge_path.problems(p, found.device)] == [key]
     rows = {"work_group": 1, "items": 32, "chains": 4, "walks": True, "row": 16}
     for key, value, changed in (("u32", "none", {"walks": False, "chains": 1}), ("u64", "v4", {}), ("u8", "v4", None)):
-        p = mergepath.Params(key=KEYS[key], form=Form(value=value), **(rows | (changed or {})))
-        assert [k for k, _, _ in mergepath.problems(p, found.device)] == ([] if changed is None else ["row"])
+        p = merge_path.Params(key=KEYS[key], form=Form(value=value), **(rows | (changed or {})))
+        assert [k for k, _, _ in merge_path.problems(p, found.device)] == ([] if changed is None else ["row"])
     for changed in ({"row": 3}, {"items": 24}):
-        p = mergepath.params(KEYS["u32"], rows | changed)
-        assert [k for k, _, _ in mergepath.problems(p, found.device)] == ["row"]
-    twice = mergepath.params(KEYS["u32"], {"work_group": 64, "items": 3, "chains": 2})
-    assert [k for k, _, _ in mergepath.problems(twice, found.device)] == ["chains"]
+        p = merge_path.params(KEYS["u32"], rows | changed)
+        assert [k for k, _, _ in merge_path.problems(p, found.device)] == ["row"]
+    twice = merge_path.params(KEYS["u32"], {"work_group": 64, "items": 3, "chains": 2})
+    assert [k for k, _, _ in merge_path.problems(twice, found.device)] == ["chains"]

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from hsgen import target
-from hsgen.backends import shim
-from hsgen.keys import Form
-from hsgen.render import render
-from hsgen.spec import Sort
+from hsgen.core.keys import Form
+from hsgen.core.spec import Sort
+from hsgen.emit.kernels import render
+from hsgen.engines import metal_shim
+from hsgen.targets import target
 
 LANES = str(Path(__file__).parents[1] / "device" / "lanes" / "simd32.toml")
 ALL = {"typed": True, "ranged": True, "counted": True}
@@ -63,8 +63,8 @@ def test_nothing_wider_than_a_word_is_exchanged(sort: Sort) -> None:
 
 def test_the_shim_keeps_bodies(sort: Sort) -> None:
     """But for how vectors are made, which languages write otherwise."""
-    source, other = render(sort, "metal"), shim.source(sort)
-    assert list(other.parts) == list(source.parts) and other.option == shim.OPTION and not source.option
+    source, other = render(sort, "metal"), metal_shim.source(sort)
+    assert list(other.parts) == list(source.parts) and other.option == metal_shim.OPTION and not source.option
     for name, text in source.parts.items():
         begin = text.index("\n{\n") + 3
         body = re.sub(r"(?<!\w)uint([24])\(", r"(uint\1)(", text[begin:])
@@ -77,7 +77,7 @@ def test_the_shim_keeps_bodies(sort: Sort) -> None:
 
 def test_a_kernel_has_the_parameters_of_opencl(sort: Sort) -> None:
     """In the same order, so that one engine calls both."""
-    other, opencl = shim.source(sort), render(sort, "opencl")
+    other, opencl = metal_shim.source(sort), render(sort, "opencl")
     for name, text in other.parts.items():
         (mine,) = re.findall(rf"__kernel void {name}\((.*)\)\n", text)
         (its,) = re.findall(rf"__kernel void {name}\((.*)\)\n", opencl.parts[name])

@@ -22,18 +22,18 @@ from nightly import NIGHTLY, thinned
 from numpy.typing import NDArray
 from shipped import sampled
 
-from hsgen import target
-from hsgen.algorithms import merge
-from hsgen.algorithms.merge.bodies import BlockSort, Clean, Stream
-from hsgen.algorithms.merge.lanes import exchange, row_numbers, tile_pass
-from hsgen.algorithms.merge.memory import Fault, Memory
-from hsgen.algorithms.merge.model import run
-from hsgen.algorithms.merge.passes import Flip, Half, Pass, Row, Swap
-from hsgen.cases import around
-from hsgen.device import Device
-from hsgen.keys import KEYS
-from hsgen.networks import pow2_ceil, pow2_floor
-from hsgen.spec import Kernel, Part, Sort
+from hsgen.algorithms import bitonic
+from hsgen.algorithms.bitonic.kernels import BlockSort, Clean, Stream
+from hsgen.algorithms.bitonic.lanes import exchange, row_numbers, tile_pass
+from hsgen.algorithms.bitonic.memory import Fault, Memory
+from hsgen.algorithms.bitonic.model import run
+from hsgen.algorithms.bitonic.passes import Flip, Half, Pass, Row, Swap
+from hsgen.core.device import Device
+from hsgen.core.keys import KEYS
+from hsgen.core.networks import pow2_ceil, pow2_floor
+from hsgen.core.spec import Kernel, Part, Sort
+from hsgen.targets import target
+from hsgen.tools.validate.cases import around
 
 ROOMY = Device(
     subgroups=(1, 2, 4, 8, 16, 32, 64, 128),
@@ -50,17 +50,21 @@ ROOMY = Device(
 GUARD = 7  # slots behind the keys
 
 
-def sort_of(p: merge.Params) -> Sort:
+def sort_of(p: bitonic.Params) -> Sort:
     """Return the sort of a shape that no target has."""
-    parts = (Part(algorithm="merge", params=p, min_n=0, max_n=merge.plan(p).max_n),)
-    return Sort(target="any", algorithm="merge", key=p.key, kernels=merge.kernels(p), plan=merge.plan(p), parts=parts)
+    parts = (Part(algorithm="merge", params=p, min_n=0, max_n=bitonic.plan(p).max_n),)
+    return Sort(
+        target="any", algorithm="merge", key=p.key, kernels=bitonic.kernels(p), plan=bitonic.plan(p), parts=parts
+    )
 
 
-def shape(subgroup: int, height: int, slabs: int, scale: int = 2, **values: int) -> merge.Params:
+def shape(subgroup: int, height: int, slabs: int, scale: int = 2, **values: int) -> bitonic.Params:
     """Return a shape of which most is not chosen; all scales are `scale`."""
     scales = dict.fromkeys(("local_scale", "flip_scale", "half_scale"), scale)
     small = {"clean_slabs": 1, "stream_group": subgroup}
-    return merge.Params(key=KEYS["u32"], subgroup=subgroup, height=height, slabs=slabs, **{**scales, **small, **values})
+    return bitonic.Params(
+        key=KEYS["u32"], subgroup=subgroup, height=height, slabs=slabs, **{**scales, **small, **values}
+    )
 
 
 RAGGED = [
@@ -90,13 +94,13 @@ def shipped() -> dict[str, Sort]:
     return {s.name: s for s in {s.parts[0].params: s for s in sorts}.values()}
 
 
-def small_params() -> list[merge.Params]:
+def small_params() -> list[bitonic.Params]:
     """Return the ragged and the shipped shapes."""
     found = [s.parts[0].params for s in shipped().values()]
-    return [*RAGGED, *(p for p in found if isinstance(p, merge.Params))]
+    return [*RAGGED, *(p for p in found if isinstance(p, bitonic.Params))]
 
 
-def inputs(p: merge.Params, n: int, rng: np.random.Generator) -> NDArray[np.unsignedinteger]:
+def inputs(p: bitonic.Params, n: int, rng: np.random.Generator) -> NDArray[np.unsignedinteger]:
     """Return keys (kinds, n + GUARD): random, few distinct, zeros and ones, zeros and greatest, all greatest."""
     top = p.key.greatest
     dtype = np.dtype(f"u{p.key.bytes}")
@@ -111,7 +115,7 @@ def inputs(p: merge.Params, n: int, rng: np.random.Generator) -> NDArray[np.unsi
 def check(sort: Sort, n: int, rng: np.random.Generator, limit: int = 2**32 - 1) -> None:
     """Sort `n` keys of every kind, out of place and in place."""
     p = sort.parts[0].params
-    assert isinstance(p, merge.Params)
+    assert isinstance(p, bitonic.Params)
     keys = inputs(p, n, rng)
     given_ = keys.copy()
     out = run(sort, keys, n, limit=limit)
@@ -123,7 +127,7 @@ def check(sort: Sort, n: int, rng: np.random.Generator, limit: int = 2**32 - 1) 
     assert (keys[:, n:] == given_[:, n:]).all(), "a slot at or beyond n was written in place"
 
 
-def boundary(p: merge.Params) -> list[int]:
+def boundary(p: bitonic.Params) -> list[int]:
     """Return the counts where a sort changes its way."""
     slab, block = p.subgroup * p.height, p.block
     return sorted({0, 1, *around([slab, block, 2 * block], 1 << 30), 3 * block + slab // 2 + 1, 4 * block + 1})
@@ -132,27 +136,27 @@ def boundary(p: merge.Params) -> list[int]:
 @pytest.mark.parametrize("name", thinned(shipped(), 3))
 def test_shipped_shapes_sort(name: str) -> None:
     sort = shipped()[name]
-    assert isinstance(sort.parts[0].params, merge.Params)
+    assert isinstance(sort.parts[0].params, bitonic.Params)
     for n in boundary(sort.parts[0].params)[len(name) % 2 :: 2]:
         check(sort, n, np.random.default_rng(n))
 
 
 @pytest.mark.parametrize("p", thinned(RAGGED, 2), ids=lambda p: f"{p.subgroup}x{p.height}x{p.slabs}")
-def test_ragged_shapes_sort(p: merge.Params) -> None:
-    assert not merge.problems(p, ROOMY)
+def test_ragged_shapes_sort(p: bitonic.Params) -> None:
+    assert not bitonic.problems(p, ROOMY)
     for n in boundary(p):
         check(sort_of(p), n, np.random.default_rng(n))
 
 
 @st.composite
-def shapes(draw: st.DrawFn) -> merge.Params:
+def shapes(draw: st.DrawFn) -> bitonic.Params:
     """Draw a shape that `problems` accepts; its block has at most 8192 keys."""
     subgroup = 1 << draw(st.integers(0, 6))
     height = 2 * draw(st.integers(1, 32))
     slabs = draw(st.integers(1, max(1, min(32, 8192 // (subgroup * height)))))
     clean_slabs = 1 << draw(st.integers(0, pow2_ceil(slabs).bit_length() - 1))
     chunk = clean_slabs * pow2_floor(height) * subgroup
-    p = merge.Params(
+    p = bitonic.Params(
         key=KEYS[draw(st.sampled_from(["u32", "u64"]))],
         subgroup=subgroup,
         height=height,
@@ -164,13 +168,13 @@ def shapes(draw: st.DrawFn) -> merge.Params:
         stream_group=subgroup << draw(st.integers(0, (chunk // subgroup).bit_length() - 1)),
         bank_pad=draw(st.integers(0, 3)),
     )
-    assume(not merge.problems(p, ROOMY))
+    assume(not bitonic.problems(p, ROOMY))
     return p
 
 
 @settings(deadline=None, max_examples=60 if NIGHTLY else 20)
 @given(p=shapes(), data=st.data())
-def test_drawn_shapes_sort(p: merge.Params, data: st.DataObject) -> None:
+def test_drawn_shapes_sort(p: bitonic.Params, data: st.DataObject) -> None:
     blocks = data.draw(st.integers(0, max(2, min(20, 12000 // p.block))), "blocks")
     rest = data.draw(st.sampled_from([-1, 0, 1]) | st.integers(0, p.block), "rest")
     limit = data.draw(st.sampled_from([2**32 - 1, 101]), "limit")
@@ -210,7 +214,7 @@ def pairs_of_runs(length: int, n: int) -> NDArray[np.uint32]:
     ],
     ids=lambda p: f"{p.subgroup}x{p.height}x{p.slabs}",
 )
-def test_streaming_merges_merge_every_pair_of_sorted_runs(p: merge.Params) -> None:
+def test_streaming_merges_merge_every_pair_of_sorted_runs(p: bitonic.Params) -> None:
     """Flip, halves and clean of two levels, with virtual slots in front and any number of keys behind.
 
     Without the rows of the block sort and of the levels before, the runs come as they are made here.
@@ -247,7 +251,7 @@ def check_pass(p: Pass, tile: int) -> None:
     assert (held == np.arange(min(tile, p.spans * p.length))).all()
 
 
-def check_stream(p: merge.Params, kernel: Kernel, level: int) -> None:
+def check_stream(p: bitonic.Params, kernel: Kernel, level: int) -> None:
     """Check the rows and guards of a streaming kernel against the virtual span of a merge level.
 
     A flip's row i is i strides from the front, its mirror row as far from the end: truncation must drop those
@@ -274,9 +278,9 @@ def check_stream(p: merge.Params, kernel: Kernel, level: int) -> None:
     )
 
 
-def check_geometry(p: merge.Params) -> None:
+def check_geometry(p: bitonic.Params) -> None:
     """Check all that can be said of a shape's passes without keys."""
-    for kernel in merge.kernels(p):
+    for kernel in bitonic.kernels(p):
         for each, tile in tile_passes(kernel):
             check_pass(each, tile)
             assert len(each.rows) <= max(1 << p.local_scale, p.height)
@@ -296,7 +300,7 @@ def test_passes_of_known_shapes_are_guarded_where_they_must_be() -> None:
 
 @settings(deadline=None, max_examples=100)
 @given(p=shapes())
-def test_passes_of_drawn_shapes_are_guarded_where_they_must_be(p: merge.Params) -> None:
+def test_passes_of_drawn_shapes_are_guarded_where_they_must_be(p: bitonic.Params) -> None:
     check_geometry(p)
 
 
@@ -330,7 +334,7 @@ def without_guard(rows: tuple[Row, ...], flags: tuple[str, ...] = ("front", "end
     [shape(2, 6, 3, 3), shape(1, 6, 5, 3), shape(2, 10, 5, 2), shape(4, 2, 5, 2)],
     ids=lambda p: f"{p.subgroup}x{p.height}x{p.slabs}",
 )
-def test_no_guard_of_a_row_can_be_taken_away(p: merge.Params) -> None:
+def test_no_guard_of_a_row_can_be_taken_away(p: bitonic.Params) -> None:
     """Each guard of a block sort and of a flip is needed at some count, and the model notices.
 
     Half merges guard every row wherever blocks are no power of two: which rows need it depends on the stride.

@@ -18,11 +18,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hsgen.algorithms.merge.bodies import with_lane_halves
-from hsgen.algorithms.merge.lanes import exchange, tile_pass
-from hsgen.algorithms.merge.memory import Memory
-from hsgen.algorithms.merge.passes import Pass, flip_rows, held_rows, merge_lanes, merge_runs, steps, swaps
-from hsgen.networks import Network, bitonic_merge, halves, mirrored, odd_part, pow2_ceil, pow2_floor, sorting
+from hsgen.algorithms.bitonic.kernels import with_lane_halves
+from hsgen.algorithms.bitonic.lanes import exchange, tile_pass
+from hsgen.algorithms.bitonic.memory import Memory
+from hsgen.algorithms.bitonic.passes import Pass, flip_rows, held_rows, merge_lanes, merge_runs, steps, swaps
+from hsgen.core.networks import Network, bitonic_merge, halves, mirrored, odd_part, pow2_ceil, pow2_floor, sorting
 
 Bits = NDArray[np.uint32]
 POWERS = [1, 2, 4, 8, 16, 32, 64]

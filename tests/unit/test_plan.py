@@ -17,18 +17,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from shipped import sampled
 
-from hsgen import target
-from hsgen.algorithms import merge
-from hsgen.algorithms.merge.bodies import BlockSort, Clean, Stream
-from hsgen.algorithms.merge.memory import Fault
-from hsgen.algorithms.merge.model import run
-from hsgen.cases import around
-from hsgen.errors import Usage
-from hsgen.keys import KEYS
-from hsgen.networks import pow2_ceil
-from hsgen.plan import Launch, launches, offset
-from hsgen.plan import groups as groups_of
-from hsgen.spec import Binding, Part, Plan, Scratch, Sort, Step
+from hsgen.algorithms import bitonic
+from hsgen.algorithms.bitonic.kernels import BlockSort, Clean, Stream
+from hsgen.algorithms.bitonic.memory import Fault
+from hsgen.algorithms.bitonic.model import run
+from hsgen.core.errors import Usage
+from hsgen.core.interpreter import Launch, launches, offset
+from hsgen.core.interpreter import groups as groups_of
+from hsgen.core.keys import KEYS
+from hsgen.core.networks import pow2_ceil
+from hsgen.core.spec import Binding, Part, Plan, Scratch, Sort, Step
+from hsgen.targets import target
+from hsgen.tools.validate.cases import around
 
 STEP = Step(
     kernel="k",
@@ -151,10 +151,10 @@ def test_steps_run_in_the_order_of_the_table() -> None:
 def sort_of(subgroup: int, height: int, slabs: int, **values: int) -> Sort:
     """Return the sort of a shape that no target has; what is not given is small."""
     small = {"clean_slabs": 1, "local_scale": 2, "flip_scale": 2, "half_scale": 2, "stream_group": subgroup}
-    p = merge.Params(key=KEYS["u32"], subgroup=subgroup, height=height, slabs=slabs, **{**small, **values})
-    plan = merge.plan(p)
+    p = bitonic.Params(key=KEYS["u32"], subgroup=subgroup, height=height, slabs=slabs, **{**small, **values})
+    plan = bitonic.plan(p)
     part = Part(algorithm="merge", params=p, min_n=0, max_n=plan.max_n)
-    return Sort(target="any", algorithm="merge", key=p.key, kernels=merge.kernels(p), plan=plan, parts=(part,))
+    return Sort(target="any", algorithm="merge", key=p.key, kernels=bitonic.kernels(p), plan=plan, parts=(part,))
 
 
 def shipped() -> list[Sort]:
@@ -180,10 +180,10 @@ def names(sort: Sort) -> str:
     return sort.name if sort.target != "any" else f"{p.subgroup}x{p.height}x{p.slabs}"
 
 
-def params(sort: Sort) -> merge.Params:
+def params(sort: Sort) -> bitonic.Params:
     """Return the parameters of a merge sort."""
     (part,) = sort.parts
-    assert isinstance(part.params, merge.Params)
+    assert isinstance(part.params, bitonic.Params)
     return part.params
 
 
@@ -203,13 +203,15 @@ def counts_of(sort: Sort) -> list[int]:
     """Return counts around all boundaries of the plan, the greatest one included."""
     p = params(sort)
     edges = {e for s in sort.plan.steps for e in (s.min_n, s.max_n)}
-    return sorted({*around(edges, sort.plan.max_n), *around(merge.edges(p, 8 * p.block), 8 * p.block)})
+    return sorted({*around(edges, sort.plan.max_n), *around(bitonic.edges(p, 8 * p.block), 8 * p.block)})
 
 
 def levelled(sort: Sort) -> Sort:
     """Return the same sort with bitonic levels alone; of paths see test_merge_paths."""
     p = replace(params(sort), path_from=None, path_walks=False)
-    return replace(sort, kernels=tuple(merge.kernels(p)), plan=merge.plan(p), parts=(replace(sort.parts[0], params=p),))
+    return replace(
+        sort, kernels=tuple(bitonic.kernels(p)), plan=bitonic.plan(p), parts=(replace(sort.parts[0], params=p),)
+    )
 
 
 LEVELLED = [levelled(sort) for sort in SORTS]

@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 from conftest import missing
 
-from hsgen import bench, plot
 from hsgen.cli import main
-from hsgen.errors import Unavailable, Usage
+from hsgen.core.errors import Unavailable, Usage
+from hsgen.tools import bench
+from hsgen.tools.bench import plot
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from hsgen import processes
-from hsgen.errors import Terminated
+from hsgen.core.errors import Terminated
+from hsgen.system import processes
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 

@@ -19,15 +19,15 @@ from nightly import by_day, nightly, thinned
 from numpy.typing import NDArray
 
 from hsgen.algorithms import radix
-from hsgen.algorithms.radix.bodies import large
+from hsgen.algorithms.radix.kernels import large
 from hsgen.algorithms.radix.model import Fault, run
-from hsgen.algorithms.radix.schedule import MAX_N, MAX_WIDE
+from hsgen.algorithms.radix.plan import MAX_N, MAX_WIDE
 from hsgen.algorithms.radix.words import columns, words
-from hsgen.cases import around
-from hsgen.device import Device
-from hsgen.keys import KEYS
-from hsgen.plan import launches, offset
-from hsgen.spec import ALONE, DIRECT, REDO, Plan, Step
+from hsgen.core.device import Device
+from hsgen.core.interpreter import launches, offset
+from hsgen.core.keys import KEYS
+from hsgen.core.spec import ALONE, DIRECT, REDO, Plan, Step
+from hsgen.tools.validate.cases import around
 
 Keys = NDArray[np.unsignedinteger[Any]]
 

@@ -17,13 +17,14 @@ import pytest
 from nightly import nightly
 from test_radix import ROOMY, shape
 
-from hsgen import oracle, sorts
 from hsgen.algorithms import radix
 from hsgen.algorithms.radix import model
-from hsgen.algorithms.radix.forms import formed
-from hsgen.keys import KEYS, Form
-from hsgen.plan import Options
-from hsgen.spec import Part, Sort
+from hsgen.algorithms.radix.specialize import formed
+from hsgen.core.interpreter import Options
+from hsgen.core.keys import KEYS, Form
+from hsgen.core.spec import Part, Sort
+from hsgen.operations import oracle
+from hsgen.targets import assembly
 
 MSD: dict[str, Any] = {"msd_from": 100, "msd_group": 16, "msd_items": 3}
 MSD |= {"bucket_group": 16, "bucket_items": 4, "bucket_places": 32}
@@ -42,7 +43,7 @@ FORMS = (Form(), Form(value="v4"), Form(value="index"), Form(typed=True))
 
 
 def sort_of(p: radix.Params) -> Sort:
-    kernels, plan, parts = sorts.assemble([Part(algorithm="radix", params=p, min_n=0, max_n=2**62)], "here", p.form)
+    kernels, plan, parts = assembly.assemble([Part(algorithm="radix", params=p, min_n=0, max_n=2**62)], "here", p.form)
     return Sort(target="t", algorithm="radix", key=p.key, kernels=kernels, plan=plan, parts=parts, form=p.form)
 
 

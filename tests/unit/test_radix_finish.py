@@ -17,15 +17,16 @@ import pytest
 from nightly import thinned
 from test_radix import ROOMY, shape
 
-from hsgen import oracle, sorts
 from hsgen.algorithms import radix
 from hsgen.algorithms.radix import finish, finish_plan, model
 from hsgen.algorithms.radix.memory import Fault
 from hsgen.algorithms.radix.words import words
-from hsgen.cases import around
-from hsgen.keys import KEYS, VALUES, Form
-from hsgen.plan import Options, launches, offset
-from hsgen.spec import Part, Plan, Sort, Step
+from hsgen.core.interpreter import Options, launches, offset
+from hsgen.core.keys import KEYS, VALUES, Form
+from hsgen.core.spec import Part, Plan, Sort, Step
+from hsgen.operations import oracle
+from hsgen.targets import assembly
+from hsgen.tools.validate.cases import around
 
 EVER = 2**63 - 1
 DEVICE = replace(ROOMY, progress="guaranteed")
@@ -44,7 +45,7 @@ SMALL: dict[str, Any] = {
 def sort_of(form: Form, key: str = "u32", **values: Any) -> Sort:
     """Return the sort of a shape, put together as targets do it."""
     p = replace(shape(key, **{**SMALL, **values}), form=form)
-    kernels, plan, parts = sorts.assemble([Part(algorithm="radix", params=p, min_n=0, max_n=EVER)], "here", form)
+    kernels, plan, parts = assembly.assemble([Part(algorithm="radix", params=p, min_n=0, max_n=EVER)], "here", form)
     return Sort(target="t", algorithm="radix", key=p.key, kernels=kernels, plan=plan, parts=parts, form=form)
 
 
@@ -297,8 +298,8 @@ def test_bytes_moved() -> None:
     """Keys are read four times, values three, both are written three times; the passes behind move nothing."""
     sort = sort_of(Form(value="v4"), "u64", finish_from=416)
     n = 4000
-    total = sorts.traffic(sort, n)
+    total = assembly.traffic(sort, n)
     per_pair = total / n
     assert per_pair > 7 * 8 + 6 * 4
-    assert total < sorts.traffic(sort_of(Form(value="v4"), "u64", finish_from=1 << 20), n) / 2
+    assert total < assembly.traffic(sort_of(Form(value="v4"), "u64", finish_from=1 << 20), n) / 2
     assert dict(radix.notes(params(sort)))["buckets of pairs"].startswith("from 417 pairs on; ")

@@ -1,7 +1,7 @@
 """Radix sorts in other forms than plain keys, without a device: the model in numpy plays every form of every way.
 
 - Values of each kind, argsorts with and without their keys, packed words: keys and values go where the stable sort of
-  `hsgen.oracle` puts them, in and out of place, also where look-backs fail.
+  `hsgen.operations.oracle` puts them, in and out of place, also where look-backs fail.
 - Types and orders, bit ranges chosen at the call, counts that lie on the device: any of them, drawn at random.
 - A model that cannot fail says nothing: wrong flags, ranges, passes and buffers are noticed.
 """
@@ -16,13 +16,14 @@ import pytest
 from nightly import thinned
 from test_radix import WAYS, boundary, failures, kinds, shape
 
-from hsgen import oracle, sorts
 from hsgen.algorithms import radix
 from hsgen.algorithms.radix import model
 from hsgen.algorithms.radix.memory import Fault
-from hsgen.keys import PLAIN, VALUES, Form
-from hsgen.plan import Launch, Options, bit_range, launches, passes
-from hsgen.spec import DIRECT, DISCARD, GRIDS, Part, Sort
+from hsgen.core.interpreter import Launch, Options, bit_range, launches, passes
+from hsgen.core.keys import PLAIN, VALUES, Form
+from hsgen.core.spec import DIRECT, DISCARD, GRIDS, Part, Sort
+from hsgen.operations import oracle
+from hsgen.targets import assembly
 
 EVER = 2**63 - 1
 SIMPLE = Options()
@@ -33,7 +34,7 @@ def sort_of(form: Form, key: str = "u32", way: str = "scan", **values: Any) -> S
     """Return the sort of a shape in a form, put together as targets do it."""
     begin = {"begin": 32} if form.value == "packed" else {}
     p = shape("u64" if begin else key, **{**WAYS[way], **begin, **values}, form=form)
-    kernels, plan, parts = sorts.assemble([Part(algorithm="radix", params=p, min_n=0, max_n=EVER)], "here", form)
+    kernels, plan, parts = assembly.assemble([Part(algorithm="radix", params=p, min_n=0, max_n=EVER)], "here", form)
     return Sort(target="t", algorithm="radix", key=p.key, kernels=kernels, plan=plan, parts=parts, form=form)
 
 

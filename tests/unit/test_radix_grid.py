@@ -14,15 +14,16 @@ import numpy as np
 import pytest
 from nightly import thinned
 
-from hsgen import oracle, sorts, target
 from hsgen.algorithms import radix
 from hsgen.algorithms.radix.model import Fault, run
-from hsgen.cases import around
-from hsgen.device import Device
-from hsgen.errors import Usage
-from hsgen.keys import KEYS, Form
-from hsgen.plan import Options, launches, offset
-from hsgen.spec import Part, Sort
+from hsgen.core.device import Device
+from hsgen.core.errors import Usage
+from hsgen.core.interpreter import Options, launches, offset
+from hsgen.core.keys import KEYS, Form
+from hsgen.core.spec import Part, Sort
+from hsgen.operations import oracle
+from hsgen.targets import assembly, target
+from hsgen.tools.validate.cases import around
 
 DEVICE = Device(
     subgroups=(1, 8),
@@ -47,7 +48,7 @@ def shape(key: str = "u32", **values: Any) -> radix.Params:
 
 def sort_of(p: radix.Params) -> Sort:
     """Return the sort of a shape alone."""
-    kernels, plan, parts = sorts.assemble([Part(algorithm="radix", params=p, min_n=0, max_n=2**62)], "shape", p.form)
+    kernels, plan, parts = assembly.assemble([Part(algorithm="radix", params=p, min_n=0, max_n=2**62)], "shape", p.form)
     return Sort(target="x", algorithm="radix", key=p.key, kernels=kernels, plan=plan, parts=parts, form=p.form)
 
 

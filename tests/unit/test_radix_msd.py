@@ -20,16 +20,17 @@ from nightly import thinned
 from test_radix import ROOMY, shape
 from test_radix_forms import RICH, drawn
 
-from hsgen import oracle, sorts
 from hsgen.algorithms import radix
 from hsgen.algorithms.radix import model, msd, msd_plan
-from hsgen.algorithms.radix.forms import formed
 from hsgen.algorithms.radix.memory import Fault
+from hsgen.algorithms.radix.specialize import formed
 from hsgen.algorithms.radix.words import words
-from hsgen.cases import around
-from hsgen.keys import KEYS, PLAIN, VALUES, Form
-from hsgen.plan import Options, launches, offset
-from hsgen.spec import Part, Plan, Sort, Step
+from hsgen.core.interpreter import Options, launches, offset
+from hsgen.core.keys import KEYS, PLAIN, VALUES, Form
+from hsgen.core.spec import Part, Plan, Sort, Step
+from hsgen.operations import oracle
+from hsgen.targets import assembly
+from hsgen.tools.validate.cases import around
 
 EVER = 2**63 - 1
 SMALL: dict[str, Any] = {
@@ -47,7 +48,7 @@ SMALL: dict[str, Any] = {
 def sort_of(form: Form = PLAIN, key: str = "u32", **values: Any) -> Sort:
     """Return the sort of a shape, put together as targets do it."""
     p = replace(shape(key, **{**SMALL, **values}), form=form)
-    kernels, plan, parts = sorts.assemble([Part(algorithm="radix", params=p, min_n=0, max_n=EVER)], "here", form)
+    kernels, plan, parts = assembly.assemble([Part(algorithm="radix", params=p, min_n=0, max_n=EVER)], "here", form)
     return Sort(target="t", algorithm="radix", key=p.key, kernels=kernels, plan=plan, parts=parts, form=form)
 
 
@@ -285,7 +286,7 @@ def test_bytes_moved() -> None:
     sort = sort_of(single=0)
     n = 50_000
     keys = 4 * n
-    total = sorts.traffic(sort, n)
+    total = assembly.traffic(sort, n)
     assert 8 * keys < total < 9 * keys
     assert dict(radix.notes(params(sort)))["buckets"].startswith(
         "from 101 keys on, 16 lanes x 3 = 48 keys dealt at once"

@@ -20,9 +20,9 @@ from test_radix_forms import RICH, SIMPLE, check, params, sort_of
 from hsgen.algorithms import radix
 from hsgen.algorithms.radix import model
 from hsgen.algorithms.radix.memory import Fault
-from hsgen.keys import Form
-from hsgen.plan import Options, launches
-from hsgen.spec import REDO, Sort
+from hsgen.core.interpreter import Options, launches
+from hsgen.core.keys import Form
+from hsgen.core.spec import REDO, Sort
 
 LOOKING = ("lookback", "endless", "a tile alone")
 FORMS = (Form(), Form(value="v4"), Form(value="index"), replace(RICH, value="v8"), replace(RICH, value="index64"))

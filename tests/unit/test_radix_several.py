@@ -16,21 +16,22 @@ from nightly import thinned
 from test_radix import kinds
 from test_radix_forms import RICH, drawn
 
-from hsgen import oracle, sorts, target
 from hsgen.algorithms import radix
 from hsgen.algorithms.radix import model
-from hsgen.cases import around
-from hsgen.keys import PLAIN, VALUES
-from hsgen.plan import Options, Plan, launches
-from hsgen.spec import GRIDS, Part, Sort, Step
+from hsgen.core.interpreter import Options, Plan, launches
+from hsgen.core.keys import PLAIN, VALUES
+from hsgen.core.spec import GRIDS, Part, Sort, Step
+from hsgen.operations import oracle
+from hsgen.targets import assembly, target
+from hsgen.tools.validate.cases import around
 
 FILE = Path(__file__).parents[1] / "device" / "lanes" / "several8.toml"
 
 
 def own(sort: Sort, part: Part) -> Plan:
     """Return the rows of a part, named as its algorithm names them."""
-    tail = sorts.suffix(sort.parts, part)
-    tails = [t for p in sort.parts if (t := sorts.suffix(sort.parts, p))]
+    tail = assembly.suffix(sort.parts, part)
+    tails = [t for p in sort.parts if (t := assembly.suffix(sort.parts, p))]
     steps: list[Step] = []
     for step in sort.plan.steps:
         of = next((t for t in tails if step.kernel.endswith(t)), "")
@@ -44,7 +45,7 @@ def play(sort: Sort, keys: Any, how: Options, count: int | None, *, in_place: bo
     values = oracle.values_for(np.random.default_rng(len(keys)), len(keys), sort)
     live = len(keys) if count is None else min(count, len(keys))
     active: set[str] = set()
-    names = {p.label: {s.kernel + sorts.suffix(sort.parts, p) for s in own(sort, p).steps} for p in sort.parts}
+    names = {p.label: {s.kernel + assembly.suffix(sort.parts, p) for s in own(sort, p).steps} for p in sort.parts}
     for launch in launches(sort.plan, len(keys), in_place=in_place, how=how):
         kernel = sort.kernel(launch.step.kernel)
         if launch.step.number != GRIDS and not kernel.always and launch.step.min_n < live <= launch.step.max_n:

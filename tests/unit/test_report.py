@@ -21,15 +21,18 @@ from html_tree import Element, parsed
 from nightly import NIGHTLY, by_day, nightly
 from shipped import sampled
 
-from hsgen import nvrtc, plot, resources, sorts, target
 from hsgen.cli import main
-from hsgen.errors import Unavailable, Usage
-from hsgen.keys import PLAIN, Form
-from hsgen.nvrtc import Compiler, Use
-from hsgen.render import render
-from hsgen.report import counts, measured, merge, plans, radix
-from hsgen.report.drawing import count, plural, power
-from hsgen.report.page import Contents, Subject, every_sort, page
+from hsgen.core.errors import Unavailable, Usage
+from hsgen.core.keys import PLAIN, Form
+from hsgen.emit.kernels import render
+from hsgen.system import resources
+from hsgen.targets import assembly, target
+from hsgen.tools.bench import plot
+from hsgen.tools.compile import nvrtc
+from hsgen.tools.compile.nvrtc import Compiler, Use
+from hsgen.tools.report import counts, measured, merge, plans, radix
+from hsgen.tools.report.drawing import count, plural, power
+from hsgen.tools.report.page import Contents, Subject, every_sort, page
 
 ROOT = Path(__file__).resolve().parents[2]
 DAY = ("apple-m1", "cpu", "intel-gen8", "nvidia-hopper", "swiftshader")
@@ -104,7 +107,7 @@ def test_kernels_and_launches_are_those_of_the_sorts(pages: dict[str, Element], 
         shown = region(pages[name], f"launches of {sort.file}").cells()
         assert [row[0] for row in shown] == [counts.spelled(n) for n in plans.counts(sort, ())]
         for row, n in zip(shown, plans.counts(sort, ()), strict=True):
-            assert row[3] == count(sorts.traffic(sort, n))
+            assert row[3] == count(assembly.traffic(sort, n))
         assert len(region(pages[name], f"plan of {sort.file}").cells()) == len(sort.plan.steps)
 
 
@@ -113,7 +116,7 @@ def test_launches_alike_are_counted_together_and_none_is_lost() -> None:
     made = plans.shown(sort, 1 << 19)
     assert made.algorithm == "merge" and len(made.launches) == 17 and made.scratch == 0
     assert sum(times for _, times, _, _, _ in made.groups) == 17
-    assert sum(moved for *_, moved in made.groups) == made.bytes == sorts.traffic(sort, 1 << 19)
+    assert sum(moved for *_, moved in made.groups) == made.bytes == assembly.traffic(sort, 1 << 19)
     assert made.share == 8 * (1 << 19) / made.bytes
     assert plans.counts(sort, [5, 1 << 41, 5]) == [5]
     upto = target.find("nvidia-sm90").autos["u32"][0][1]
@@ -519,7 +522,7 @@ def test_a_bundle_is_shown_as_its_manifest_has_it(
 
 
 def test_every_target_of_a_bundle_has_its_part() -> None:
-    from hsgen.report import bundles
+    from hsgen.tools.report import bundles
 
     made = bundles.contents(ROOT / "generated", ())
     names = [s.target.name for s in made.subjects]

@@ -17,16 +17,17 @@ import pytest
 from nightly import nightly
 from numpy.typing import NDArray
 
-from hsgen import sorts, target, validate
 from hsgen.algorithms import scan
 from hsgen.algorithms.scan.model import Fault, joined, pieces, run
 from hsgen.algorithms.scan.words import COUNTED, STATES, SUMMED
-from hsgen.cases import SUMMANDS, around
-from hsgen.device import Device
-from hsgen.keys import KEYS, PLAIN
-from hsgen.plan import launches
-from hsgen.render import render
-from hsgen.spec import Part, Sort
+from hsgen.core.device import Device
+from hsgen.core.interpreter import launches
+from hsgen.core.keys import KEYS, PLAIN
+from hsgen.core.spec import Part, Sort
+from hsgen.emit.kernels import render
+from hsgen.targets import assembly, target
+from hsgen.tools.validate import validation
+from hsgen.tools.validate.cases import SUMMANDS, around
 
 WORDS = ("u32", "u64")
 Rows = NDArray[np.unsignedinteger[Any]]
@@ -53,7 +54,7 @@ def shape(key: str = "u32", **values: Any) -> scan.Params:
 
 def sort_of(p: scan.Params) -> Sort:
     """Return the sum of a shape."""
-    kernels, plan, parts = sorts.assemble([Part(algorithm="scan", params=p, min_n=0, max_n=2**62)], "shape")
+    kernels, plan, parts = assembly.assemble([Part(algorithm="scan", params=p, min_n=0, max_n=2**62)], "shape")
     made: dict[str, Any] = {"kernels": kernels, "plan": plan, "parts": parts, "columns": p.columns}
     return Sort(target="shape", algorithm="scan", key=p.key, **made)
 
@@ -68,7 +69,7 @@ def check(p: scan.Params, n: int, kind: str = "random", seed: int = 1, limit: in
     """Sum `n` rows in and out of place; return how often something was done again."""
     sort, redone = sort_of(p), 0
     rows = rows_of(p, n, kind)
-    expected = validate.sums_of(sort, rows.reshape(-1)).reshape(n, p.columns)
+    expected = validation.sums_of(sort, rows.reshape(-1)).reshape(n, p.columns)
     for in_place in (False, True):
         given = rows.copy()
         out, again = run(sort, given, in_place=in_place, seed=seed, limit=limit)
@@ -92,7 +93,7 @@ def test_expected_values_are_the_sums_of_columns() -> None:
     rows = np.array([[1, 2**32 - 1], [2, 1], [3, 5]], np.uint32)
     for exclusive, expected in ((False, [1, 2**32 - 1, 3, 0, 6, 5]), (True, [0, 0, 1, 2**32 - 1, 3, 0])):
         sort = sort_of(shape(columns=2, exclusive=exclusive))
-        assert validate.sums_of(sort, rows.reshape(-1)).tolist() == expected
+        assert validation.sums_of(sort, rows.reshape(-1)).tolist() == expected
         assert sort.kind == "scan" and sort.item_bytes == 8
 
 
@@ -138,7 +139,7 @@ def test_every_row_of_a_plan_is_needed(way: str) -> None:
     p = shape(**WAYS[way], **({"starve": 3} if "look" in way else {}))
     sort = sort_of(p)
     rows = rows_of(p, 9 * p.tile + 3)
-    expected = validate.sums_of(sort, rows.reshape(-1)).reshape(rows.shape)
+    expected = validation.sums_of(sort, rows.reshape(-1)).reshape(rows.shape)
     assert np.array_equal(run(sort, rows, in_place=False)[0], expected)
     for step in sort.plan.steps:
         steps = tuple(s for s in sort.plan.steps if s is not step)

@@ -15,15 +15,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hsgen import layouts, sorts, target
-from hsgen.algorithms import DERIVED, segments
-from hsgen.algorithms.segments import model
-from hsgen.algorithms.segments.model import Fault
-from hsgen.algorithms.segments.words import HEAD, layout
-from hsgen.errors import Usage
-from hsgen.keys import KEYS, Form
-from hsgen.plan import Options, launches, settled
-from hsgen.spec import ROWS, Part, Sort
+from hsgen.algorithms import DERIVED, segmented
+from hsgen.algorithms.segmented import model
+from hsgen.algorithms.segmented.model import Fault
+from hsgen.algorithms.segmented.words import HEAD, layout
+from hsgen.core.errors import Usage
+from hsgen.core.interpreter import Options, launches, settled
+from hsgen.core.keys import KEYS, Form
+from hsgen.core.spec import ROWS, Part, Sort
+from hsgen.targets import assembly, target
+from hsgen.tools.validate import layouts
 
 RANKERS: dict[str, dict[str, Any]] = {
     "flags": {"subgroup": 1, "work_group": 32, "items": 2},
@@ -34,21 +35,23 @@ RANKERS: dict[str, dict[str, Any]] = {
 FROM = {"flags": "generic", "ballot": "nvidia-sm90", "serial": "cpu", "broadcast": "intel-gen8"}
 
 
-def shape(ranker: str, key: str = "u16", value: str = "none", bits: int = 5, groups: int = 3) -> segments.Params:
+def shape(ranker: str, key: str = "u16", value: str = "none", bits: int = 5, groups: int = 3) -> segmented.Params:
     """A shape with tiles of 64 keys; 16-bit keys have four digits, or with 6 bits three."""
     found = target.find(FROM[ranker])
     own = replace(found.choices["radix", "u32"], ranker=ranker, bits=bits, groups=groups, **RANKERS[ranker])
     made = DERIVED["segments"].formed({"radix": own}, KEYS[key], Form(value=value), found.device)
-    assert isinstance(made, segments.Params)
+    assert isinstance(made, segmented.Params)
     return replace(made, small=24, window=100, tile=64, chunk=64) if made.serial else made
 
 
-def sort_of(p: segments.Params) -> Sort:
-    kernels, plan, parts = sorts.assemble([Part(algorithm="segments", params=p, min_n=0, max_n=2**62)], "shape", p.form)
+def sort_of(p: segmented.Params) -> Sort:
+    kernels, plan, parts = assembly.assemble(
+        [Part(algorithm="segments", params=p, min_n=0, max_n=2**62)], "shape", p.form
+    )
     return Sort(target="s", algorithm="segments", key=p.key, kernels=kernels, plan=plan, parts=parts, form=p.form)
 
 
-def play(p: segments.Params, n: int, offsets: Any, *, in_place: bool, seed: int = 1, distinct: int = 1 << 16) -> None:
+def play(p: segmented.Params, n: int, offsets: Any, *, in_place: bool, seed: int = 1, distinct: int = 1 << 16) -> None:
     """Play a call, whose offsets may be None and a number of rows, and compare with the oracle."""
     keys = np.random.default_rng(seed).integers(0, distinct, n).astype(f"u{p.key.bytes}")
     rows = isinstance(offsets, int)
@@ -175,7 +178,7 @@ def test_every_target_with_a_radix_sort_has_one(name: str) -> None:
         for value in ("none", "v4", "v8", "v16", "index"):
             sort = found.sort("segments", key, Form(value=value, typed=True))
             p = sort.parts[0].params
-            assert isinstance(p, segments.Params) and sort.kind == "segments"
+            assert isinstance(p, segmented.Params) and sort.kind == "segments"
             assert p.serial or (p.window + p.small <= p.tile <= p.chunk)
             assert all(k.local_bytes(sort.key) <= found.device.local_bytes for k in sort.kernels)
             units = -(-sort.plan.max_n // p.tile)

@@ -16,15 +16,16 @@ from typing import Any
 
 import pytest
 
-from hsgen import resources, target
-from hsgen.backends import hosts, query, selection
-from hsgen.backends.hosts import Host
-from hsgen.cli import benches, devices, main, places, tuning
-from hsgen.errors import Unavailable, Usage
-from hsgen.suggest import probing
-from hsgen.suggest.query import Query
-from hsgen.tune import spread
-from hsgen.tune.field import of_host
+from hsgen.cli import bench, engines, main, tune, validate
+from hsgen.core.errors import Unavailable, Usage
+from hsgen.engines import hosts, query, selection
+from hsgen.engines.hosts import Host
+from hsgen.system import resources
+from hsgen.targets import target
+from hsgen.tools.suggest import probing
+from hsgen.tools.suggest.query import Query
+from hsgen.tools.tune import spread
+from hsgen.tools.tune.runner import of_host
 
 INTEL, AMD, NVIDIA, MESA = 0x8086, 0x1002, 0x10DE, 0x10005
 POCL, EMBEDDED = "Portable Computing Language", "Intel(R) OpenCL"
@@ -210,13 +211,13 @@ def used(monkeypatch: pytest.MonkeyPatch) -> Callable[[list[Host], str], Host]:
     def ended(*values: Any, **_: Any) -> None:
         raise Ended(next(found for x in values if isinstance(found := getattr(x, "host", x), Host)))
 
-    for module, name in ((devices, "_validate"), (benches, "_bench"), (tuning, "of_host"), (query, "asked")):
+    for module, name in ((validate, "_validate"), (bench, "_bench"), (tune, "of_host"), (query, "asked")):
         monkeypatch.setattr(module, name, ended)
-    monkeypatch.setattr(places.Drive, "library", lambda *_: Path("library.so"))
+    monkeypatch.setattr(engines.Drive, "library", lambda *_: Path("library.so"))
 
     def run(found: list[Host], command: str) -> Host:
         monkeypatch.setattr(hosts, "hosts", lambda: found)
-        monkeypatch.setattr(places, "devices", lambda *_: found)
+        monkeypatch.setattr(engines, "devices", lambda *_: found)
         monkeypatch.setattr(target, "find", FIND)
         with pytest.raises(Ended) as end:
             main(shlex.split(command))

@@ -13,9 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from hsgen import spirv, target
-from hsgen.errors import Usage, Wrong
-from hsgen.spirv import Compiler, Module, compile_one, defines, modules, words
+from hsgen.core.errors import Usage, Wrong
+from hsgen.emit import spirv
+from hsgen.emit.spirv import Compiler, Module, compile_one, defines, modules, words
+from hsgen.targets import target
 
 
 def test_words_are_read_back() -> None:

@@ -7,9 +7,10 @@ from dataclasses import replace
 import pytest
 from conftest import missing
 
-from hsgen import spirv, target
-from hsgen.bundle import glsl_hash
-from hsgen.render import render
+from hsgen.bundle.build import glsl_hash
+from hsgen.emit import spirv
+from hsgen.emit.kernels import render
+from hsgen.targets import target
 
 
 @pytest.mark.parametrize(("vulkan", "version"), [("1.1", 0x10300), ("1.2", 0x10500), ("1.3", 0x10600)])

@@ -10,10 +10,10 @@ import pytest
 from drawing import Bounds, drawn, sorts_of
 from nightly import NIGHTLY
 
-from hsgen import target
-from hsgen.keys import Form
-from hsgen.render import render
-from hsgen.spec import APIS, Sort
+from hsgen.core.keys import Form
+from hsgen.core.spec import APIS, Sort
+from hsgen.emit.kernels import render
+from hsgen.targets import target
 
 MIXED = str(Path(__file__).parents[1] / "device" / "lanes" / "mixed8.toml")
 WORDS = re.compile(

@@ -13,13 +13,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nightly import NIGHTLY
 
-from hsgen import resources, suggest, target
 from hsgen.cli import main
-from hsgen.device import Device
-from hsgen.errors import Usage
-from hsgen.report.facts import facts as reported
-from hsgen.suggest import Facts, text
-from hsgen.suggest.reading import read
+from hsgen.core.device import Device
+from hsgen.core.errors import Usage
+from hsgen.system import resources
+from hsgen.targets import target
+from hsgen.tools import suggest
+from hsgen.tools.report.facts import facts as reported
+from hsgen.tools.suggest import Facts, text
+from hsgen.tools.suggest.reading import read
 
 TOP = 'schema = 1\nname = "t"\nsummary = "t"\napis = {apis}\n\n[device]\n{facts}\n\n'
 

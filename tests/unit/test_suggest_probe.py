@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from hsgen import target
-from hsgen.backends.hosts import Host, matches
-from hsgen.backends.query import asked
 from hsgen.cli import main
-from hsgen.device import Device
-from hsgen.errors import Usage
-from hsgen.suggest import probing, query
-from hsgen.suggest.origins import SAFE, TOLD
+from hsgen.core.device import Device
+from hsgen.core.errors import Usage
+from hsgen.engines.hosts import Host, matches
+from hsgen.engines.query import asked
+from hsgen.targets import target
+from hsgen.tools.suggest import probing, query
+from hsgen.tools.suggest.origins import SAFE, TOLD
 
 QUERIES = Path(__file__).with_name("queries")
 NAMES = sorted(p.stem for p in QUERIES.glob("*.json"))

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from hsgen import resources, target
-from hsgen.errors import Usage
-from hsgen.tables import LINES
+from hsgen.core.errors import Usage
+from hsgen.core.fields import LINES
+from hsgen.system import resources
+from hsgen.targets import target
 
 GOOD = (resources.targets() / "intel-gen8.toml").read_text()
 

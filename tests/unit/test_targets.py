@@ -14,11 +14,12 @@ from typing import Any
 
 import pytest
 
-from hsgen import resources, target
-from hsgen.arches import KINDS
-from hsgen.backends import hosts
-from hsgen.backends.hosts import Host
-from hsgen.matching import rank
+from hsgen.engines import hosts
+from hsgen.engines.hosts import Host
+from hsgen.system import resources
+from hsgen.targets import target
+from hsgen.targets.isa import KINDS
+from hsgen.targets.matching import rank
 
 NVIDIA, AMD, INTEL, ARM, QUALCOMM, APPLE, GOOGLE, MESA = (
     0x10DE, 0x1002, 0x8086, 0x13B5, 0x5143, 0x106B, 0x1AE0, 0x10005,

@@ -13,13 +13,14 @@ from conftest import missing
 from numpy.typing import NDArray
 from shipped import sampled
 
-from hsgen import spirv, target
-from hsgen.algorithms import merge, radix
-from hsgen.algorithms.merge import model as merging
+from hsgen.algorithms import bitonic, radix
+from hsgen.algorithms.bitonic import model as merging
 from hsgen.algorithms.radix import model as sorting
-from hsgen.render import render
-from hsgen.spec import Sort
-from hsgen.spirv import Module
+from hsgen.core.spec import Sort
+from hsgen.emit import spirv
+from hsgen.emit.kernels import render
+from hsgen.emit.spirv import Module
+from hsgen.targets import target
 
 OTHERS = sorted(set(target.names()) - set(sampled())) or ["mali-valhall"]
 """Nightly all are sampled; one then stands here for all."""
@@ -39,7 +40,7 @@ def test_merges_sort(name: str, key: str) -> None:
     """Around a slab, at a block and one key, and where a flip has an odd rest."""
     sort = target.find(name).sort("merge", key)
     p = sort.parts[0].params
-    assert isinstance(p, merge.Params)
+    assert isinstance(p, bitonic.Params)
     for n in (p.subgroup * p.height - 1, p.block + 1, 2 * p.block + p.block // 3):
         keys = keys_of(sort, n)
         out = merging.run(sort, keys[None].copy())[0]

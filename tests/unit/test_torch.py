@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hsgen.errors import Unavailable
-from hsgen.peers import PEERS, VALUED
+from hsgen.core.errors import Unavailable
+from hsgen.tools.bench.baselines import PEERS, VALUED
 
 CUDA: Any = SimpleNamespace(api="cuda", index=3)
 

@@ -26,9 +26,10 @@ from conftest import missing
 from nightly import nightly
 
 import hsgen
-from hsgen import lock, store, transaction, tree, update
-from hsgen.errors import Usage, Wrong
-from hsgen.manifest import digest
+from hsgen.bundle import store, transaction, update
+from hsgen.bundle.manifest import digest
+from hsgen.core.errors import Usage, Wrong
+from hsgen.system import lock, tree
 
 OLD, NEW = killed.CASES["replace"]
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hsgen.tune.crossover import PRICE, Cut, between, cut, refined, threshold
-from hsgen.tune.final import gain, rows, serving, which
+from hsgen.tools.tune.crossover import PRICE, Cut, between, cut, refined, threshold
+from hsgen.tools.tune.final import gain, rows, serving, which
 
 COUNTS = [1 << b for b in range(8, 14)]
 

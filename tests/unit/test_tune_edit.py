@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from simulated import SMALL
 
-from hsgen import resources, target, toolchain
-from hsgen.errors import Unavailable, Usage
-from hsgen.tune import edit
+from hsgen.core.errors import Unavailable, Usage
+from hsgen.system import resources, toolchain
+from hsgen.targets import target
+from hsgen.tools.tune import edit
 
 pytest.importorskip("tomlkit")
 

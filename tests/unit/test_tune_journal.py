@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from simulated import SMALL, head_of
 
-from hsgen import target
-from hsgen.errors import Usage
-from hsgen.tune import journal
-from hsgen.tune.journal import Journal, merged, opened, read
-from hsgen.tune.wish import Wish
+from hsgen.core.errors import Usage
+from hsgen.targets import target
+from hsgen.tools.tune import journal
+from hsgen.tools.tune.journal import Journal, merged, opened, read
+from hsgen.tools.tune.request import Wish
 
 HEAD = head_of(SMALL, Wish())
 TABLE: dict[str, Any] = {"label": "merge", "key": "u32", "table": {"height": 4}}

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 from simulated import SMALL, Device, Fate, cost, faulty, head_of, never, seconds
 
-from hsgen import target
-from hsgen.errors import Wrong
-from hsgen.tune import journal
-from hsgen.tune.propose import Table, name_of
-from hsgen.tune.run import Result, Tuning
-from hsgen.tune.wish import Wish
+from hsgen.core.errors import Wrong
+from hsgen.targets import target
+from hsgen.tools.tune import journal
+from hsgen.tools.tune.propose import Table, name_of
+from hsgen.tools.tune.request import Wish
+from hsgen.tools.tune.run import Result, Tuning
 
 WISH = Wish(budget=106.0, sizes=(1 << 10, 1 << 14, 1 << 18, 1 << 20))  # four races of each label
 

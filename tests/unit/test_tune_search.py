@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from simulated import SIZES, TOOK, Device, cost, faulty, hunting, never
 
-from hsgen import target
-from hsgen.tune.propose import Space, Table, name_of
-from hsgen.tune.search import BETTER, CONTESTANTS, PATIENCE, Finish, Hunt, hunt, rungs, scores
+from hsgen.targets import target
+from hsgen.tools.tune.propose import Space, Table, name_of
+from hsgen.tools.tune.search import BETTER, CONTESTANTS, PATIENCE, Finish, Hunt, hunt, rungs, scores
 
 BAD: dict[tuple[str, str], Table] = {
     ("nvidia-sm90", "merge"): {

@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hsgen import target
 from hsgen.algorithms import ALGORITHMS
-from hsgen.algorithms.spaces import steps
-from hsgen.choices import algorithm
-from hsgen.device import Device
-from hsgen.errors import Usage
-from hsgen.keys import KEYS
-from hsgen.render import render
-from hsgen.tables import Reader
-from hsgen.tune.propose import Space, name_of, propose
-from hsgen.tune.race import made
-from hsgen.tune.wish import Wish, starts, table_of
+from hsgen.algorithms.search_space import steps
+from hsgen.core.device import Device
+from hsgen.core.errors import Usage
+from hsgen.core.fields import Reader
+from hsgen.core.keys import KEYS
+from hsgen.emit.kernels import render
+from hsgen.targets import target
+from hsgen.targets.choices import algorithm
+from hsgen.tools.tune.propose import Space, name_of, propose
+from hsgen.tools.tune.race import made
+from hsgen.tools.tune.request import Wish, starts, table_of
 
 PLACES = [
     (name, label, key)
@@ -35,7 +35,7 @@ def device_of(name: str) -> Device:
 def start_of(name: str, label: str, key: str) -> dict[str, Any]:
     import tomllib
 
-    from hsgen import resources
+    from hsgen.system import resources
 
     text = (resources.targets() / f"{name}.toml").read_text(encoding="utf-8")
     found = table_of(tomllib.loads(text), label, key)
@@ -158,7 +158,7 @@ def test_steps() -> None:
 
 def test_what_is_tuned_unasked() -> None:
     """Sorts that are no variants, for every width; what is named is tuned where it is not there yet."""
-    from hsgen import resources
+    from hsgen.system import resources
 
     text = (resources.targets() / "cpu.toml").read_text(encoding="utf-8")
     found = target.find("cpu")

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from nightly import by_day
 
-from hsgen import epilogue, sandbox
-from hsgen.errors import Usage
+from hsgen.core.errors import Usage
+from hsgen.stages import epilogue, sandbox
 
 SENTINEL = "SENTINEL"  # replaced by the path of a file that no template may make
 

@@ -11,12 +11,13 @@ from pathlib import Path
 import pytest
 from conftest import missing
 
-from hsgen import target, vendor
-from hsgen.errors import Usage
-from hsgen.matching import Match, rank
-from hsgen.render import render
-from hsgen.target import Target
-from hsgen.vendor import Named, check_prefix, prefixed, symbol
+from hsgen.core.errors import Usage
+from hsgen.emit import c_files
+from hsgen.emit.c_files import Named, check_prefix, prefixed, symbol
+from hsgen.emit.kernels import render
+from hsgen.targets import target
+from hsgen.targets.matching import Match, rank
+from hsgen.targets.target import Target
 
 
 @pytest.mark.parametrize(
@@ -104,7 +105,7 @@ def printed(folder: Path, found: Target, text: str | None, prefix: str) -> str:
         source = replace(source, header=text, prelude="", parts={})
     named = Named(name=found.name, apis=("opencl",), sorts=("merge_u32",), spirv=())
     only = replace(found, choices={("merge", "u32"): sort.parts[0].params})
-    files = {"target.c": vendor.target_c(only, [(sort, source, False)], prefix), **vendor.common([named], prefix)}
+    files = {"target.c": c_files.target_c(only, [(sort, source, False)], prefix), **c_files.common([named], prefix)}
     files["print.c"] = prefixed(PRINT, prefix).encode()
     for path, data in files.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)

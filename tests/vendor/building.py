@@ -17,8 +17,8 @@ from unittest import mock
 
 from conftest import missing
 
-from hsgen import toolchain
 from hsgen.cli import main
+from hsgen.system import toolchain
 
 CONSUMERS = Path(__file__).with_name("consumers")
 WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror")
@@ -86,7 +86,7 @@ def bundle(
 def _bundle(targets: tuple[str, ...], prefix: str, apis: tuple[str, ...], keys: tuple[str, ...]) -> Path:
     place, said = folder("bundle") / "sorts", StringIO()
     chosen = [*(f"-t{t}" for t in targets), *(f"--api={a}" for a in apis), *(f"--key={k}" for k in keys)]
-    with mock.patch("hsgen.spirv.compiler", return_value=None), redirect_stdout(said), redirect_stderr(said):
+    with mock.patch("hsgen.emit.spirv.compiler", return_value=None), redirect_stdout(said), redirect_stderr(said):
         code = main(["generate", *chosen, "--prefix", prefix, "-o", str(place)])
     assert code == 0, said.getvalue()
     return place

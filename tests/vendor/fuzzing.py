@@ -18,8 +18,8 @@ from building import CONSUMERS, WARNINGS, folder, header, need, opencl, program,
 from conftest import missing
 from test_failures import SANITIZERS, sanitizes
 
-from hsgen import toolchain
 from hsgen.cli import main
+from hsgen.system import toolchain
 
 RUNTIME = Path(__file__).parents[2] / "templates" / "runtime"
 APPLE = Path(__file__).with_name("apple")
@@ -41,7 +41,7 @@ def tables() -> Path:
     """The sorts as data, without kernels, and the headers of the templates."""
     place, said = folder("fuzz") / "sorts", StringIO()
     for name, chosen in SORTS.items():
-        with mock.patch("hsgen.spirv.compiler", return_value=None), redirect_stdout(said), redirect_stderr(said):
+        with mock.patch("hsgen.emit.spirv.compiler", return_value=None), redirect_stdout(said), redirect_stderr(said):
             code = main(["generate", "-t", name, "--api", "vulkan", *chosen, "-o", str(place)])
         assert code == 0, said.getvalue()
     for path in RUNTIME.glob("*.h"):

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from building import embedded_only, folder, need, objects, opencl, program, run
 
-from hsgen.backends.hosts import Host
 from hsgen.cli import main
+from hsgen.engines.hosts import Host
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "check.md"
 

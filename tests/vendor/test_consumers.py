@@ -26,7 +26,7 @@ from building import (
 )
 from nightly import nightly
 
-from hsgen.backends.hosts import Host
+from hsgen.engines.hosts import Host
 
 
 def project(name: str, *bundles: Path, where: str) -> Path:

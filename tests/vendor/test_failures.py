@@ -10,7 +10,7 @@ import pytest
 from building import COMPILERS, CONSUMERS, SMALL, WARNINGS, bundle, embedded_only, folder, need, opencl, program, run
 from conftest import missing
 
-from hsgen.backends.hosts import Host
+from hsgen.engines.hosts import Host
 
 SANITIZERS = ("-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 DRIVER = "leak:libintelocl\n"

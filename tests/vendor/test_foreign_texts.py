@@ -12,11 +12,12 @@ from building import SMALL, WARNINGS, bundle, folder, need, run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hsgen import identifiers, target, vendor
-from hsgen.c_values import c_comment, c_string, filled, slot
 from hsgen.cli import main
-from hsgen.errors import Usage
-from hsgen.target import parse
+from hsgen.core.errors import Usage
+from hsgen.emit import c_files, identifiers
+from hsgen.emit.c_values import c_comment, c_string, filled, slot
+from hsgen.targets import target
+from hsgen.targets.target import parse
 
 TEXT = Path(SMALL).read_text(encoding="utf-8")
 HOSTILE = [
@@ -39,7 +40,7 @@ def small(**texts: object) -> target.Target:
 
 
 def c_file(found: target.Target, prefix: str) -> str:
-    return vendor.target_c(found, [], prefix).decode()
+    return c_files.target_c(found, [], prefix).decode()
 
 
 def compiled(found: target.Target, prefix: str, standard: str) -> list[bytes]:
@@ -113,8 +114,8 @@ def test_names_of_variants(variant: str) -> None:
         parse(text, "small", "small.toml")
 
 
-def named(name: str, *sorts: str, apis: tuple[str, ...] = ("opencl",), spirv: tuple[str, ...] = ()) -> vendor.Named:
-    return vendor.Named(name=name, apis=apis, sorts=sorts, spirv=spirv)
+def named(name: str, *sorts: str, apis: tuple[str, ...] = ("opencl",), spirv: tuple[str, ...] = ()) -> c_files.Named:
+    return c_files.Named(name=name, apis=apis, sorts=sorts, spirv=spirv)
 
 
 @pytest.mark.parametrize(
@@ -137,7 +138,7 @@ def named(name: str, *sorts: str, apis: tuple[str, ...] = ("opencl",), spirv: tu
         ([named(n, "auto_u32", "auto_u32_v4", "check_u32") for n in target.names()], None),
     ],
 )
-def test_names_that_clash_in_c(targets: list[vendor.Named], said: str | None) -> None:
+def test_names_that_clash_in_c(targets: list[c_files.Named], said: str | None) -> None:
     for order in (targets, targets[::-1]):
         if said is None:
             identifiers.refuse_clashes(order)

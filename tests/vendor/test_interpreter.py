@@ -13,12 +13,11 @@ from building import CONSUMERS, WARNINGS, bundle, folder, need, program, run
 from nightly import NIGHTLY, nightly
 from shipped import sampled
 
-from hsgen import target, vendor
-from hsgen.errors import Usage
-from hsgen.keys import KEYS, VALUES, Form
-from hsgen.manifest import CHECK
-from hsgen.plan import PLAIN, Options, launches, offset
-from hsgen.spec import (
+from hsgen.bundle.manifest import CHECK
+from hsgen.core.errors import Usage
+from hsgen.core.interpreter import PLAIN, Options, launches, offset
+from hsgen.core.keys import KEYS, VALUES, Form
+from hsgen.core.spec import (
     ALONE,
     DIRECT,
     GRIDS,
@@ -35,6 +34,8 @@ from hsgen.spec import (
     Sort,
     Step,
 )
+from hsgen.emit import c_files
+from hsgen.targets import target
 
 COUNTS = 700 if NIGHTLY else 100
 LIMITS = (65_535, 2**31 - 1, 2**32 - 1, 7)
@@ -119,9 +120,9 @@ def tables(sorts: Sequence[Sort]) -> Path:
     """The program with these sorts of one target, without kernels."""
     name = sorts[0].target
     place, found = folder(name), replace(target.find("generic"), name=name)
-    named = vendor.Named(name=name, apis=(), sorts=tuple(s.file for s in sorts), spirv=())
+    named = c_files.Named(name=name, apis=(), sorts=tuple(s.file for s in sorts), spirv=())
     rows = [(s, None, False) for s in sorts]
-    files = {f"targets/{name}/{name}.c": vendor.target_c(found, rows, "hs"), **vendor.common([named], "hs")}
+    files = {f"targets/{name}/{name}.c": c_files.target_c(found, rows, "hs"), **c_files.common([named], "hs")}
     for path, data in files.items():
         (place / path).parent.mkdir(parents=True, exist_ok=True)
         (place / path).write_bytes(data)

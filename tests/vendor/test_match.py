@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 from building import CONSUMERS, WARNINGS, bundle, need, objects, opencl, program, run
 
-from hsgen.backends.hosts import Host
+from hsgen.engines.hosts import Host
 
 
 @cache

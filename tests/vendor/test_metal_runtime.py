@@ -18,11 +18,11 @@ from building import CONSUMERS, PREFIX, WARNINGS, bundle, folder, need, program,
 from conftest import missing
 from test_failures import SANITIZERS, sanitizes
 
-from hsgen import target
 from hsgen.cli import main
-from hsgen.keys import Form
-from hsgen.plan import Launch, Options, launches, offset, spare_at
-from hsgen.spec import Sort
+from hsgen.core.interpreter import Launch, Options, launches, offset, spare_at
+from hsgen.core.keys import Form
+from hsgen.core.spec import Sort
+from hsgen.targets import target
 
 APPLE = Path(__file__).with_name("apple")
 SIMD = str(Path(__file__).parents[1] / "device" / "lanes" / "simd32.toml")

@@ -14,8 +14,8 @@ from conftest import missing
 from nightly import NIGHTLY, nightly
 from test_failures import SANITIZERS, sanitizes
 
-from hsgen import spirv
 from hsgen.cli import main
+from hsgen.emit import spirv
 
 RECORDING = Path(__file__).with_name("recording.c")
 LANES = RECORDING.parents[1] / "device/lanes"

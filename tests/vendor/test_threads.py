@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from building import CONSUMERS, SMALL, WARNINGS, bundle, embedded_only, folder, need, opencl, program, run
 
-from hsgen.backends.hosts import Host
+from hsgen.engines.hosts import Host
 
 
 def threaded(*options: str) -> Path:

@@ -27,8 +27,8 @@ from building import (
 )
 from conftest import missing
 
-from hsgen.backends.hosts import Host
 from hsgen.cli import group
+from hsgen.engines.hosts import Host
 
 ROOT = Path(__file__).resolve().parents[2]
 VENDORING, C_API, CI = (ROOT / "docs" / name for name in ("vendoring.md", "c-api.md", "ci.md"))

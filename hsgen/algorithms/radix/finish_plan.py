@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from hsgen.algorithms.limits import Problem
+from hsgen.algorithms.device_constraints import Problem
 from hsgen.algorithms.radix import finish
 from hsgen.algorithms.radix.msd_plan import Grid, launched
 from hsgen.algorithms.radix.pair_fields import PAIR_FIELDS
-from hsgen.algorithms.radix.shape import Params
+from hsgen.algorithms.radix.params import Params
 from hsgen.algorithms.radix.words import values_binding, words_binding
-from hsgen.device import Device
-from hsgen.spec import DIRECT, Binding, Kernel, Step
+from hsgen.core.device import Device
+from hsgen.core.spec import DIRECT, Binding, Kernel, Step
 
 KERNELS = ("finish_starts", "finish_bounds", "finish", "finish_rest", "finish_again")
 """The kernels, in the order of their launches."""

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from hsgen.algorithms.limits import Problem
-from hsgen.algorithms.radix.bodies import grid
-from hsgen.algorithms.radix.shape import Params
-from hsgen.device import Device
-from hsgen.spec import SPAN, Binding, Plan, Scratch, Step
+from hsgen.algorithms.device_constraints import Problem
+from hsgen.algorithms.radix.kernels import grid
+from hsgen.algorithms.radix.params import Params
+from hsgen.core.device import Device
+from hsgen.core.spec import SPAN, Binding, Plan, Scratch, Step
 
 MAX_N = (1 << 30) - 1  # kernels count in signed 32-bit numbers
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from hsgen import oracle
-from hsgen.algorithms.radix.shape import Params
-from hsgen.plan import Launch, digit, passes
-from hsgen.spec import COUNTED, DESCENDING, DIRECT, DISCARD, FLOAT, LAST, REDO, SIGNED, SPAN, Binding, Kernel
+from hsgen.algorithms.radix.params import Params
+from hsgen.core.interpreter import Launch, digit, passes
+from hsgen.core.spec import COUNTED, DESCENDING, DIRECT, DISCARD, FLOAT, LAST, REDO, SIGNED, SPAN, Binding, Kernel
+from hsgen.operations import oracle
 
 Keys = NDArray[np.unsignedinteger]
 Values = NDArray[np.unsignedinteger]

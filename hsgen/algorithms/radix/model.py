@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hsgen.algorithms.radix import finish, model_finish, model_grid, model_msd
-from hsgen.algorithms.radix.bodies import kernels
+from hsgen.algorithms.radix.kernels import kernels
 from hsgen.algorithms.radix.memory import Fault, Keys, Memory, Pass, Values, all_digits, digits_of, unpacked
-from hsgen.algorithms.radix.shape import Params
+from hsgen.algorithms.radix.params import Params
 from hsgen.algorithms.radix.words import columns
-from hsgen.plan import PLAIN, Options, launches
-from hsgen.spec import Plan
+from hsgen.core.interpreter import PLAIN, Options, launches
+from hsgen.core.spec import Plan
 
 __all__ = ["Fault", "Result", "run"]
 

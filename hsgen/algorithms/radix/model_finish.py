@@ -11,10 +11,10 @@ from collections.abc import Callable, Collection
 import numpy as np
 from numpy.typing import NDArray
 
-from hsgen import oracle
 from hsgen.algorithms.radix import finish, msd
 from hsgen.algorithms.radix.memory import Fault, Memory, Pass
-from hsgen.algorithms.radix.shape import Params
+from hsgen.algorithms.radix.params import Params
+from hsgen.operations import oracle
 
 
 def ordered(p: Params, m: Memory, at: Pass, live: list[bool], place: int = 0, number: int = 0) -> None:

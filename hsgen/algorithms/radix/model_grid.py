@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from hsgen import oracle
 from hsgen.algorithms.radix.memory import Fault, Memory, Pass, all_digits, digits_of
-from hsgen.algorithms.radix.shape import Params
+from hsgen.algorithms.radix.params import Params
+from hsgen.operations import oracle
 
 
 def shares(p: Params, n: int) -> tuple[int, int]:

@@ -12,10 +12,10 @@ from collections.abc import Callable, Collection
 import numpy as np
 from numpy.typing import NDArray
 
-from hsgen import oracle
 from hsgen.algorithms.radix import msd
 from hsgen.algorithms.radix.memory import Fault, Keys, Memory, Pass
-from hsgen.algorithms.radix.shape import Params
+from hsgen.algorithms.radix.params import Params
+from hsgen.operations import oracle
 
 _DEALT = 2  # the number of the buffer in scratch
 
@@ -54,7 +54,7 @@ def _given(m: Memory, at: Pass) -> Keys:
 
 
 def _restored(keys: Keys, at: Pass) -> Keys:
-    """The keys whose order is `keys`: the inverse of `hsgen.oracle.ordered`."""
+    """The keys whose order is `keys`: the inverse of `hsgen.operations.oracle.ordered`."""
     bits = 8 * keys.dtype.itemsize
     sign, every = keys.dtype.type(1 << (bits - 1)), keys.dtype.type((1 << bits) - 1)
     up = keys ^ every if at.descending else keys

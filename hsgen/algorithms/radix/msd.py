@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from hsgen.algorithms.buffers import DESTINATION, DEVICE_N, SOURCE
-from hsgen.algorithms.radix.shape import Params
-from hsgen.spec import Array, Buffer, Kernel
+from hsgen.algorithms.radix.params import Params
+from hsgen.core.spec import Array, Buffer, Kernel
 
 DIGIT = 9
 """The most bits of each of the two digits."""

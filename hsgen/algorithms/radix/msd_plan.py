@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from hsgen.algorithms.limits import Problem
+from hsgen.algorithms.device_constraints import Problem
 from hsgen.algorithms.radix import msd
-from hsgen.algorithms.radix.shape import CHOICES, Params
+from hsgen.algorithms.radix.params import CHOICES, Params
 from hsgen.algorithms.radix.words import OTHER, words_binding
-from hsgen.device import Device
-from hsgen.spec import ALONE, SPAN, UNCAPPED, Binding, Kernel, Step
+from hsgen.core.device import Device
+from hsgen.core.spec import ALONE, SPAN, UNCAPPED, Binding, Kernel, Step
 
 KERNELS = (
     "msd_begin",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hsgen.tables import Field
+from hsgen.core.fields import Field
 
 PAIR_FIELDS = {
     "finish_from": Field(

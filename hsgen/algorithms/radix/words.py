@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hsgen.algorithms.radix import finish, msd
-from hsgen.algorithms.radix.shape import Params
-from hsgen.spec import Binding, Outcome, Scratch
+from hsgen.algorithms.radix.params import Params
+from hsgen.core.spec import Binding, Outcome, Scratch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,12 +5,12 @@ tiles; `lookback` reads the rows once (Merrill and Garland, "Single-pass Paralle
 Look-back"), and does again what a device without forward progress leaves undone.
 """
 
-from hsgen.algorithms.scan.bodies import context, kernels
-from hsgen.algorithms.scan.forms import formed
-from hsgen.algorithms.scan.limits import alone, problems
-from hsgen.algorithms.scan.schedule import edges, moved, plan, row_ends
-from hsgen.algorithms.scan.shape import FIELDS, Params, block, notes, params
-from hsgen.algorithms.scan.space import space
+from hsgen.algorithms.scan.constraints import alone, problems
+from hsgen.algorithms.scan.kernels import context, kernels
+from hsgen.algorithms.scan.params import FIELDS, Params, block, notes, params
+from hsgen.algorithms.scan.plan import edges, moved, plan, row_ends
+from hsgen.algorithms.scan.search_space import space
+from hsgen.algorithms.scan.specialize import formed
 
 __all__ = [
     "FIELDS",

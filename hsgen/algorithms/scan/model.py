@@ -14,10 +14,10 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
-from hsgen.algorithms.scan.shape import PAYLOAD, Params
+from hsgen.algorithms.scan.params import PAYLOAD, Params
 from hsgen.algorithms.scan.words import COUNTED, FAILED, OPEN, STATES, SUMMED, TICKET
-from hsgen.plan import launches
-from hsgen.spec import Sort
+from hsgen.core.interpreter import launches
+from hsgen.core.spec import Sort
 
 Rows = NDArray[np.unsignedinteger]
 Words = NDArray[np.uint32]

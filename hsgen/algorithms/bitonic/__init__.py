@@ -1,0 +1,30 @@
+"""The merge sort of HotSort's family: block sort, streaming flip and half merges, block clean.
+
+Bitonic, data-oblivious, O(n log^2 n) work; for small arrays.  Keys lie in rank order in memory all the time,
+counts are exact, nothing is written at or beyond n, and the sort needs no scratch memory.
+"""
+
+from hsgen.algorithms.bitonic.constraints import alone, problems
+from hsgen.algorithms.bitonic.kernels import context, kernels
+from hsgen.algorithms.bitonic.params import FIELDS, Params, block, notes, params
+from hsgen.algorithms.bitonic.plan import edges, moved, plan, row_ends
+from hsgen.algorithms.bitonic.search_space import space
+from hsgen.algorithms.bitonic.specialize import formed
+
+__all__ = [
+    "FIELDS",
+    "Params",
+    "alone",
+    "block",
+    "context",
+    "edges",
+    "formed",
+    "kernels",
+    "moved",
+    "notes",
+    "params",
+    "plan",
+    "problems",
+    "row_ends",
+    "space",
+]

@@ -1,0 +1,238 @@
+"""The kernels of a merge sort as data: block sorts, streaming flip and half merges, and the block clean."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from hsgen.algorithms.bitonic.params import Params
+from hsgen.algorithms.bitonic.passes import (
+    Op,
+    Pass,
+    Row,
+    clean_columns,
+    flip_rows,
+    lane_halves,
+    merge_lanes,
+    merge_runs,
+    renumber,
+    swaps,
+)
+from hsgen.algorithms.bitonic.paths import first_level, path
+from hsgen.algorithms.buffers import DESTINATION, DEVICE_N, SOURCE, VALUES_IN, VALUES_OUT, VALUES_TMP
+from hsgen.core.networks import halves, pow2_ceil, pow2_floor, sorting
+from hsgen.core.spec import Array, Buffer, Kernel
+
+PAIRS = Buffer(name="destination", type="pair")  # in scratch: what is merged until values are gathered
+
+
+def _tile(p: Params, count: int) -> tuple[Array, ...]:
+    return (Array(name="tile", type="pair" if p.valued else "key", count=count),) if count else ()
+
+
+def _buffers(p: Params, *buffers: Buffer) -> tuple[Buffer, ...]:
+    """The buffers of a kernel that merges, in the form of the sort."""
+    mine = (PAIRS if b == DESTINATION and p.valued else b for b in buffers)
+    return (*mine, *([DEVICE_N] if p.form.counted else []))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlockSort:
+    """Sort a block of `slabs` slabs in one work-group, source to destination.
+
+    `sort` sorts the registers of every lane; `columns` then sorts `tall` slabs as W tall columns and merges
+    the lanes, in lane-major order (rank = lane * `column` + row); the transposition through local memory makes
+    ranks linear; `linear` merges runs of `tall` slabs in row-major order.
+    """
+
+    slabs: int
+    tall: int
+    column: int
+    pitch: int
+    sort: tuple[Op, ...]
+    columns: tuple[Pass, ...]
+    linear: tuple[Pass, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stream:
+    """Merge stages whose rows are far apart: one column of single keys for each lane, in registers only.
+
+    `scale` stages; the rows are in units of the stride, which the launch's argument gives.
+    """
+
+    flip: bool
+    scale: int
+    rows: tuple[Row, ...]
+    ops: tuple[Op, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clean:
+    """Finish chunks of `chunk` keys, each bitonic, in one work-group; the first pass reads memory directly."""
+
+    chunk: int
+    passes: tuple[Pass, ...]
+
+
+def block_sort(p: Params, slabs: int) -> Kernel:
+    """Return the kernel that sorts blocks of `slabs` slabs."""
+    tall = p.column_slabs(slabs)
+    column, rows, spans = tall * p.height, slabs * p.height, slabs // tall
+    columns: list[Pass] = []
+    run = p.height
+    while run < column:
+        columns += merge_runs(run, rows, p.local_scale)
+        run *= 2
+    lanes = 2
+    while lanes <= p.subgroup:
+        columns += merge_lanes(column, lanes, p.local_scale, p.registers, spans)
+        lanes *= 2
+    linear: list[Pass] = []
+    run = column
+    while run < rows:
+        linear += with_lane_halves(merge_runs(run, rows, p.local_scale, mirror=True), p.subgroup)
+        run *= 2
+    pitch = column + p.bank_pad if p.subgroup > 1 else column
+    return Kernel(
+        name=f"block_sort_{slabs}",
+        template="merge/block_sort",
+        summary=f"sort blocks of {rows * p.subgroup} keys",
+        work_group=slabs * p.subgroup,
+        subgroup=p.subgroup,
+        arrays=_tile(p, max(rows * p.subgroup, spans * pitch * p.subgroup)),
+        buffers=_buffers(p, SOURCE, DESTINATION),
+        algorithm="merge",
+        params=p,
+        data=BlockSort(
+            slabs=slabs,
+            tall=tall,
+            column=column,
+            pitch=pitch,
+            sort=swaps(sorting(p.height)),
+            columns=tuple(columns),
+            linear=tuple(linear),
+        ),
+    )
+
+
+def with_lane_halves(passes: list[Pass], lanes: int) -> list[Pass]:
+    """Let the last pass, whose rows are neighbours, go on with the half stages between the lanes."""
+    if lanes == 1:
+        return passes
+    *most, last = passes
+    note = f"{last.note}, then between lanes {lanes // 2} to 1 apart"
+    return [*most, replace(last, note=note, ops=last.ops + lane_halves(len(last.rows), lanes))]
+
+
+def flip(p: Params, scale: int) -> Kernel:
+    """Return the streaming kernel that does the flip and the `scale` - 1 stages after it.
+
+    Row i covers [i, i + 1) strides of the virtual span, its mirror row [2**scale - 1 - i, 2**scale - i).  The
+    share of the span that lies in front of the keys is the same at every level, so rows drop out here.
+    """
+    top, span = pow2_ceil(p.block), 1 << scale
+    front = Fraction((top - p.block) * span, 2 * top)
+    end = span - front
+    rows, ops = flip_rows(scale, span)
+    lows = [i if row.sign > 0 else span - 1 - i + span // 2 for i, row in enumerate(rows)]
+    keep = [i for i, low in enumerate(lows) if low + 1 > front and low < end]
+    number = {old: new for new, old in enumerate(keep)}
+    kept = tuple(Row(i % (span // 2), rows[i].sign, front=lows[i] < front, end=lows[i] + 1 > end) for i in keep)
+    return _stream(p, Stream(flip=True, scale=scale, rows=kept, ops=renumber(ops, number)))
+
+
+def half(p: Params, scale: int) -> Kernel:
+    """Return the streaming kernel that does `scale` half stages."""
+    inside = p.block == pow2_ceil(p.block)
+    rows = tuple(Row(i, 1, front=not inside, end=not inside) for i in range(1 << scale))
+    return _stream(p, Stream(flip=False, scale=scale, rows=rows, ops=swaps(halves(1 << scale))))
+
+
+def _stream(p: Params, data: Stream) -> Kernel:
+    return Kernel(
+        name=stream_name(flip=data.flip, scale=data.scale),
+        template="merge/stream",
+        summary=f"{'flip' if data.flip else 'half'} merge, {data.scale} stage{'s' if data.scale > 1 else ''}",
+        work_group=p.stream_group,
+        subgroup=p.subgroup,
+        buffers=_buffers(p, DESTINATION),
+        algorithm="merge",
+        params=p,
+        data=data,
+    )
+
+
+def stream_name(*, flip: bool, scale: int) -> str:
+    """Return the name of the streaming kernel with `scale` stages."""
+    return f"{'flip' if flip else 'half'}_{scale}"
+
+
+def clean(p: Params) -> Kernel:
+    """Return the kernel that finishes chunks: the stages that fit a work-group, down to neighbours."""
+    rows = p.chunk // p.subgroup
+    passes = with_lane_halves(clean_columns(rows, p.local_scale, rows), p.subgroup)
+    shared = p.chunk if len(passes) > 1 or p.subgroup == 1 else 0
+    return Kernel(
+        name="clean",
+        template="merge/clean",
+        summary=f"finish bitonic chunks of {p.chunk} keys",
+        work_group=p.clean_slabs * p.subgroup,
+        subgroup=p.subgroup,
+        arrays=_tile(p, shared),
+        buffers=_buffers(p, DESTINATION),
+        algorithm="merge",
+        params=p,
+        data=Clean(chunk=p.chunk, passes=tuple(passes)),
+    )
+
+
+def _last(p: Params, name: str, summary: str, *buffers: Buffer) -> Kernel:
+    return Kernel(
+        name=name,
+        template=f"merge/{name}",
+        summary=summary,
+        work_group=p.stream_group,
+        buffers=(*buffers, *([DEVICE_N] if p.form.counted else [])),
+        algorithm="merge",
+        params=p,
+    )
+
+
+def gather(p: Params) -> Kernel:
+    """Return the kernel that brings keys and values to where the places say."""
+    pairs = Buffer(name="pairs", type="pair", read_only=True)
+    values = () if p.form.index else (VALUES_IN,)
+    return _last(p, "gather", "gather keys and values by the places", pairs, DESTINATION, *values, VALUES_OUT)
+
+
+def keep(p: Params) -> Kernel:
+    """Return the kernel that copies values which are to be gathered in place."""
+    return _last(p, "keep", "copy the values", VALUES_IN, VALUES_TMP)
+
+
+def small_blocks(p: Params) -> list[int]:
+    """Slab counts of the block sorts for counts that fit less than a block, ascending: each a quarter of the next.
+
+    A count between two of them costs at most four times its work; blocks of fewer than 128 keys save nothing.
+    """
+    out = []
+    slabs = pow2_floor(p.slabs) // 4
+    while slabs and slabs * p.height * p.subgroup >= 128:
+        out.append(slabs)
+        slabs //= 4
+    return out[::-1]
+
+
+def kernels(p: Params) -> tuple[Kernel, ...]:
+    """Return every kernel of the sort, in the order in which a sort uses them."""
+    blocks = [block_sort(p, s) for s in [*small_blocks(p), p.slabs]]
+    flips = [flip(p, s) for s in range(1, p.flip_scale + 1)]
+    last = ([] if p.form.index else [keep(p)]) + [gather(p)] if p.valued else []
+    paths = [] if first_level(p) is None else [path(p)]
+    return (*blocks, *flips, *(half(p, s) for s in range(1, p.half_scale + 1)), clean(p), *paths, *last)
+
+
+def context(p: Params) -> dict[str, object]:
+    """Return what the templates need besides the kernel and the parameters."""
+    return {"top": pow2_ceil(p.block)}

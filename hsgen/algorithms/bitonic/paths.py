@@ -1,0 +1,69 @@
+"""The last levels of a merge sort by merge paths: runs are merged from one buffer to another, a pass for each level.
+
+The bitonic levels before them stay in place, and take one pass more with each doubling of the runs.  How a lane finds
+its part of a merge says `hsgen.algorithms.merge_path`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hsgen.algorithms.bitonic.params import Params
+from hsgen.core.spec import Array, Binding, Buffer, Kernel, pair_bytes
+
+CHAIN, CHAINS, CHAIN_ROWS = 4096, 4, 8192  # of a lane that walks alone, key by key or by rows: docs/results/merging.md
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Path:
+    """Merge runs by tiles of `tile` keys, `items` a lane; or where `chains` is not 0 by lanes that walk alone."""
+
+    tile: int
+    items: int
+    chains: int = 0
+
+
+def path(p: Params) -> Kernel:
+    """Return the kernel that merges neighbouring runs from one buffer to another.
+
+    Its tile is that of the clean, which fits the local memory; lanes that walk alone need none.
+    """
+    chains = CHAINS if p.path_walks else 0
+    chain = CHAIN_ROWS if p.row else CHAIN
+    data = Path(tile=chain * chains or p.chunk, items=chain if chains else p.chunk // p.stream_group, chains=chains)
+    what = "pair" if p.valued else "key"
+    tile = (Array(name="tile", type=what, count=data.tile), Array(name="splits", type="word", count=2))
+    return Kernel(
+        name="path",
+        template="merge/path_walk" if chains else "merge/path",
+        summary="merge neighbouring runs from one buffer to another",
+        work_group=1 if chains else p.stream_group,
+        buffers=(Buffer(name="from", type=what, read_only=True), Buffer(name="to", type=what)),
+        arrays=() if chains else tile,
+        algorithm="merge",
+        params=p,
+        data=data,
+    )
+
+
+def first_level(p: Params) -> int | None:
+    """Return the first level that merge paths do; None where they do none.
+
+    Counts on the device are not for them: which of two buffers the sort ends in depends on n.
+    """
+    if p.path_from is None or p.form.counted:
+        return None
+    level = 0
+    while p.block << level < p.path_from:
+        level += 1
+    return level
+
+
+def lent(p: Params) -> Binding:
+    """Return the buffer besides the one that is merged in: scratch behind what a sort keeps there otherwise."""
+    kept = 0 if p.form.index else p.form.value_bytes
+    if not p.valued:
+        return Binding(role="scratch")
+    return Binding(
+        role="scratch", per_n=pair_bytes(p.key) + kept, plus=1024 if kept else 0
+    )  # what is kept is rounded up

@@ -1,0 +1,206 @@
+"""The launch schedule of a merge sort: which kernel sees which part of the keys, as plan rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from hsgen.algorithms.bitonic.kernels import Stream, kernels, small_blocks, stream_name
+from hsgen.algorithms.bitonic.params import Params
+from hsgen.algorithms.bitonic.passes import steps
+from hsgen.algorithms.bitonic.paths import Path, first_level, lent, path
+from hsgen.core.networks import pow2_ceil
+from hsgen.core.spec import UNCAPPED, Binding, Plan, Scratch, Step, pair_bytes
+
+MAX_N = 1 << 29  # kernels count in signed 32-bit numbers, and a virtual span reaches four times n
+SOURCE, DESTINATION = Binding(role="source"), Binding(role="destination")
+VALUES, VALUES_OUT = Binding(role="values"), Binding(role="values_out")
+
+
+def argument(level: int, lg_stride: int) -> int:
+    """Pack what a merge kernel must know: its level (runs of block << level keys) and log2 of its stride."""
+    return level | lg_stride << 8
+
+
+def plan(p: Params) -> Plan:
+    """Return the whole sort: one block sort, then levels that merge runs of block << level keys.
+
+    A level is one flip merge, as many half merges as its stages need, and one clean; or a merge by paths.  How many
+    of these there are decides in which of two buffers a sort begins, since it has to end in the right one: the rows for
+    each number of them serve counts of their own.
+    """
+    steps_: list[Step] = []
+    if p.valued and not p.form.index:
+        steps_.append(_by_key(p, "keep", (VALUES, _kept(p)), "in"))
+    first = first_level(p)
+    top = MAX_N if first is None else p.block << first
+    steps_ += _between(p, 0, top, ())
+    levels = 0
+    while first is not None and top << levels < MAX_N:
+        levels += 1
+        steps_ += _between(p, top << (levels - 1), min(top << levels, MAX_N), range(first, first + levels))
+    bit = _first_bit(p)
+    return Plan(steps=tuple(steps_), max_n=MAX_N, first_bit=bit, bits=p.key.bits - bit, scratch=scratch(p))
+
+
+def _between(p: Params, low: int, high: int, paths: Sequence[int]) -> list[Step]:
+    """The rows for counts above `low` up to `high`, whose last levels are `paths`, one after the other."""
+    here, there = _work(p), lent(p)
+    if p.valued:
+        end = there if len(paths) % 2 else here
+    else:
+        end, here, there = here, *((there, here) if len(paths) % 2 else (here, there))
+    rows, least = [], 0
+    for slabs in [*small_blocks(p), p.slabs]:
+        size = slabs * p.height * p.subgroup
+        most = MAX_N if slabs == p.slabs else size
+        rows.append(_step(p, f"block_sort_{slabs}", (SOURCE, here), 0, least, most, size - 1, size, 1))
+        least = size
+    level = 0
+    while p.block << level < (p.block << paths[0] if paths else high):
+        rows += _level(p, level, here)
+        level += 1
+    for level in paths:
+        rows.append(_path(p, level, here, there))
+        here, there = there, here
+    if p.valued:
+        rows += _gathers(p, end)
+    narrowed = (replace(s, min_n=max(s.min_n, low), max_n=min(s.max_n, high)) for s in rows)
+    return [s for s in narrowed if s.min_n < s.max_n]
+
+
+def _path(p: Params, level: int, here: Binding, there: Binding) -> Step:
+    """The row that merges runs from one buffer to another."""
+    run, data = p.block << level, path(p).data
+    assert isinstance(data, Path)
+    tiles = -(-2 * run // data.tile)
+    return _step(p, "path", (here, there), argument(level, 0), run, MAX_N, 2 * run - 1, 2 * run, tiles)
+
+
+def _first_bit(p: Params) -> int:
+    """The first bit of the key: packed ones are the upper half of a word."""
+    return p.key.bits // 2 if p.form.value == "packed" else 0
+
+
+def scratch(p: Params) -> Scratch:
+    """Return the scratch rule: keys with their places and, for sorting in place, a copy of the values; and what merge
+    paths go to and fro with."""
+    first = first_level(p)
+    if not p.valued:
+        return Scratch() if first is None else Scratch(min_n=p.block << first, per_n=p.key.bytes)
+    values = 0 if p.form.index else p.form.value_bytes
+    twice = 0 if first is None else 1
+    return Scratch(plus=(1 + twice) * 1024 + 16, per_n=(1 + twice) * pair_bytes(p.key) + values)
+
+
+def _work(p: Params) -> Binding:
+    """What is merged: the destination, or pairs in scratch."""
+    return Binding(role="scratch") if p.valued else DESTINATION
+
+
+def _kept(p: Params) -> Binding:
+    """Where the copy of the values lies: behind the pairs."""
+    return Binding(role="scratch", per_n=pair_bytes(p.key))
+
+
+def _by_key(p: Params, kernel: str, bindings: tuple[Binding, ...], place: str) -> Step:
+    group = p.stream_group
+    return replace(_step(p, kernel, bindings, 0, 0, MAX_N, group - 1, group, 1), place=place)
+
+
+def _gathers(p: Params, end: Binding) -> list[Step]:
+    """The last rows with values, which lie at `end`: in place they are gathered from the copy."""
+    ends = (end, DESTINATION)
+    if p.form.index:
+        return [_by_key(p, "gather", (*ends, VALUES_OUT), "any")]
+    return [
+        _by_key(p, "gather", (*ends, _kept(p), VALUES_OUT), "in"),
+        _by_key(p, "gather", (*ends, VALUES, VALUES_OUT), "out"),
+    ]
+
+
+def _level(p: Params, level: int, work: Binding) -> list[Step]:
+    """Rows of one merge level; they run only if there is more than one run, and skip a run without partner."""
+    run = p.block << level
+    lg_double = pow2_ceil(run).bit_length()
+    lg_chunk = p.chunk.bit_length() - 1
+
+    def row(kernel: str, lg_stride: int, columns_per_group: int, lg_columns: int) -> Step:
+        per_span = max(1, (1 << lg_columns) // columns_per_group)
+        return _step(p, kernel, (work,), argument(level, lg_stride), run, MAX_N, run - 1, 2 * run, per_span)
+
+    out: list[Step] = []
+    stages = lg_double - lg_chunk
+    first = min(p.flip_scale, stages)
+    rest = steps(stages - first, p.half_scale) if stages > first else []
+    stride = lg_double
+    for scale in [first, *rest]:
+        stride -= scale
+        out.append(row(stream_name(flip=not out, scale=scale), stride, p.stream_group, lg_double - scale))
+    out.append(row("clean", lg_chunk, p.chunk, lg_double))
+    return out
+
+
+def _step(
+    p: Params,
+    kernel: str,
+    bindings: tuple[Binding, ...],
+    arg: int,
+    min_n: int,
+    max_n: int,
+    add: int,
+    div: int,
+    mul: int,
+) -> Step:
+    return Step(
+        kernel=kernel,
+        bindings=(*bindings, *([Binding(role="count")] if p.form.counted else [])),
+        argument=arg,
+        min_n=min_n,
+        max_n=max_n,
+        x="n",
+        add=add,
+        div=div,
+        mul=mul,
+        cap=UNCAPPED,
+    )
+
+
+def moved(p: Params, step: Step, n: int) -> int:
+    """Return the bytes that a launch of `step` for `n` keys reads and writes; lone runs are left alone."""
+    entry = pair_bytes(p.key) if p.valued else p.key.bytes
+    if step.kernel == "keep":
+        return 2 * n * p.form.value_bytes
+    if step.kernel == "gather":
+        return n * (entry + p.key.bytes + p.form.value_bytes * (1 if p.form.index else 2))
+    if SOURCE in step.bindings:
+        return n * (p.key.bytes + entry)
+    if step.kernel == "path":
+        return 2 * n * entry
+    run = p.block << (step.argument & 255)
+    spans = (n + run - 1) // (2 * run)
+    return 2 * min(n, 2 * run * spans) * entry
+
+
+def edges(p: Params, greatest: int) -> list[int]:
+    """Return the counts up to `greatest` at which the sort changes its way: slabs, blocks, levels, parts of them."""
+    slab = p.height * p.subgroup
+    found = {0, 1, greatest, *range(0, min(4 * p.block, greatest) + 1, slab)}
+    for step in plan(p).steps:
+        if step.min_n:
+            found.update((step.min_n, step.min_n + p.block, 3 * step.min_n // 2))
+    return sorted(n for n in found if n <= greatest)
+
+
+def row_ends(p: Params, greatest: int) -> list[int]:
+    """Return counts up to `greatest` that end in each row of each streaming kernel, at the first level that uses it.
+
+    Only there does the guard of that row matter for some lane.
+    """
+    scales = {k.name: k.data.scale for k in kernels(p) if isinstance(k.data, Stream)}
+    found: dict[str, list[int]] = {}
+    for step in plan(p).steps:
+        stride = 1 << (step.argument >> 8)
+        if step.kernel in scales and step.kernel not in found:
+            found[step.kernel] = [step.min_n + k * stride + stride // 2 for k in range(1 << scales[step.kernel])]
+    return sorted(n for ends in found.values() for n in ends if n <= greatest)

@@ -1,0 +1,29 @@
+"""Digests of arrays: what a host compares before and after a sort to know that the device sorted right.
+
+Hashes that do not depend on the order tell whether keys, and keys with their values, are the same ones; counts tell how
+often neighbours are out of order; a hash of places tells whether anything behind the array changed.  All arithmetic is
+of 32 bits.  The mixers are the finalizer of MurmurHash3 (A. Appleby) and "lowbias32" (C. Wellons, hash-prospector).
+"""
+
+from hsgen.algorithms.digest.kernels import context, kernels
+from hsgen.algorithms.digest.params import Params, block, formed, notes, params
+from hsgen.algorithms.digest.plan import edges, moved, plan, row_ends
+from hsgen.algorithms.implicit import FIELDS, alone, problems, space
+
+__all__ = [
+    "FIELDS",
+    "Params",
+    "alone",
+    "block",
+    "context",
+    "edges",
+    "formed",
+    "kernels",
+    "moved",
+    "notes",
+    "params",
+    "plan",
+    "problems",
+    "row_ends",
+    "space",
+]

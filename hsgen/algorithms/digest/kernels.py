@@ -1,0 +1,45 @@
+"""The kernels of a digest: clear the report, digest the elements, hash what lies behind them."""
+
+from __future__ import annotations
+
+from hsgen.algorithms.buffers import SOURCE
+from hsgen.algorithms.digest.params import Params
+from hsgen.core.spec import Array, Buffer, Kernel
+
+REPORT = Buffer(name="report", type="word")
+VALUES = Buffer(name="values_in", type="word", read_only=True)
+
+SUMS = 6
+"""The words of a report that a digest sums up: two hashes of two words, and two counts."""
+BEYOND, COUNT, WORDS = 6, 7, 8
+"""The words of a report that are told besides, and how many there are in all."""
+SEEDS = (0x9E3779B9, 0x7F4A7C15)
+"""What the two hashes begin with, so that an element of zeros does not vanish."""
+
+
+def _kernel(p: Params, name: str, summary: str, buffers: tuple[Buffer, ...], sums: int = 0) -> Kernel:
+    return Kernel(
+        name=name,
+        template=f"check/{name}",
+        summary=summary,
+        work_group=p.work_group,
+        buffers=buffers,
+        arrays=(Array(name="sums", type="word", count=sums),) if sums else (),
+        algorithm="check",
+        params=p,
+    )
+
+
+def kernels(p: Params) -> tuple[Kernel, ...]:
+    """Return every kernel, in the order in which they run."""
+    reads = (SOURCE, *([VALUES] if p.reads else []), REPORT)
+    return (
+        _kernel(p, "blank", "clear the report", (REPORT,)),
+        _kernel(p, "digest", "hash elements in any order, and count what is out of order", reads, SUMS),
+        _kernel(p, "beyond", "hash the elements behind the array with their places", reads, 1),
+    )
+
+
+def context(p: Params) -> dict[str, object]:
+    """Return what the templates need besides the kernel and the parameters."""
+    return {"sums_count": SUMS, "beyond_at": BEYOND, "count_at": COUNT, "report_words": WORDS, "seeds": SEEDS}

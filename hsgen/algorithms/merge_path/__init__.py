@@ -1,0 +1,31 @@
+"""Merging two sorted arrays by merge paths: every lane works out which keys its part of the result comes from.
+
+The output is cut at diagonals of the matrix of all pairs of keys; where the path of the merge crosses a diagonal, a
+binary search finds (Green, McColl and Bader, "GPU Merge Path", 2012; Odeh et al., "Merge Path - Parallel Merging Made
+Simple", 2012).  Stable: equal keys of the first array come before those of the second.
+"""
+
+from hsgen.algorithms.implicit import FIELDS, space
+from hsgen.algorithms.merge_path.constraints import alone, problems
+from hsgen.algorithms.merge_path.kernels import context, kernels
+from hsgen.algorithms.merge_path.params import Params, block, notes, params
+from hsgen.algorithms.merge_path.plan import edges, moved, plan, row_ends
+from hsgen.algorithms.merge_path.specialize import formed
+
+__all__ = [
+    "FIELDS",
+    "Params",
+    "alone",
+    "block",
+    "context",
+    "edges",
+    "formed",
+    "kernels",
+    "moved",
+    "notes",
+    "params",
+    "plan",
+    "problems",
+    "row_ends",
+    "space",
+]

@@ -1,0 +1,216 @@
+"""A merge by paths in numpy: it plays the plan, launch by launch, and checks every access.
+
+Keys are compared in the order of their type.  What is read must lie inside its array and, in scratch, have been
+written; what is written, to the destination and in local memory, is written once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hsgen.algorithms.merge_path.kernels import PARTS, SPLITS
+from hsgen.algorithms.merge_path.params import Params
+from hsgen.core.interpreter import PLAIN, Options, launches
+from hsgen.core.spec import Sort
+from hsgen.operations import oracle
+
+Keys = NDArray[np.unsignedinteger]
+
+
+class Fault(AssertionError):
+    """A kernel did what no kernel may do."""
+
+
+def _demand(holds: bool, what: str) -> None:
+    if not holds:
+        raise Fault(what)
+
+
+class _Read:
+    """An array that is only read; keys as unsigned numbers in the order of theirs."""
+
+    def __init__(self, keys: Keys) -> None:
+        self._keys = [int(k) for k in keys]
+
+    def __getitem__(self, i: int) -> int:
+        _demand(0 <= i < len(self._keys), f"slot {i} of {len(self._keys)} is read")
+        return self._keys[i]
+
+
+class _Write:
+    """Slots that are written once each."""
+
+    def __init__(self, count: int) -> None:
+        self.slots = [-1] * count
+
+    def __setitem__(self, i: int, x: int) -> None:
+        _demand(0 <= i < len(self.slots), f"slot {i} of {len(self.slots)} is written")
+        _demand(self.slots[i] < 0, f"slot {i} is written twice")
+        self.slots[i] = x
+
+    def __getitem__(self, i: int) -> int:
+        _demand(0 <= i < len(self.slots) and self.slots[i] >= 0, f"slot {i} is read, and was never written")
+        return self.slots[i]
+
+
+def search(a: _Read | _Write, b: _Read | _Write, d: int, low: int, high: int, behind: int = 0) -> int:
+    """Return how many of the first `d` keys come from the first array; the second begins `behind` slots into `b`."""
+    while low < high:
+        middle = (low + high) // 2
+        if b[behind + d - 1 - middle] < a[middle]:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+class _Merge:
+    """One call: the two arrays, scratch, and where each key of the output comes from (of both arrays in a row)."""
+
+    def __init__(self, sort: Sort, a: Keys, b: Keys, how: Options) -> None:
+        p = sort.parts[0].params
+        assert isinstance(p, Params)
+        self.p, self.parts, self.rest, self.n = p, len(a), len(b), len(a) + len(b)
+        self.a, self.b = (_Read(oracle.ordered(x, how.kind, descending=how.descending)) for x in (a, b))
+        self.words = _Write(SPLITS + 1 + -(-self.n // p.tile))
+        self.out = _Write(self.n)
+
+    def begin(self, argument: int, groups: int) -> None:
+        """Keep the count of the first array."""
+        self.words[PARTS] = argument
+
+    def cut(self, d: int) -> int:
+        """A binary search over both arrays whole."""
+        noted = not self.p.noted or self.words[PARTS] == self.parts
+        _demand(noted, "the count of the first array is another one")
+        return search(self.a, self.b, d, max(0, d - self.rest), min(d, self.parts))
+
+    def split(self, argument: int, groups: int) -> None:
+        """Find where tiles begin."""
+        if not self.p.noted:
+            _demand(argument == self.parts, "the count of the first array is another one")
+        tiles = -(-self.n // self.p.tile)
+        for tile in range(groups * self.p.work_group):
+            if tile <= tiles:
+                self.words[SPLITS + tile] = self.cut(min(tile * self.p.tile, self.n))
+
+    def merge(self, argument: int, groups: int) -> None:
+        """Merge the tiles of all work-groups."""
+        for group in range(groups):
+            if self.p.walks:
+                for lane in range(self.p.work_group):
+                    self.walk((group * self.p.work_group + lane) * self.p.own)
+            else:
+                self.tile(group)
+
+    def tile(self, group: int) -> None:
+        """Merge a tile in local memory, by slots of it."""
+        p, begin = self.p, group * self.p.tile
+        if begin >= self.n:
+            return
+        count = min(p.tile, self.n - begin)
+        first = self.words[SPLITS + group]
+        mine = min(max(self.words[SPLITS + 1 + group] - first, 0), count)
+        behind = begin - first - mine
+        tile = _Write(p.tile)
+        for k in range(count):
+            tile[k] = self.a[first + k] if k < mine else self.b[behind + k]
+        slots = _Write(p.tile)
+        for lane in range(p.work_group):
+            d = min(lane * p.items, count)
+            a = search(tile, tile, d, max(0, d - (count - mine)), min(d, mine), mine)
+            b = mine + d - a
+            for i in range(p.items):
+                one = a < mine and (b >= count or tile[b] >= tile[a])
+                slots[lane * p.items + i] = a if one else b
+                a, b = a + one, b + (not one)
+        for k in range(count):
+            slot = slots[k]
+            self.out[begin + k] = first + slot if slot < mine else self.parts + behind + slot
+
+    def walk(self, begin: int) -> None:
+        """Merge what a lane that walks alone does, in chains side by side."""
+        p, end = self.p, min(begin + self.p.own, self.n)
+        if begin >= self.n:
+            return
+        first = self.cut(begin)
+        last = min(max(self.cut(end), first), first + end - begin)
+        if last in (first, first + end - begin):
+            for i in range(end - begin):
+                self.out[begin + i] = first + i if first != last else self.parts + begin - first + i
+            return
+        row = p.row or 1
+        length, at = (end - begin) // (p.chains * row) * row, [first]
+        for c in range(1, p.chains):
+            d = begin + c * length
+            low, high = max(d - (end - last), at[-1]), min(last, d - (begin - first), at[-1] + length)
+            at.append(search(self.a, self.b, d, low, high))
+        if p.row:
+            self.rows(begin, end, length, at)
+            return
+        inside = at[-1] + length <= self.parts and begin + p.chains * length - at[-1] <= self.rest
+        for i in range(length):
+            at = [self.step(begin + c * length + i, a, last, end, inside=inside) for c, a in enumerate(at)]
+        for d in range(begin + p.chains * length, end):
+            at[-1] = self.step(d, at[-1], last, end, inside=False)
+
+    def rows(self, begin: int, end: int, length: int, at: list[int]) -> None:
+        """Merge in chains by rows: side by side while all read whole rows, then one after the other."""
+        p, i = self.p, begin
+        while i < begin + length and all(
+            a + p.row <= self.parts and i + c * length - a + p.row <= self.rest for c, a in enumerate(at)
+        ):
+            at = [self.row(i + c * length, a, end) for c, a in enumerate(at)]
+            i += p.row
+        for c, a in enumerate(at):
+            to = begin + (c + 1) * length if c < p.chains - 1 else end
+            for d in range(i + c * length, to, p.row):
+                a = self.row(d, a, to)
+
+    def row(self, d: int, a: int, to: int) -> int:
+        """Write the row from key d of the output on, up to `to`; return how many come from the first array so far."""
+        row, b, greatest = self.p.row, d - a, 2**self.p.key.bits - 1
+        one = [self.a[k] if k < self.parts else greatest for k in range(a, a + row)]
+        two = [self.b[k] if k < self.rest else greatest for k in range(b, b + row)]
+        taken = min(sum(1 for x, y in zip(one, reversed(two), strict=True) if x <= y), self.parts - a)
+        keys = [(self.a[k], k) for k in range(a, a + taken)]
+        keys += [(self.b[k], self.parts + k) for k in range(b, min(b + row - taken, self.rest))]
+        sources = [k for _, k in sorted(keys)] + [0] * row  # there are enough if the arrays are in order
+        for k in range(d, min(d + row, to)):
+            self.out[k] = sources[k - d]
+        return a + taken
+
+    def step(self, d: int, a: int, last: int, end: int, *, inside: bool) -> int:
+        """Write key `d` of the output; return how many come from the first array so far."""
+        b = d - a
+        if inside:
+            one = self.b[b] >= self.a[a]
+        else:
+            x, y = self.a[min(a, last - 1)], self.b[min(b, end - last - 1)]
+            one = b >= end - last or (a < last and y >= x)
+        self.out[d] = a if one else self.parts + b
+        return a + one
+
+
+def sources(sort: Sort, a: Keys, b: Keys, *, how: Options = PLAIN, limit: int = 2**32 - 1) -> list[int]:
+    """Return for each key of the merge of `a` and `b` which of both arrays in a row it is.
+
+    `limit` is the device's greatest grid in one dimension; groups beyond the work are played as well.
+
+    Raises:
+        Fault: a kernel touches a slot that it may not touch, or leaves one out.
+    """
+    played = _Merge(sort, a, b, how)
+    for launch in _launches(sort, len(a), len(b), how, limit):
+        getattr(played, launch[0])(*launch[1:])
+    _demand(min(played.out.slots, default=0) >= 0, "a slot was never written")
+    return played.out.slots
+
+
+def _launches(sort: Sort, parts: int, rest: int, how: Options, limit: int) -> Iterator[tuple[str, int, int]]:
+    told = Options(kind=how.kind, descending=how.descending, parts=parts)
+    for launch in launches(sort.plan, parts + rest, limit, in_place=False, how=told):
+        yield launch.step.kernel, launch.argument, launch.grid[0] * launch.grid[1]

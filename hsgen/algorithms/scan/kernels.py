@@ -1,0 +1,105 @@
+"""The kernels of a prefix sum: of tiles with the sums known, of the sums, and of tiles that look back."""
+
+from __future__ import annotations
+
+from hsgen.algorithms.buffers import DESTINATION, SOURCE
+from hsgen.algorithms.scan import words
+from hsgen.algorithms.scan.params import Params
+from hsgen.core.spec import Array, Buffer, Kernel
+
+SUMS, WORDS = Buffer(name="sums"), Buffer(name="words", type="word")
+
+
+def _keys(name: str, count: int) -> Array:
+    return Array(name=name, type="key", count=count)
+
+
+def _kernel(
+    p: Params, name: str, summary: str, buffers: tuple[Buffer, ...], arrays: tuple[Array, ...] = (), lanes: int = 0
+) -> Kernel:
+    """A kernel; what depends on how lanes hold rows has a template for lanes that walk alone."""
+    alone = p.serial and name not in ("spine", "begin", "settle")
+    return Kernel(
+        name=name,
+        template=f"scan/{'serial_' if alone else ''}{name}",
+        summary=summary,
+        work_group=lanes or p.work_group,
+        buffers=buffers,
+        arrays=arrays,
+        algorithm="scan",
+        params=p,
+    )
+
+
+def _tiling(p: Params) -> tuple[Array, ...]:
+    """What scanning a tile needs in local memory."""
+    if p.serial:
+        return ()
+    return _keys("tile", p.work_group * p.pitch), _keys("bases", p.columns)
+
+
+def single(p: Params) -> Kernel:
+    """Return the kernel that does what one work-group can alone."""
+    return _kernel(p, "single", f"sum up to {p.tile} rows in one work-group", (SOURCE, DESTINATION), _tiling(p))
+
+
+def reduce(p: Params) -> Kernel:
+    """Return the kernel that sums the rows of each work-group."""
+    arrays = () if p.serial else (_keys("part", p.work_group),)
+    return _kernel(p, "reduce", "sum the rows of a work-group", (SOURCE, SUMS), arrays)
+
+
+def spine(p: Params) -> Kernel:
+    """Return the kernel that turns the sums of work-groups into what precedes them."""
+    return _kernel(p, "spine", "scan the sums of all work-groups", (SUMS,), (_keys("part", p.spine),), p.spine)
+
+
+def scan(p: Params) -> Kernel:
+    """Return the kernel that scans the tiles of each work-group, one after the other."""
+    return _kernel(p, "scan", "scan the rows of a work-group", (SOURCE, DESTINATION, SUMS), _tiling(p))
+
+
+def begin(p: Params) -> Kernel:
+    """Return the kernel that clears the states of tiles."""
+    return _kernel(p, "begin", "clear the ticket and the states of tiles", (WORDS,))
+
+
+def lookback(p: Params) -> Kernel:
+    """Return the kernel that does it all: sum a tile, look back for what precedes it, store."""
+    seen = (
+        _keys("seen", p.window * p.columns),
+        Array(name="marks", type="word", count=p.window * p.columns),
+        Array(name="late", type="word", count=4),
+    )
+    arrays = () if p.serial else (*_tiling(p), *seen)
+    return _kernel(p, "lookback", "scan a tile, look back, store", (SOURCE, DESTINATION, WORDS), arrays)
+
+
+def settle(p: Params) -> Kernel:
+    """Return the kernel that finds what precedes the tiles that gave up."""
+    arrays = (_keys("part", p.spine), Array(name="marks", type="word", count=p.spine))
+    return _kernel(p, "settle", "find the sums before tiles that gave up", (WORDS,), arrays, p.spine)
+
+
+def apply(p: Params) -> Kernel:
+    """Return the kernel that does the tiles that gave up."""
+    return _kernel(p, "apply", "scan the tiles that gave up", (SOURCE, DESTINATION, WORDS), _tiling(p))
+
+
+def kernels(p: Params) -> tuple[Kernel, ...]:
+    """Return every kernel, in the order in which they run."""
+    if p.looks:
+        return single(p), begin(p), lookback(p), *(() if p.endless else (settle(p), apply(p)))
+    return (single(p), reduce(p), *(() if p.serial else (spine(p),)), scan(p))
+
+
+def context(p: Params) -> dict[str, object]:
+    """Return what the templates need besides the kernel and the parameters."""
+    return {
+        "failed": words.FAILED,
+        "ticket": words.TICKET,
+        "states": words.STATES,
+        "counted": f"{words.COUNTED}u",
+        "summed": f"{words.SUMMED}u",
+        "open": f"{words.OPEN}u",
+    }

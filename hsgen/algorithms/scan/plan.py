@@ -1,0 +1,75 @@
+"""The launch schedule of a prefix sum, as plan rows."""
+
+from __future__ import annotations
+
+from hsgen.algorithms.scan.kernels import kernels
+from hsgen.algorithms.scan.params import Params
+from hsgen.algorithms.scan.words import SCRATCH, outcome, scratch
+from hsgen.core.spec import UNCAPPED, Binding, Plan, Step
+
+_BOUND = {
+    "source": Binding(role="source"),
+    "destination": Binding(role="destination"),
+    "sums": SCRATCH,
+    "words": SCRATCH,
+}
+
+
+def plan(p: Params) -> Plan:
+    """Return the whole sum: one launch for a tile, else all the others.
+
+    The two steps behind a look-back that may give up end at once where it did not.
+    """
+    caps = {"single": 1, "spine": 1, "settle": 1, "lookback": UNCAPPED}
+    steps = []
+    for kernel in kernels(p):
+        few = kernel.name == "single"
+        steps.append(
+            Step(
+                kernel=kernel.name,
+                bindings=tuple(_BOUND[b.name] for b in kernel.buffers),
+                argument=0,
+                min_n=0 if few else p.tile,
+                max_n=p.tile if few else p.max_n,
+                x="n",
+                add=p.tile - 1,
+                div=p.tile,
+                mul=1,
+                cap=caps.get(kernel.name, p.groups),
+            )
+        )
+    return Plan(steps=tuple(steps), max_n=p.max_n, scratch=scratch(p), outcome=outcome(p))
+
+
+def moved(p: Params, step: Step, n: int) -> int:
+    """Return the bytes that a launch of `step` for `n` rows reads and writes where no look-back gives up.
+
+    What a lane that looks back reads for the second time comes from its cache, and counts as nothing.
+    """
+    tiles = -(-n // p.tile)
+    rows = n * p.columns * p.key.bytes
+    sums = min(tiles, p.groups) * p.columns * p.key.bytes
+    states = 4 * tiles * p.columns * p.pieces
+    return {
+        "single": 2 * rows,
+        "reduce": rows + sums,
+        "spine": 2 * sums,
+        "scan": 2 * rows + sums,
+        "begin": states,
+        "lookback": 2 * rows + 3 * states,  # a state is written twice and read once, at least
+    }.get(step.kernel, 0)
+
+
+def edges(p: Params, greatest: int) -> list[int]:
+    """Return the counts up to `greatest` at which the sum changes its way: tiles, and the cap of work-groups."""
+    found = {0, 1, greatest, *range(0, min(4 * p.tile, greatest) + 1, p.tile)}
+    found.update((p.groups * p.tile, p.groups * p.tile + p.tile, 2 * p.groups * p.tile, p.window * p.tile))
+    return sorted(n for n in found if n <= greatest)
+
+
+def row_ends(p: Params, greatest: int) -> list[int]:
+    """Return counts up to `greatest` that end in each row of lanes of a tile: there its guard matters for some."""
+    if p.serial:
+        return []
+    ends = {(row * p.work_group + p.work_group // 2) // p.columns for row in range(p.items * p.columns)}
+    return [n for n in sorted({e + base for e in ends for base in (0, p.tile)}) if n <= greatest]

@@ -1,0 +1,31 @@
+"""Segmented sorts: every segment of an array sorted by itself, stable, in a number of launches that no key decides.
+
+Segments are sifted by their length: short ones are sorted together on chip, by their keys and then by the number of
+their segment; longer ones each by a work-group; those that no work-group holds a digit at a time, by counts of tiles
+that are scanned segment by segment.  The device lists them; no host reads anything.  Lanes that walk alone (CPUs) sort
+short segments by networks, or where values move along compare their keys with each other.  Tiles are ranked as by the
+target's radix sort (`hsgen.algorithms.radix`).
+"""
+
+from hsgen.algorithms.implicit import FIELDS, alone, problems, space
+from hsgen.algorithms.segmented.kernels import context, kernels
+from hsgen.algorithms.segmented.params import Params, block, formed, notes, params
+from hsgen.algorithms.segmented.plan import edges, moved, plan, row_ends
+
+__all__ = [
+    "FIELDS",
+    "Params",
+    "alone",
+    "block",
+    "context",
+    "edges",
+    "formed",
+    "kernels",
+    "moved",
+    "notes",
+    "params",
+    "plan",
+    "problems",
+    "row_ends",
+    "space",
+]

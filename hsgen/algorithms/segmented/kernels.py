@@ -1,0 +1,142 @@
+"""The kernels of a segmented sort."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hsgen.algorithms.buffers import DESTINATION, SOURCE, VALUES_IN, VALUES_OUT, VALUES_TMP
+from hsgen.algorithms.radix import Params as Radix
+from hsgen.algorithms.radix.kernels import counters, flag_words, rank_arrays
+from hsgen.algorithms.segmented import words
+from hsgen.algorithms.segmented.params import Params
+from hsgen.core import networks
+from hsgen.core.spec import Array, Buffer, Kernel
+
+OFFSETS = Buffer(name="offsets", type="word", read_only=True)
+OTHER, WORDS = Buffer(name="other"), Buffer(name="words", type="word")
+KEYS = (SOURCE, DESTINATION, OTHER)
+
+
+def _array(name: str, count: int) -> Array:
+    return Array(name=name, type="word", count=count)
+
+
+def _kernel(
+    p: Params, name: str, summary: str, buffers: tuple[Buffer, ...], arrays: tuple[Array, ...] = (), lanes: int = 0
+) -> Kernel:
+    """A kernel; what depends on how lanes hold keys has a template for lanes that walk alone."""
+    walks = p.serial and name not in ("begin", "sift", "copy")
+    return Kernel(
+        name=name,
+        template=f"segments/{'serial_' if walks else ''}{name}",
+        summary=summary,
+        work_group=lanes or p.rank.work_group,
+        buffers=buffers,
+        arrays=arrays,
+        algorithm="segments",
+        params=p,
+    )
+
+
+def _ranking(kernel: Kernel, shape: Radix) -> Kernel:
+    """A kernel whose lanes rank keys by a shape.  They are to have registers for 512 lanes a core at least: left to
+    themselves, some compilers spill a few for more."""
+    resident = max(1, 512 // shape.work_group)
+    return replace(kernel, subgroup=shape.subgroup, ballot=shape.ranker == "ballot", resident=resident)
+
+
+def _valued(p: Params, *more: Buffer) -> tuple[Buffer, ...]:
+    """The buffers of values, as far as they are read and written, and those given besides."""
+    if not p.form.value_bytes:
+        return ()
+    return (*([] if p.form.index else [VALUES_IN]), VALUES_OUT, *more)
+
+
+def begin(p: Params) -> Kernel:
+    """Return the kernel that notes the number of segments, clears counts, and without segments checks the offset."""
+    return _kernel(p, "begin", "note the number of segments, clear counts", (OFFSETS, WORDS), lanes=1)
+
+
+def sift(p: Params) -> Kernel:
+    """Return the kernel that checks the offsets and lists the longer segments."""
+    return _kernel(p, "sift", "check offsets, list longer segments", (OFFSETS, WORDS), lanes=p.wave)
+
+
+def windows(p: Params) -> Kernel:
+    """Return the kernel that sorts short segments."""
+    what = f"sort segments of up to {p.small} keys"
+    keys = (SOURCE, DESTINATION)
+    if p.serial:
+        buffers = (*keys, *_valued(p, VALUES_TMP), OFFSETS, WORDS)
+        if not p.networks:
+            rows = (Array(name="tile", type="key", count=p.window + p.small + 4 * p.wave),)
+            return _kernel(p, "windows", what, buffers, rows, p.wave)
+        listed = (_array("listed", p.window // (p.wave + 1) + 1), _array("sizes", p.levels), _array("starts", p.levels))
+        keys_held = Array(name="held", type="key", count=p.window + p.small)
+        columns = (Array(name="tile", type="key", count=p.small * p.wave), keys_held, *listed)
+        return replace(_kernel(p, "windows", what, buffers, columns, p.wave), template="segments/serial_columns")
+    marks = -(-p.tile // 32)
+    arrays = (*rank_arrays(p.chip), _array("marks", marks), _array("prior", marks), _array("ends", 3))
+    return _ranking(_kernel(p, "windows", what, (*keys, *_valued(p), OFFSETS, WORDS), arrays), p.chip)
+
+
+def alone(p: Params) -> Kernel:
+    """Return the kernel whose work-groups sort a segment each."""
+    what = f"sort segments of {p.small + 1} to {p.tile} keys"
+    if p.serial:
+        arrays = (_array("counts", counters(p.rank)),)
+        return _kernel(p, "alone", what, (*KEYS, *_valued(p, VALUES_TMP), OFFSETS, WORDS), arrays)
+    shape = chip(p)
+    made = _kernel(p, "alone", what, (SOURCE, DESTINATION, *_valued(p), OFFSETS, WORDS), rank_arrays(shape))
+    return _ranking(made, shape)
+
+
+def chip(p: Params) -> Radix:
+    """Return the shape by which one segment is sorted on chip: keys alone need not know where they came from."""
+    return replace(p.chip, form=p.form)
+
+
+def count(p: Params) -> Kernel:
+    """Return the kernel that counts the digits of columns."""
+    arrays = (_array("counts", counters(p.rank)),)
+    return _kernel(p, "count", "count the digits of long segments", (*KEYS, WORDS), arrays)
+
+
+def rows(p: Params) -> Kernel:
+    """Return the kernel that scans counts, segment by segment."""
+    sums = () if p.serial else (_array("sums", p.rank.work_group),)
+    return _kernel(p, "rows", "scan the counts of long segments", (WORDS,), sums)
+
+
+def scatter(p: Params) -> Kernel:
+    """Return the kernel that brings the keys of columns to their places."""
+    buffers = (*KEYS, *_valued(p, VALUES_TMP), WORDS)
+    what = "store the keys of long segments at their places"
+    if p.serial:
+        return _kernel(p, "scatter", what, buffers, (_array("counts", p.rank.radix),))
+    arrays = (*rank_arrays(p.rank), _array("bases", p.rank.radix))
+    return _ranking(_kernel(p, "scatter", what, buffers, arrays), p.rank)
+
+
+def copy(p: Params) -> Kernel:
+    """Return the kernel that brings long segments to the destination after an odd number of passes in place."""
+    return _kernel(p, "copy", "copy long segments to the destination", (*KEYS, *_valued(p, VALUES_TMP), WORDS))
+
+
+def kernels(p: Params) -> tuple[Kernel, ...]:
+    """Return every kernel, in the order in which they run."""
+    made = (begin(p), sift(p), windows(p), alone(p), count(p), rows(p), scatter(p))
+    return (*made, *([copy(p)] if len(p.rank.digits) % 2 else []))
+
+
+def context(p: Params) -> dict[str, object]:
+    """Return what the templates need besides the kernel and the parameters."""
+    return {
+        "w": words,
+        "lay": words.layout(p),
+        "r": p.rank,
+        "solo": chip(p),
+        "sorting": networks.sorting(p.wave),
+        "halves": networks.halves(p.wave),
+        "flag_words": flag_words(p.rank),
+    }

@@ -1,0 +1,267 @@
+"""A model of the kernels of segmented sorts in numpy: proves that a plan sorts, without a device.
+
+Kernels are played one launch after the other on the words that they have in scratch on a device, at the same places.
+What runs inside a tile is not modelled: its order is taken from a stable sort.  Lists are drawn in any order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hsgen.algorithms.segmented.kernels import kernels
+from hsgen.algorithms.segmented.params import Params
+from hsgen.algorithms.segmented.plan import sifted
+from hsgen.algorithms.segmented.words import COLUMNS, HEAD, HUGES, LARGES, MEDIUMS, PARTS, STATUS, WHERE, layout
+from hsgen.core.interpreter import PLAIN, Launch, Options, launches
+from hsgen.core.spec import DIRECT, ROWS, Plan
+from hsgen.operations import oracle
+
+Keys = NDArray[np.unsignedinteger]
+Places = NDArray[np.int64]
+_ROLES = {"source": "source", "destination": "destination", "values_in": "values", "values_out": "values_out"}
+
+
+class Fault(Exception):
+    """A kernel does what it may not do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The destination, the places that its keys had (-1 where nothing was stored), and whether offsets were refused."""
+
+    keys: Keys
+    places: Places
+    refused: bool
+
+
+class _Play:
+    """A call: its buffers by the numbers that kernels use (0 source, 1 destination, 2 scratch), each of the places that
+    its keys had, and the words in scratch."""
+
+    def __init__(
+        self, p: Params, keys: Keys, offsets: NDArray[np.int64] | None, how: Options, rng: np.random.Generator
+    ) -> None:
+        self.p, self.n, self.rng = p, len(keys), rng
+        self.by = oracle.ordered(keys, how.kind, descending=how.descending)
+        self.offsets, self.lay = offsets, layout(p)
+        self.units = -(-self.n // p.tile)
+        self.words = np.full(HEAD + self.units * self.lay.size, 0xA5A5A5, np.int64)
+        self.buffers: list[Places] = [np.arange(self.n), np.full(self.n, -1), np.full(self.n, -1)]
+
+    def bounds(self, at: Launch) -> NDArray[np.int64]:
+        """Where segments begin, and the last one ends."""
+        parts = int(self.words[PARTS])
+        if at.argument & ROWS:
+            return np.arange(parts + 1) * (self.n // parts if parts else 0)
+        assert self.offsets is not None
+        return self.offsets[: parts + 1]
+
+    def part(self, name: str) -> int:
+        """Where a part of the words begins."""
+        return HEAD + self.units * int(getattr(self.lay, name))
+
+    def store(self, to: int, places: Places, entries: Places, stored: NDArray[np.bool_]) -> None:
+        """Store what had `entries` places; a launch stores to no place twice, and nothing where it was."""
+        if to == 0 or stored[places].any() or len(np.unique(places)) != len(places):
+            raise Fault("a kernel stores twice, or to the source")
+        stored[places] = True
+        self.buffers[to][places] = entries
+
+    def sorted(self, from_: int, begin: int, end: int) -> Places:
+        """The entries of a segment in a buffer in order."""
+        entries = self.buffers[from_][begin:end]
+        if (entries < 0).any():
+            raise Fault("a kernel reads what was never stored")
+        return entries[np.argsort(self.by[entries], kind="stable")]
+
+    def records(self) -> Iterator[tuple[int, int, int, int, int, int]]:
+        """The long segments: record, begin, end, first column, keys of a column, columns."""
+        few, many = int(self.words[LARGES]), int(self.words[HUGES])
+        for record in [*range(few), *(self.units - 1 - j for j in range(many))]:
+            note = self.part("records") + 4 * record
+            begin, end, base, wide = (int(x) for x in self.words[note : note + 4])
+            yield record, begin, end, base, wide, -(-(end - begin) // wide)
+
+    def columns(self) -> Iterator[tuple[int, slice, int, int]]:
+        """The columns: record, keys, index of the first digit's count, and from one digit's to the next."""
+        all_, found = int(self.words[COLUMNS]), {r[0]: r for r in self.records()}
+        for c in range(all_):
+            record, first, end, base, wide, columns = found[int(self.words[self.part("owners") + c])]
+            begin = first + (c - base) * wide
+            yield (
+                record,
+                slice(begin, min(begin + wide, end)),
+                self.part("table") + base * self.p.rank.radix + c - base,
+                columns,
+            )
+
+
+def _begin(m: _Play, at: Launch) -> None:
+    m.words[:HEAD] = 0
+    m.words[PARTS] = at.argument
+    if at.argument == 0 and m.offsets is not None and m.offsets[0] > m.n:
+        m.words[STATUS] = 1
+
+
+def _sift(m: _Play, at: Launch) -> None:
+    bounds, p = m.bounds(at), m.p
+    if at.groups * sifted(p) < len(bounds) - 1:
+        raise Fault("not all segments are sifted")
+    for s in m.rng.permutation(len(bounds) - 1):
+        begin, end = int(bounds[s]), int(bounds[s + 1])
+        if begin > end or end > m.n:
+            m.words[STATUS] = 1
+        elif end - begin > p.tile:
+            _record(m, begin, end)
+        elif end - begin > p.small:
+            place = int(m.words[MEDIUMS])
+            m.words[MEDIUMS] += 1
+            if place < m.units * p.mediums:
+                m.words[m.part("mediums") + place] = s
+            elif not m.words[STATUS]:
+                m.words[STATUS] = 2  # a fault, unless offsets cannot be
+
+
+def _record(m: _Play, begin: int, end: int) -> None:
+    p = m.p
+    chunks = -(-(end - begin) // p.chunk)
+    wide = -(-chunks // p.most_columns) * p.chunk
+    columns, base = -(-(end - begin) // wide), int(m.words[COLUMNS])
+    huge = columns > p.few
+    m.words[COLUMNS] += columns
+    place = m.units - 1 - int(m.words[HUGES]) if huge else int(m.words[LARGES])
+    m.words[HUGES if huge else LARGES] += 1
+    if 0 <= place < m.units and base + columns <= 2 * m.units:
+        note = m.part("records") + 4 * place
+        m.words[note : note + 4] = begin, end, base, wide
+        m.words[m.part("owners") + base : m.part("owners") + base + columns] = place
+    elif not m.words[STATUS]:
+        m.words[STATUS] = 2
+
+
+def _windows(m: _Play, at: Launch) -> None:
+    bounds, p, stored = m.bounds(at), m.p, np.zeros(m.n, np.bool_)
+    if at.groups * p.window < m.n:
+        raise Fault("not all keys are in a window")
+    for low in range(0, m.n, p.window):
+        a, b = (int(x) for x in np.searchsorted(bounds[:-1], [low, low + p.window]))
+        outside = np.arange(low, min(low + p.window, m.n))
+        outside = outside[(outside < bounds[0]) | (outside >= bounds[-1])]
+        if at.argument & DIRECT:
+            m.store(1, outside, outside, stored)
+        if a < b and bounds[b] - bounds[b - 1] > p.small:
+            b -= 1
+        if a < b and not p.serial and bounds[b] - bounds[a] > p.tile:
+            raise Fault("a tile is too small for a window")
+        for begin, end in zip(bounds[a:b], bounds[a + 1 : b + 1], strict=True):
+            if end - begin <= p.small:
+                m.store(1, np.arange(begin, end), m.sorted(0, begin, end), stored)
+            elif not p.serial:
+                raise Fault("a segment that is not short lies between short ones")
+
+
+def _alone(m: _Play, at: Launch) -> None:
+    bounds, stored = m.bounds(at), np.zeros(m.n, np.bool_)
+    if m.p.apart and at.groups < m.words[MEDIUMS]:
+        raise Fault("not all listed segments have a work-group")
+    for s in m.words[m.part("mediums") :][: int(m.words[MEDIUMS])]:
+        begin, end = int(bounds[s]), int(bounds[s + 1])
+        m.store(1, np.arange(begin, end), m.sorted(0, begin, end), stored)
+
+
+def _digits(m: _Play, at: Launch, entries: Places) -> NDArray[np.int64]:
+    shift, mask = at.argument >> 8 & 255, (1 << (at.argument >> 16 & 15)) - 1
+    return ((m.by[entries] >> m.by.dtype.type(shift)).astype(np.uint64) & np.uint64(mask)).astype(np.int64)
+
+
+def _place(m: _Play, at: Launch) -> int:
+    number, first = at.argument & 255, int(m.words[WHERE])
+    return 0 if number == 0 else first if number % 2 else 3 - first
+
+
+def _count(m: _Play, at: Launch) -> None:
+    radix, from_ = m.p.rank.radix, m.buffers[_place(m, at)]
+    for _, mine, first, step in m.columns():
+        m.words[first : first + radix * step : step] = np.bincount(_digits(m, at, from_[mine]), minlength=radix)
+
+
+def _rows(m: _Play, at: Launch) -> None:
+    radix = m.p.rank.radix
+    for record, _, _, base, _, columns in m.records():
+        table = m.words[m.part("table") + base * radix :][: radix * columns].reshape(radix, columns)
+        totals = table.sum(axis=1)
+        m.words[m.part("totals") + record * radix :][:radix] = totals
+        starts = (np.cumsum(totals) - totals)[:, None] if m.p.serial else 0
+        table[:] = np.cumsum(table, axis=1) - table + starts
+
+
+def _scatter(m: _Play, at: Launch) -> None:
+    radix, from_, stored = m.p.rank.radix, _place(m, at), np.zeros(m.n, np.bool_)
+    to = 3 - from_ if from_ else 1 if at.argument & DIRECT else 2
+    if at.argument & 255 == 0:
+        m.words[WHERE] = to
+    begins = {record: begin for record, begin, *_ in m.records()}
+    for record, mine, first, step in m.columns():
+        entries = m.buffers[from_][mine]
+        digits = _digits(m, at, entries)
+        order = np.argsort(digits, kind="stable")
+        counts = np.bincount(digits, minlength=radix)
+        totals = m.words[m.part("totals") + record * radix :][:radix]
+        bases = begins[record] + m.words[first : first + radix * step : step]
+        bases = bases + (0 if m.p.serial else np.cumsum(totals) - totals) - (np.cumsum(counts) - counts)
+        m.store(to, bases[digits[order]] + np.arange(len(entries)), entries[order], stored)
+
+
+def _copy(m: _Play, at: Launch) -> None:
+    stored = np.zeros(m.n, np.bool_)
+    for _, mine, *_ in m.columns():
+        m.store(1, np.arange(mine.start, mine.stop), m.buffers[2][mine], stored)
+
+
+PLAY: dict[str, Callable[[_Play, Launch], None]] = {
+    "begin": _begin,
+    "sift": _sift,
+    "windows": _windows,
+    "alone": _alone,
+    "count": _count,
+    "rows": _rows,
+    "scatter": _scatter,
+    "copy": _copy,
+}
+
+
+def run(
+    p: Params,
+    plan: Plan,
+    keys: Keys,
+    offsets: NDArray[np.int64] | None,
+    *,
+    in_place: bool = False,
+    how: Options = PLAIN,
+    seed: int = 0,
+) -> Result:
+    """Return what is there after the sort of the segments of `keys`, (n,), by `offsets`, (how.parts + 1,), or rows.
+
+    Raises:
+        Fault: a kernel stores what it may not store, reads what is not there, finds no room or other buffers than its
+            own, or gets too few work-groups.
+    """
+    m, made = _Play(p, keys, offsets, how, np.random.default_rng(seed)), {k.name: k for k in kernels(p)}
+    if in_place:
+        m.buffers[1] = m.buffers[0]
+    for at in launches(plan, len(keys), in_place=in_place, how=how):
+        kernel = made[at.step.kernel]
+        for buffer, binding in zip(kernel.buffers, at.step.bindings, strict=True):
+            if binding.role != {**_ROLES, "offsets": "other"}.get(buffer.name, "scratch"):
+                raise Fault(f"{kernel.name} finds something else than {buffer.name}")
+        if at.step.number < -1 or kernel.name == "sift" or m.words[STATUS] == 0:
+            PLAY[kernel.name](m, at)
+        if m.words[STATUS] == 2:
+            raise Fault("a list is too short")
+    if not in_place and not np.array_equal(m.buffers[0], np.arange(len(keys))):
+        raise Fault("the source was changed")
+    return Result(keys[m.buffers[1]], m.buffers[1], bool(len(keys) and m.words[STATUS]))

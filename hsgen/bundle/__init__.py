@@ -1,0 +1,1 @@
+"""Bundles: in memory, their manifest, and on disk."""

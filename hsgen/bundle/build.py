@@ -1,0 +1,280 @@
+"""Bundles: all files of a `generate`, built in memory.  Nothing here writes; see `hsgen.bundle.update`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from hsgen import __version__
+from hsgen.bundle.manifest import CHECK, Choice, Compiled, Entry, Manifest, digest
+from hsgen.core.errors import Usage
+from hsgen.core.keys import PLAIN, TYPES, described
+from hsgen.core.spec import Sort, pair_bytes
+from hsgen.emit import c_files, identifiers, spirv, spirv_file
+from hsgen.emit.kernels import Source, render, template_errors
+from hsgen.stages.attach import report_words
+from hsgen.system.tree import opened
+from hsgen.targets.choices import algorithm
+from hsgen.targets.target import AUTO, Target
+
+Files = dict[str, bytes]
+
+PLAN_SCHEMA = 3
+
+
+def sorts(target: Target, choice: Choice, needed: Iterable[str] = ()) -> list[Sort]:
+    """Return the sorts of `target` that `choice` names, in a fixed order.
+
+    Each algorithm is made for every width and value of the choice that it goes with: algorithms for the widths that
+    they have tables for, packed words for keys of 32 bits, prefix sums for plain elements.  The types of keys in
+    `needed` must be among what is sorted.
+
+    Raises:
+        Usage: one of the sorts is not served; an algorithm, a value or a type that is needed goes with nothing else.
+    """
+    made: dict[str, Sort] = {}
+    used: set[str] = set()
+    for label, width, value in _asked(target, choice):
+        form = PLAIN if algorithm(label) == "scan" else choice.form(value)
+        if label == CHECK:  # which takes the count from the host, and of keys that have been sorted
+            form = replace(form, counted=False, changes=False, epilogue="")
+        sort = target.default(width, form) if label == AUTO else target.sort(label, width, form)
+        made.setdefault(sort.file, sort)
+        used |= {label, width, value}
+    _refuse(target, choice, used, needed)
+    return list(made.values())
+
+
+def _refuse(target: Target, choice: Choice, used: set[str], needed: Iterable[str]) -> None:
+    """Refuse a choice in which a value, an algorithm or a type that is needed is not `used`."""
+    where, keys, labels = f"target {target.name}", ", ".join(choice.keys), ", ".join(_named(choice))
+    values = f" with value {', '.join(choice.values)}" if choice.values != ("none",) else ""
+    have = "`hsgen targets` lists what it has"
+    if all(algorithm(label) == "scan" for label in _named(choice)):
+        asked = [described(form) for form in map(choice.form, choice.values) if form != PLAIN]
+        if asked:
+            raise Usage(f"{where}: {labels} sums up plain elements alone, not {keys} {asked[0]}; name a sort")
+    if "packed" in set(choice.values) - used:
+        raise Usage(f"{where}: value packed goes with keys of 32 bits and tables of u64, not with {labels} for {keys}")
+    for label in (a for a in _named(choice) if a not in used):
+        raise Usage(f"{where}: has no {label} for {keys}{values}; {have}")
+    for key in (k for k in needed if TYPES[k].key not in used):
+        raise Usage(f"{where}: has no {labels} for {key}{values}; {have}")
+
+
+def _named(choice: Choice) -> tuple[str, ...]:
+    """The algorithms of a choice that its user thinks of: digests come along with others."""
+    return tuple(a for a in choice.algorithms if a != CHECK) or choice.algorithms
+
+
+def _asked(target: Target, choice: Choice) -> Iterator[tuple[str, str, str]]:
+    """The labels, widths and values of a choice that go with each other."""
+    # what an argsort makes is digested as the values that it is
+    made = [v for index, v in (("index", "v4"), ("index64", "v8")) if index in choice.values and v not in choice.values]
+    more = [(CHECK, width, v) for width in choice.widths for v in made if CHECK in choice.algorithms]
+    for label, width, value in (*product(choice.algorithms, choice.widths, choice.values), *more):
+        if value == "packed" and width != "u32":
+            continue
+        if algorithm(label) == "scan" and (value != "none" or width not in choice.keys):
+            continue
+        if label in (AUTO, *target.labels("u64" if value == "packed" else width), *target.derived(width)):
+            yield label, width, value
+
+
+def _form(sort: Sort) -> dict[str, Any]:
+    """What a plan says of a form: of an epilogue, the words of its report."""
+    form = asdict(sort.form)
+    del form["epilogue"]
+    if sort.form.epilogue:
+        form["epilogue"] = dict(zip(("words", "words_per_key"), report_words(sort), strict=True))
+    return form
+
+
+def plan_json(sort: Sort) -> bytes:
+    """Return the launch plan of `sort` with its kernels, as JSON text."""
+    kernels = {
+        k.name: {
+            "work_group": k.work_group,
+            "subgroup": k.subgroup,
+            "ballot": k.ballot,
+            "wide": k.wide,
+            "always": k.always,
+            "cooperative": k.cooperative,
+            "local_bytes": k.local_bytes(sort.key),
+            "buffers": [{"name": b.name, "type": b.type} for b in k.buffers],
+        }
+        for k in sort.kernels
+    }
+    rows = [_row(asdict(step)) for step in sort.plan.steps]
+    head = {
+        "schema": PLAN_SCHEMA,
+        "sort": sort.name,
+        "algorithm": sort.algorithm,
+        "kind": sort.kind,
+        "key": sort.label,
+        "key_bytes": sort.key.bytes,
+        "pair_bytes": pair_bytes(sort.key),
+        **_form(sort),
+        "value_bytes": sort.form.value_bytes,
+        "columns": sort.columns,
+        "max_n": sort.plan.max_n,
+        "first_bit": sort.plan.first_bit,
+        "bits": sort.plan.bits,
+        "scratch": asdict(sort.plan.scratch),
+        "outcome": asdict(sort.plan.outcome) if sort.plan.outcome else None,
+        "kernels": kernels,
+    }
+    text = json.dumps(head, indent=2)
+    return (text[:-2] + ',\n  "steps": [\n' + ",\n".join("    " + r for r in rows) + "\n  ]\n}\n").encode()
+
+
+def _row(step: dict[str, Any]) -> str:
+    step["bindings"] = [b["role"] if not b["per_n"] and not b["plus"] else b for b in step["bindings"]]
+    return json.dumps(step)
+
+
+def spirv_path(sort: Sort) -> str:
+    """Return where the SPIR-V of a sort lies in its bundle."""
+    return f"targets/{sort.target}/spirv/{sort.file}.c"
+
+
+def glsl_hash(sort: Sort, source: Source) -> str:
+    """Return the hash of a GLSL text as far as it means something to a compiler, of the version of Vulkan, and of the
+    kernels, some of which may have no GLSL and still have a place in the file."""
+    names = " ".join(k.name for k in sort.kernels)
+    return digest((sort.vulkan + names + spirv.body(source.text)).encode())
+
+
+Words = Callable[[Sort, Source], tuple[bytes, Compiled] | None]
+"""Where the C file with the SPIR-V of a sort comes from; None: the sort goes without."""
+
+
+@dataclass(slots=True)
+class Modules:
+    """SPIR-V for the targets of a bundle: taken over from the bundle in `folder` or compiled.
+
+    `checking` compiles again what the manifest says came from the compiler at hand, and takes over only what
+    cannot be compiled here; otherwise words whose GLSL is the same are taken over.  `missing` collects paths of
+    SPIR-V that could not be made or, while `checking`, not be compared, each with the compiler that it needs;
+    `lost` those that the bundle has today and that could neither be kept nor made; `unsound`, while `checking`, those
+    that hold something else than the modules of their GLSL.
+    """
+
+    folder: Path
+    old: Manifest | None
+    prefix: str
+    checking: bool = False
+    missing: dict[str, str] = field(default_factory=dict)
+    lost: dict[str, str] = field(default_factory=dict)
+    unsound: set[str] = field(default_factory=set)
+
+    def __call__(self, sort: Sort, source: Source) -> tuple[bytes, Compiled] | None:
+        """Return the C file of a sort's modules and where they come from.
+
+        Raises:
+            Wrong: the compiler refuses a kernel.
+        """
+        entry = self.old.targets.get(sort.target) if self.old else None
+        record = entry.spirv.get(sort.file) if entry else None
+        using = spirv.compiler()
+        again = self.checking and record is not None and using is not None and using.identity == record.compiler
+        if record and not again and (kept := self._kept(sort, source, record)) is not None:
+            if self.checking:
+                self.missing[spirv_path(sort)] = record.compiler
+            return kept, record
+        if using is None:
+            if not self.checking:
+                (self.lost if record else self.missing)[spirv_path(sort)] = "glslang or shaderc"
+            if self.checking and record:
+                self.unsound.add(spirv_path(sort))
+                return b"", record
+            return None
+        made = c_files.spirv_c(sort, spirv.compile_all(sort, source, using), using.identity, self.prefix)
+        return made, Compiled(glsl_hash(sort, source), using.identity)
+
+    def _kept(self, sort: Sort, source: Source, record: Compiled) -> bytes | None:
+        """The words that the bundle has, in a file of today, if the bundle's file is what the manifest records, holds
+        nothing but these modules, and their GLSL is still the same.
+
+        Raises:
+            Usage: a link or something else that is no file is in its place.
+        """
+        assert self.old is not None
+        if record.glsl != glsl_hash(sort, source):
+            return None
+        path = spirv_path(sort)
+        try:
+            with opened(self.folder) as tree:
+                data = tree.read(path) if tree and tree.is_file(path) else None
+        except OSError:
+            return None
+        if data is None or self.old.targets[sort.target].files.get(path) != digest(data):
+            return None
+        have = spirv_file.arrays(data)
+        names = c_files.spirv_symbols(sort, self.old.prefix)
+        if have is None or list(have) != list(names):
+            return None
+        if not all(spirv_file.sound(module, sort.vulkan) for module in have.values()):
+            return None
+        made = {module: have[name] for name, module in names.items()}
+        return c_files.spirv_c(sort, made, record.compiler, self.prefix)
+
+
+def target_files(target: Target, choice: Choice, words: Words, prefix: str) -> tuple[Files, dict[str, Compiled]]:
+    """Return every file of one target, and where the SPIR-V of its sorts comes from."""
+    files: Files = {}
+    records: dict[str, Compiled] = {}
+    sources: dict[str, list[tuple[Sort, Source]]] = {api: [] for api in choice.apis}
+    made = sorts(target, choice)
+    for sort in made:
+        name = sort.file
+        for api in choice.apis:
+            source = render(sort, api)
+            files[source.path] = source.text.encode()
+            sources[api].append((sort, source))
+            if api == "vulkan" and (found := words(sort, source)) is not None:
+                files[spirv_path(sort)], records[name] = found
+        files[f"targets/{target.name}/plans/{name}.json"] = plan_json(sort)
+    opencl = {sort.file: source for sort, source in sources.get("opencl", [])}
+    with template_errors():
+        rows = [(s, opencl.get(s.file), s.file in records) for s in made]
+        files[f"targets/{target.name}/{target.name}.c"] = c_files.target_c(target, rows, prefix)
+        if "cuda" in sources:
+            files[f"targets/{target.name}/{target.name}.cu"] = c_files.target_cu(target, sources["cuda"], prefix)
+        if "metal" in sources:
+            made_of = c_files.target_metal(target, sources["metal"], prefix)
+            files[f"targets/{target.name}/{target.name}_metal.c"] = made_of
+    return files, records
+
+
+def build(
+    parts: Mapping[str, tuple[Target, Choice]], words: Words, prefix: str, old: Manifest | None = None
+) -> tuple[Files, Manifest]:
+    """Return the files of the targets in `parts` with the common ones, and the manifest of the whole bundle.
+
+    Targets of `old` that `parts` does not name stay as the old manifest has them.
+    """
+    files: Files = {}
+    entries = dict(old.targets if old else {})
+    for name, (target, choice) in parts.items():
+        made, records = target_files(target, choice, words, prefix)
+        files.update(made)
+        entries[name] = Entry(
+            choice=choice,
+            sorts=tuple(s.file for s in sorts(target, choice)),
+            spirv=records,
+            files={path: digest(data) for path, data in made.items()},
+        )
+    named = [
+        c_files.Named(name=n, apis=e.choice.apis, sorts=e.sorts, spirv=tuple(sorted(e.spirv)))
+        for n, e in entries.items()
+    ]
+    identifiers.refuse_clashes(named)
+    with template_errors():
+        shared = c_files.common(named, prefix)
+    common = {name: digest(data) for name, data in shared.items()}
+    return {**files, **shared}, Manifest(version=__version__, prefix=prefix, common=common, targets=entries)

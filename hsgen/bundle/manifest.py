@@ -1,0 +1,228 @@
+"""The manifest of a bundle: what was generated with which options, and the hash of every file."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from hsgen.algorithms import DERIVED
+from hsgen.core.errors import Usage
+from hsgen.core.keys import FEATURES, KEYS, ORDERS, TYPES, VALUES, Form
+from hsgen.targets.target import AUTO, Target
+
+MANIFEST = "manifest.json"
+CHECK = "check"  # the algorithm of digests, which a bundle gets along with the sort for any count
+SCHEMA = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """What of a target goes into a bundle.
+
+    `keys` are types, each sorted by the kernels of its width; `values`, `orders` and `features` are names in
+    `hsgen.core.keys`.  Orders, features and types other than unsigned ones hold for all sorts of the target alike, and so
+    does the text of an `epilogue`.
+    """
+
+    keys: tuple[str, ...]
+    apis: tuple[str, ...]
+    algorithms: tuple[str, ...]
+    values: tuple[str, ...] = ("none",)
+    orders: tuple[str, ...] = ("ascending",)
+    features: tuple[str, ...] = ()
+    epilogue: str = ""
+
+    @property
+    def widths(self) -> tuple[str, ...]:
+        """The widths of the keys, each once."""
+        return tuple(k for k in KEYS if any(TYPES[t].key == k for t in self.keys))
+
+    def form(self, value: str = "none") -> Form:
+        """Return the form of the sorts with these values."""
+        return Form(
+            value=value,
+            typed="descending" in self.orders or any(TYPES[t].kind for t in self.keys),
+            ranged="range" in self.features,
+            counted="count" in self.features,
+            changes="changes" in self.features,
+            epilogue=self.epilogue,
+        )
+
+    @property
+    def record(self) -> dict[str, list[str]]:
+        """The manifest's form; an epilogue is there whole, line by line, so that a bundle can be made again."""
+        more = {"epilogue": self.epilogue.splitlines()} if self.epilogue else {}
+        return {
+            "keys": list(self.keys),
+            "apis": list(self.apis),
+            "algorithms": list(self.algorithms),
+            "values": list(self.values),
+            "orders": list(self.orders),
+            "features": list(self.features),
+            **more,
+        }
+
+
+def offered(target: Target) -> tuple[str, ...]:
+    """Return the types of keys that a target sorts or sums up, narrow ones by what it chose for words."""
+    return tuple(t for t in TYPES if target.labels(t))
+
+
+def choose(
+    target: Target,
+    keys: Iterable[str],
+    apis: Iterable[str],
+    algorithms: Iterable[str],
+    *,
+    values: Iterable[str] = (),
+    orders: Iterable[str] = (),
+    features: Iterable[str] = (),
+    epilogue: str = "",
+) -> Choice:
+    """Return the choice that these names make.
+
+    No keys mean those that the target has tables for, no APIs all that it has, no algorithms "auto": the sort that
+    serves any count; no values "none", no orders ascending.
+
+    Raises:
+        Usage: the target lacks a type of keys, API or algorithm that was named, or a name is unknown.
+    """
+    have = _known(target)
+    default = {
+        "key": tuple(k for k in KEYS if any(k == x for _, x in target.choices)),
+        "api": target.apis,
+        "algorithm": (AUTO,),
+        "value": ("none",),
+        "order": ("ascending",),
+        "feature": (),
+    }
+    asked = (keys, apis, algorithms, values, orders, features)
+    picked: dict[str, tuple[str, ...]] = {}
+    for word, names in zip(have, asked, strict=True):
+        wanted = set(names)
+        for name in sorted(wanted - set(have[word])):
+            raise Usage(f"target {target.name}: has no {word} {name}; it has {', '.join(have[word])}")
+        picked[word] = tuple(n for n in have[word] if n in (wanted or default[word]))
+    return Choice(**{f"{word}s": names for word, names in picked.items()}, epilogue=epilogue)
+
+
+def again(target: Target, have: Choice) -> Choice:
+    """Return the choice that the names of one make of a target as it is today.
+
+    Raises:
+        Usage: the target lacks one of them.
+    """
+    more = {"values": have.values, "orders": have.orders, "features": have.features}
+    return choose(target, have.keys, have.apis, have.algorithms, **more, epilogue=have.epilogue)
+
+
+def _known(target: Target) -> dict[str, tuple[str, ...]]:
+    """Every name that a choice of the target can hold, by what it is, in the order of a choice."""
+    return {
+        "key": offered(target),
+        "api": target.apis,
+        "algorithm": (AUTO, *sorted({a for a, _ in target.choices}), *DERIVED),
+        "value": tuple(VALUES),
+        "order": ORDERS,
+        "feature": FEATURES,
+    }
+
+
+def widened(choice: Choice, have: Choice | None, target: Target) -> Choice:
+    """Return `choice` with what a bundle already has of the target, as far as the target still offers it.
+
+    An epilogue stays if `choice` has none.
+    """
+    if have is None:
+        return choice
+    both = {f"{word}s": names for word, names in _known(target).items()}
+    names = {
+        name: tuple(n for n in known if n in (*getattr(choice, name), *getattr(have, name)))
+        for name, known in both.items()
+    }
+    return replace(choice, **names, epilogue=choice.epilogue or have.epilogue)
+
+
+def digest(data: bytes) -> str:
+    """Return the hash by which the manifest knows a file."""
+    return hashlib.sha256(data).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """Where the SPIR-V of a sort comes from: the hash of its GLSL without the header, and the compiler."""
+
+    glsl: str
+    compiler: str
+
+    def __post_init__(self) -> None:
+        """Refuse what no compiler's name and version, which stand in C comments, consist of.
+
+        Raises:
+            ValueError: they hold other characters.
+        """
+        if not re.fullmatch(r"[A-Za-z0-9 ().:_+-]{1,100}", self.compiler) or not re.fullmatch(
+            "[0-9a-f]{64}", self.glsl
+        ):
+            raise ValueError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """What a manifest says of one target: what was chosen, its sorts, their SPIR-V, and the hashes of its files."""
+
+    choice: Choice
+    sorts: tuple[str, ...]
+    spirv: Mapping[str, Compiled]
+    files: Mapping[str, str]
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """The manifest's form."""
+        return {
+            **self.choice.record,
+            "sorts": list(self.sorts),
+            "spirv": {n: {"glsl": c.glsl, "compiler": c.compiler} for n, c in sorted(self.spirv.items())},
+            "files": dict(sorted(self.files.items())),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """What a bundle consists of: its targets, and the hashes of the files that they share.
+
+    `read` is the hash of the file that it was read from; empty where it was made.
+    """
+
+    version: str
+    prefix: str
+    common: Mapping[str, str]
+    targets: Mapping[str, Entry]
+    read: str = field(default="", compare=False)
+
+    def without(self, names: Iterable[str]) -> Manifest:
+        """Return the manifest without some of its targets."""
+        return replace(self, targets={n: e for n, e in self.targets.items() if n not in set(names)})
+
+    @property
+    def hashes(self) -> dict[str, str]:
+        """The hash of every file but the manifest itself."""
+        out = dict(self.common)
+        for entry in self.targets.values():
+            out.update(entry.files)
+        return out
+
+    def bytes(self) -> bytes:
+        """Return the file's text."""
+        data = {
+            "schema": SCHEMA,
+            "hsgen": self.version,
+            "prefix": self.prefix,
+            "files": dict(sorted(self.common.items())),
+            "targets": {name: self.targets[name].record for name in sorted(self.targets)},
+        }
+        return (json.dumps(data, indent=2) + "\n").encode()

@@ -1,0 +1,108 @@
+"""Reading a manifest.  It may come from anyone: what it names must be what hsgen itself could have written."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from hsgen.bundle import contents
+from hsgen.bundle.manifest import MANIFEST, SCHEMA, Choice, Compiled, Entry, Manifest, digest
+from hsgen.core.errors import Usage, shown
+from hsgen.emit.c_files import PREFIX, check_prefix
+from hsgen.system.paths import clash, target_problem
+
+READ = (1, 2, 3)  # schemas; the first knew neither C files nor a prefix, the second no values, orders and features
+LARGEST = 16 << 20  # bytes; with every target, key and value a manifest has less than 1 MB
+
+
+def parse_manifest(data: bytes, where: str) -> Manifest:
+    """Return the manifest that `data` holds.
+
+    Raises:
+        Usage: it is not a manifest of a schema that is read, or names what no bundle holds.
+    """
+    try:
+        raw = json.loads(data)
+        if type(raw["schema"]) is not int:
+            raise TypeError
+        if raw["schema"] not in READ:
+            raise Usage(f"{where}: schema {str(raw['schema'])[:20]} is not known; this hsgen reads schema {SCHEMA}")
+        found = Manifest(
+            version=_text(raw["hsgen"]),
+            prefix=check_prefix(_text(raw.get("prefix", PREFIX))),
+            common=_hashes(raw["files"]),
+            targets={n: _entry(t) for n, t in raw["targets"].items()},
+            read=digest(data),
+        )
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise Usage(f"{where}: is not a manifest of hsgen; generate into another folder") from None
+    refuse_names(found, where)
+    return found
+
+
+def refuse_names(manifest: Manifest, where: str) -> None:
+    """Refuse a manifest whose targets, sorts or files have names that a bundle cannot have.
+
+    Raises:
+        Usage: the first such name.
+    """
+    apis = {api for e in manifest.targets.values() for api in e.choice.apis}
+    strange = sorted(set(manifest.common) - contents.common(manifest.prefix, apis))
+    for name, entry in manifest.targets.items():
+        if problem := target_problem(name):
+            raise Usage(f"{where}: target {shown(repr(name))} {problem[0]}; {problem[1]}")
+        for sort in (*entry.sorts, *(set(entry.spirv) - set(entry.sorts))):
+            if not contents.is_sort(sort) or sort not in entry.sorts:
+                raise Usage(f"{where}: target {name} lists {shown(repr(sort))}, which is no sort of it")
+        strange += sorted(p for p in entry.files if not contents.is_of_target(p, name, entry.choice.apis, entry.sorts))
+    for path in strange:
+        raise Usage(f"{where}: lists {shown(repr(path))}, which no such bundle holds; generate into another folder")
+    if found := clash([*manifest.hashes, MANIFEST]):
+        raise Usage(f"{where}: lists {found[0]} and {found[1]}, which some systems cannot keep apart; rename a target")
+
+
+def _entry(raw: Mapping[str, Any]) -> Entry:
+    return Entry(
+        choice=Choice(
+            keys=_names(raw, "keys"),
+            apis=_names(raw, "apis"),
+            algorithms=_names(raw, "algorithms"),
+            values=_names(raw, "values", ["none"]),
+            orders=_names(raw, "orders", ["ascending"]),
+            features=_names(raw, "features", []),
+            epilogue="".join(f"{line}\n" for line in _strings(raw, "epilogue", [])),
+        ),
+        sorts=_names(raw, "sorts", []),
+        spirv={n: Compiled(_text(c["glsl"]), _text(c["compiler"])) for n, c in raw.get("spirv", {}).items()},
+        files=_hashes(raw["files"]),
+    )
+
+
+def _names(raw: Mapping[str, Any], word: str, absent: list[str] | None = None) -> tuple[str, ...]:
+    """A list of names; `absent` is what a manifest of an older schema means by having none."""
+    found = _strings(raw, word, absent)
+    if not all(re.fullmatch(r"[A-Za-z0-9._-]{1,64}", name) for name in found):
+        raise TypeError
+    return found
+
+
+def _strings(raw: Mapping[str, Any], word: str, absent: list[str] | None) -> tuple[str, ...]:
+    found = raw[word] if absent is None else raw.get(word, absent)
+    if not isinstance(found, list) or not all(isinstance(v, str) for v in found):
+        raise TypeError
+    return tuple(found)
+
+
+def _text(value: object) -> str:
+    """A short text that can be shown: a version, a compiler, a hash."""
+    if not isinstance(value, str) or len(value) > 200 or not value.isprintable():
+        raise TypeError
+    return value
+
+
+def _hashes(raw: Mapping[str, Any]) -> dict[str, str]:
+    if not all(isinstance(v, str) and re.fullmatch(r"[0-9a-f]{64}", v) for v in raw.values()):
+        raise TypeError
+    return dict(raw)

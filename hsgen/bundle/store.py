@@ -1,0 +1,176 @@
+"""A bundle on disk: read it, compare it, verify it; `hsgen.bundle.update` writes it.
+
+Reading takes a lock that several can share.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from shlex import quote
+
+from hsgen.bundle import manifest_parser, transaction
+from hsgen.bundle.build import Files
+from hsgen.bundle.manifest import MANIFEST, Manifest
+from hsgen.core.errors import Usage, Wrong, printable, shown
+from hsgen.emit import spirv_file
+from hsgen.system.lock import locked
+from hsgen.system.tree import Tree
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Differences:
+    """How a folder departs from a bundle, as paths within it."""
+
+    stale: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    unexpected: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.stale or self.missing or self.unexpected)
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Return what is the matter with each file, and its path."""
+        named = (("stale", self.stale), ("missing", self.missing), ("unexpected", self.unexpected))
+        return [(word, path) for word, paths in named for path in paths]
+
+    def lines(self) -> list[str]:
+        """Return one line for each file."""
+        return [f"{word} {shown(path)}" for word, path in self.rows()]
+
+
+@contextmanager
+def refusals(folder: Path, what: str) -> Iterator[None]:
+    """Turn what the system refuses into one line; `what` says that the folder cannot be read or written.
+
+    Raises:
+        Usage: that line.
+    """
+    try:
+        yield
+    except OSError as e:
+        where, why = shown(e.filename or folder), e.strerror or e
+        raise Usage(f"{where}: cannot be {what} ({why}); name a folder that can") from None
+
+
+@contextmanager
+def reading(folder: Path) -> Iterator[Tree | None]:
+    """A bundle at rest; None where nothing is there.
+
+    Raises:
+        Usage: it cannot be read, or holds what is neither a file nor a folder.
+        Wrong: an update of it was interrupted.
+    """
+    with refusals(folder, "read"), locked(folder) as tree:
+        if tree is not None:
+            tree.files()
+            if transaction.unfinished(tree):
+                again = f"hsgen generate -o {quote(str(folder))}"
+                raise Wrong(f"{shown(folder)}: an update of it was interrupted; run: {again}")
+        yield tree
+
+
+def no_bundle(folder: Path, hint: str = f"name a folder with a {MANIFEST}") -> Usage:
+    """Return the error that a folder is missing, or empty, where a bundle was to be."""
+    return Usage(f"{shown(folder)}: no bundle there; {hint}")
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Return the manifest of the bundle in `folder`.
+
+    Raises:
+        Usage: the folder cannot be read, holds no bundle, or its manifest is none.
+        Wrong: an update of it was interrupted.
+    """
+    with reading(folder) as tree:
+        data = recorded(tree)
+    if (manifest := parsed(folder, data)) is None:
+        raise no_bundle(folder)
+    return manifest
+
+
+def recorded(tree: Tree | None) -> bytes | None:
+    """Return the text of a manifest; None where there is nothing at all.
+
+    Raises:
+        Usage: there are other things alone.
+    """
+    if tree is None or tree.is_file(MANIFEST):
+        return None if tree is None else tree.read(MANIFEST, manifest_parser.LARGEST)
+    if any(not path.startswith(f"{transaction.WORK}/") for path in tree.files()):
+        raise Usage(f"{shown(tree.root)}: not empty and without {MANIFEST}; name a new folder or a bundle")
+    return None
+
+
+def parsed(folder: Path, data: bytes | None) -> Manifest | None:
+    """Return the manifest of the text that `recorded` returned.
+
+    Raises:
+        Usage: it is none.
+    """
+    return None if data is None else manifest_parser.parse_manifest(data, shown(folder / MANIFEST))
+
+
+def compare(folder: Path, expected: Mapping[str, str]) -> Differences:
+    """Compare `folder` with hashes, that of the manifest among them or not.
+
+    Raises:
+        Usage: the folder cannot be read.
+        Wrong: an update of it was interrupted.
+    """
+    with reading(folder) as tree:
+        return Differences(missing=tuple(sorted(expected))) if tree is None else _compared(tree, expected)
+
+
+def verify(folder: Path) -> tuple[Manifest, Differences]:
+    """Return the manifest of a bundle and how the folder departs from it.
+
+    A file of SPIR-V that holds anything but words departs from it, whatever hash the manifest has.
+
+    Raises:
+        Usage: the folder cannot be read, holds no bundle, or its manifest is none.
+        Wrong: an update of it was interrupted.
+    """
+    with reading(folder) as tree:
+        if tree is None or (manifest := parsed(folder, recorded(tree))) is None:
+            raise no_bundle(folder)
+        found = _compared(tree, manifest.hashes)
+        foreign = spirv_file.foreign(set(manifest.hashes) - set(found.missing), tree.read)
+        return manifest, replace(found, stale=tuple(sorted({*found.stale, *foreign})))
+
+
+def _compared(tree: Tree, expected: Mapping[str, str]) -> Differences:
+    found = set(tree.files(empty=True))
+    shared = sorted(found & set(expected))
+    return Differences(
+        stale=tuple(p for p in shared if tree.digest(p) != expected[p]),
+        missing=tuple(sorted(set(expected) - found)),
+        unexpected=tuple(sorted(found - set(expected) - {MANIFEST})),
+    )
+
+
+def sizes(folder: Path, paths: Iterable[str]) -> list[tuple[str, int]]:
+    """Return files of a bundle with their bytes on disk.
+
+    Raises:
+        Usage: one cannot be read.
+        Wrong: an update of the bundle was interrupted.
+    """
+    with reading(folder) as tree:
+        return [(path, tree.size(path)) for path in sorted(paths)] if tree else []
+
+
+def unified(folder: Path, files: Files, names: Iterable[str]) -> str:
+    """Return what would change in the files `names`, as a unified diff."""
+    out: list[str] = []
+    with reading(folder) as tree:
+        for name in names:
+            text = tree.read(name).decode(errors="backslashreplace") if tree and tree.is_file(name) else ""
+            ends = f"{name} in {folder.as_posix()}", f"{name} as generated"
+            want = files.get(name, b"").decode().split("\n")
+            lines = difflib.unified_diff(text.split("\n"), want, *ends, lineterm="")
+            out += ["\t".join(printable(part, 1 << 20) for part in line.split("\t")) for line in lines]
+    return "\n".join(out)

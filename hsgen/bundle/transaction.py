@@ -1,0 +1,220 @@
+"""Updates of a bundle on disk that are all or nothing, also for a process that is killed at any moment.
+
+New files are written to a work folder in the bundle.  Then a journal says which of them go where; it comes to its place
+by one rename, which is the moment from which the update counts.  Then each file is renamed to its place, the manifest
+last, files that are gone from the bundle are removed, and the journal and the work folder.  A run that finds a work
+folder discards it if it has no journal, and else goes on from wherever the update stopped.
+
+A journal may come from anyone, too.  It puts only files that the new manifest lists with their hashes, and deletes only
+files that the old manifest within it lists, where their hashes match; both manifests obey the rules of names.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from hsgen.bundle.manifest import MANIFEST, Manifest, digest
+from hsgen.bundle.manifest_parser import LARGEST, parse_manifest
+from hsgen.core.errors import Usage, shown
+from hsgen.system.tree import Tree
+
+WORK = ".hsgen-work"
+_NEW = f"{WORK}/new"
+_JOURNAL = f"{WORK}/journal.json"
+_PART = f"{WORK}/journal.part"
+_SCHEMA = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    """A file that goes to `path`: its number in the work folder, its hash, and that of the file there before."""
+
+    path: str
+    number: int
+    new: str
+    before: str | None
+
+    @property
+    def staged(self) -> str:
+        """Where it waits."""
+        return f"{_NEW}/{self.number:06d}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Journal:
+    """An update: the manifest before, if any, and all files that go to their places, the manifest last."""
+
+    old: bytes | None
+    puts: tuple[Put, ...]
+
+    def bytes(self) -> bytes:
+        """Return the file's text."""
+        puts = [[p.path, p.number, p.new, p.before] for p in self.puts]
+        old = None if self.old is None else self.old.decode()
+        return json.dumps({"schema": _SCHEMA, "old": old, "puts": puts}, indent=0).encode()
+
+
+def unfinished(tree: Tree) -> bool:
+    """Whether a run that was killed left its work folder."""
+    return tree.kind(WORK) is not None
+
+
+def commit(tree: Tree, files: Mapping[str, bytes], old: bytes | None, check: Callable[[], None]) -> None:
+    """Put files at their places; those go that only the manifest `old` lists.  `check` raises to end it, in time.
+
+    Raises:
+        OSError: something cannot be written.  The folder is as it was, or has a journal from which `heal` goes on.
+    """
+    order = sorted(files, key=lambda p: (p == MANIFEST, p))
+    puts = tuple(Put(p, i, digest(files[p]), tree.digest(p)) for i, p in enumerate(order))
+    journal = Journal(old=old, puts=puts)
+    tree.mkdir(WORK)
+    try:
+        tree.mkdir(_NEW)
+        for put in puts:
+            check()
+            tree.create(put.staged, files[put.path])
+        tree.create(_PART, journal.bytes())
+        check()
+        tree.rename(_PART, _JOURNAL)
+    except BaseException:
+        with suppress(OSError):  # the error that ended it is the one to be seen; the next run discards the rest
+            _discard(tree)
+        raise
+    _roll_forward(tree, journal)
+
+
+def heal(tree: Tree) -> str | None:
+    """Finish or discard an update that was interrupted, and return what was done.
+
+    Raises:
+        Usage: the work folder holds what hsgen does not put there.
+        OSError: something cannot be written.
+    """
+    if not unfinished(tree):
+        return None
+    if not tree.is_file(_JOURNAL):
+        _discard(tree)
+        return "an update that was interrupted has been discarded"
+    _roll_forward(tree, _read(tree))
+    return "an update that was interrupted has been completed"
+
+
+def _discard(tree: Tree) -> None:
+    """Remove a work folder that no journal belongs to."""
+    staged = _staged(tree)
+    for path in staged:
+        tree.unlink(path)
+    if tree.kind(_NEW):
+        tree.rmdir(_NEW)
+    if tree.kind(_PART):
+        tree.unlink(_PART)
+    tree.rmdir(WORK)
+
+
+def _staged(tree: Tree) -> list[str]:
+    """The files that wait in the work folder.
+
+    Raises:
+        Usage: there is something else in it.
+    """
+    for name in tree.names(WORK):
+        path = f"{WORK}/{name}"
+        if path not in (_NEW, _PART, _JOURNAL):
+            raise _strange(tree, path)
+        if path != _NEW:
+            tree.is_file(path)
+    inside = [f"{_NEW}/{name}" for name in (tree.names(_NEW) if tree.kind(_NEW) else ())]
+    for path in inside:
+        if not re.fullmatch(rf"{_NEW}/\d{{6}}", path):
+            raise _strange(tree, path)
+        tree.is_file(path)
+    return inside
+
+
+def _strange(tree: Tree, path: str) -> Usage:
+    return Usage(f"{shown(tree.root / path)}: is not hsgen's; move it away")
+
+
+def _damaged(tree: Tree, what: str) -> Usage:
+    hint = f"delete the folder {WORK} there and generate again"
+    return Usage(f"{shown(tree.root / _JOURNAL)}: {what}; {hint}")
+
+
+def _read(tree: Tree) -> Journal:
+    """The journal of an update that stopped somewhere, checked against the files that it is about."""
+    try:
+        raw = json.loads(tree.read(_JOURNAL, 2 * LARGEST))
+        puts = tuple(Put(*row) for row in raw["puts"])
+        old = None if raw["old"] is None else raw["old"].encode()
+        typed = all(
+            isinstance(p.path, str) and type(p.number) is int and 0 <= p.number < 10**6 and isinstance(p.new, str)
+            for p in puts
+        )
+        if raw["schema"] != _SCHEMA or not typed:
+            raise ValueError
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise _damaged(tree, "is no journal of this hsgen") from None
+    if old is not None:
+        parse_manifest(old, shown(tree.root / _JOURNAL))
+    _check(tree, puts)
+    return Journal(old=old, puts=puts)
+
+
+def _check(tree: Tree, puts: tuple[Put, ...]) -> None:
+    """Refuse a journal that puts files where the new manifest has none, or others than it lists."""
+    staged = set(_staged(tree))
+    last = puts[-1].staged if puts and puts[-1].path == MANIFEST and puts[-1].staged in staged else MANIFEST
+    expected = _manifest(tree, last).hashes
+    for put in puts[:-1] if puts and puts[-1].path == MANIFEST else puts:
+        if expected.get(put.path) != put.new:
+            raise _damaged(tree, f"puts a file at {shown(repr(put.path))} that the manifest does not list")
+    if len({p.staged for p in puts}) < len(puts) or staged - {p.staged for p in puts}:
+        raise _damaged(tree, "does not list the files that wait")
+
+
+def _manifest(tree: Tree, path: str) -> Manifest:
+    if not tree.is_file(path):
+        raise _damaged(tree, "belongs to no manifest")
+    return parse_manifest(tree.read(path, LARGEST), shown(tree.root / path))
+
+
+def _roll_forward(tree: Tree, journal: Journal) -> None:
+    """Do what a journal says, as far as it has not been done yet."""
+    waiting = []
+    for put in journal.puts:
+        there = tree.digest(put.path)
+        if tree.is_file(put.staged):
+            if tree.digest(put.staged) != put.new:
+                raise _damaged(tree, f"does not match the file that waits for {put.path}")
+            if there not in (put.before, put.new):
+                raise Usage(f"{shown(tree.root / put.path)}: was changed while an update was unfinished; move it away")
+            waiting.append(put)
+        elif there != put.new:
+            raise _damaged(tree, f"does not match {put.path}, and no file waits for it")
+    for put in waiting:
+        tree.rename(put.staged, put.path)
+    _drop(tree, journal.old)
+    tree.unlink(_JOURNAL)
+    tree.rmdir(_NEW)
+    tree.rmdir(WORK)
+
+
+def _drop(tree: Tree, old: bytes | None) -> None:
+    """Remove what only the manifest before lists, where it is what that says, and the folders that this empties."""
+    if old is None:
+        return
+    before = parse_manifest(old, shown(tree.root / _JOURNAL)).hashes
+    now = _manifest(tree, MANIFEST).hashes
+    for path in sorted(set(before) - set(now)):
+        if tree.kind(path) == "file" and tree.digest(path) == before[path]:
+            tree.unlink(path)
+        for folder in PurePosixPath(path).parents:
+            with suppress(OSError):  # it holds something, or has gone before
+                if str(folder) != ".":
+                    tree.rmdir(str(folder))

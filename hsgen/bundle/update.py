@@ -1,0 +1,143 @@
+"""An update of a bundle on disk: write what is new, remove what no manifest lists any more.
+
+It takes the lock of a folder for itself; see `hsgen.bundle.transaction` for what a write consists of.  Files that did not
+change are not touched, and files that no manifest lists are neither overwritten nor removed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from hsgen.bundle import manifest_parser, transaction
+from hsgen.bundle.build import Files
+from hsgen.bundle.manifest import MANIFEST, Manifest, digest
+from hsgen.bundle.store import parsed, reading, recorded, refusals
+from hsgen.core.errors import Usage, shown
+from hsgen.system.interrupts import held
+from hsgen.system.lock import locked
+from hsgen.system.tree import Tree
+
+_TRIES = 5  # times that others may get ahead of it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What an update writes and removes, paths in the bundle, and the hashes of all files, of the manifest too."""
+
+    written: tuple[str, ...]
+    removed: tuple[str, ...]
+    hashes: Mapping[str, str]
+
+
+Make = Callable[[Manifest | None], tuple[Files, Manifest]]
+"""From the manifest that a folder has to the files of the bundle that it is to be, and their manifest."""
+
+
+def update(folder: Path, make: Make, *, note: Callable[[str], None], dry_run: bool = False) -> Change:
+    """Make the bundle in `folder` what `make` returns, or, with `dry_run`, say what that would change.
+
+    An update that was interrupted is finished or taken back first; `note` gets a line about it.
+
+    Raises:
+        Usage: the folder cannot be read or written, or holds what would be lost; it is then as it was.  Where the
+            system refuses to bring a file to its place, the next update goes on from there.
+        Wrong: an update was interrupted, and with `dry_run` nothing is done about it.
+        KeyboardInterrupt, Terminated: asked to end; the folder is as it was, or as it was to be.
+    """
+    for _ in range(_TRIES):
+        if not dry_run:
+            _healed(folder, note)
+        with reading(folder) as tree:
+            data = recorded(tree)
+        files, manifest = make(parsed(folder, data))
+        manifest_parser.refuse_names(manifest, shown(folder / MANIFEST))
+        wanted = {**files, MANIFEST: manifest.bytes()}
+        if dry_run:
+            with reading(folder) as tree:
+                return _change(folder, tree, wanted, parsed(folder, data), manifest)[0]
+        if (change := _write(folder, wanted, data, manifest)) is not None:
+            return change
+    raise Usage(f"{shown(folder)}: others keep writing to it; run this again when they have ended")
+
+
+def _healed(folder: Path, note: Callable[[str], None]) -> None:
+    with refusals(folder, "written"), held() as check, locked(folder, write=True, check=check) as tree:
+        if tree is not None and (done := transaction.heal(tree)):
+            note(f"{shown(folder)}: {done}")
+
+
+def _change(
+    folder: Path, tree: Tree | None, wanted: Files, old: Manifest | None, new: Manifest
+) -> tuple[Change, Files]:
+    """What has to change, and the new content of files that do.
+
+    Raises:
+        Usage: that would lose something, or something is in the way.
+    """
+    known = old.hashes if old else {}
+    have = {p: tree.digest(p) if tree else None for p in {*wanted, *known} - (set(new.hashes) - set(wanted))}
+    changed = {path: data for path, data in wanted.items() if have[path] != digest(data)}
+    gone = sorted(p for p in set(known) - set(new.hashes) if have[p])
+    foreign = [p for p in changed if have[p] and p not in known and p != MANIFEST]
+    edited = [p for p in gone if have[p] != known[p]]
+    _keep(folder, foreign, "is not listed in the manifest, and would be overwritten")
+    _keep(folder, edited, "was changed since it was generated, and would be removed")
+    if tree:
+        for path in [*changed, *gone]:
+            _look(tree, path)
+    hashes = {**new.hashes, MANIFEST: digest(wanted[MANIFEST])}
+    return Change(written=tuple(sorted(changed)), removed=tuple(gone), hashes=hashes), changed
+
+
+def _keep(folder: Path, paths: list[str], why: str) -> None:
+    """Refuse to lose files."""
+    if paths:
+        more = f" (and {len(paths) - 1} more)" if len(paths) > 1 else ""
+        raise Usage(f"{shown(folder / sorted(paths)[0])}{more}: {why}; move it away")
+
+
+def _look(tree: Tree, path: str) -> None:
+    """Refuse, before anything is written, folders in which nothing can be."""
+    above = path.rpartition("/")[0]
+    while above and tree.kind(above) is None:
+        above = above.rpartition("/")[0]
+    for folder in {"", above}:
+        if not tree.writable(folder):
+            raise Usage(f"{shown(tree.root / folder)}: cannot be written; name a folder that can")
+
+
+def _write(folder: Path, wanted: Files, data: bytes | None, manifest: Manifest) -> Change | None:
+    """Do it; None where the folder is not what it was when the bundle was made."""
+    with refusals(folder, "written"), held() as check:
+        made = _make_folders(folder)
+        try:
+            with locked(folder, write=True, check=check) as tree:
+                if tree is None or transaction.unfinished(tree) or recorded(tree) != data:
+                    return None
+                tree.files()
+                change, files = _change(folder, tree, wanted, parsed(folder, data), manifest)
+                if files or change.removed:
+                    transaction.commit(tree, files, data, check)
+                return change
+        finally:
+            for path in made:
+                with suppress(OSError):  # it holds the bundle, or what others put there
+                    path.rmdir()
+
+
+def _make_folders(folder: Path) -> list[Path]:
+    """Make a folder and what lies above it; return what was missing, the lowest first."""
+    made: list[Path] = []
+    try:
+        for path in reversed([folder, *folder.parents]):
+            if not path.exists():
+                path.mkdir(exist_ok=True)
+                made.insert(0, path)
+    except BaseException:
+        for path in made:
+            path.rmdir()
+        raise
+    return made

@@ -1,0 +1,96 @@
+"""Rivals of `hsgen bench`: other sorts of hsgen, measured in the same rounds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from hsgen.cli import engines as places
+from hsgen.core.errors import Unavailable, Usage
+from hsgen.core.keys import Form
+from hsgen.core.spec import Sort
+from hsgen.engines import hosts
+from hsgen.engines.engine import Engine
+from hsgen.targets import target as target_files
+from hsgen.targets.choices import algorithm
+from hsgen.targets.target import Target
+
+PREFIX = "hsgen:"
+PLAIN = "plain"
+"""The label of the sort for any count of the same keys and values, without what a sort does or is told besides."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rival:
+    """A rival as it was named: `where` is its target's name or file, `label` the sort there, None for the label of
+    what it is compared with."""
+
+    name: str
+    where: str
+    target: Target
+    label: str | None
+
+    def sort(self, own: Sort, host: hosts.Host) -> Sort:
+        """Return the rival's sort for the keys and values of another.
+
+        Raises:
+            Usage: its target has none.
+            Unavailable: the device cannot run it.
+        """
+        if host.api not in self.target.apis:
+            raise Usage(f"rival {self.name}: target {self.target.name} has no kernels for {host.api}")
+        if self.label == PLAIN:
+            found = self.target.default(own.label, Form(value=own.form.value, typed=own.form.typed))
+        else:
+            found = self.target.sort(self.label or own.algorithm, own.label, own.form)
+        if lacking := hosts.lacks(found, host):
+            raise Unavailable(f"rival {self.name}: {host.label} {lacking}")
+        return found
+
+
+def read(names: Sequence[str], own: str) -> dict[str, Rival]:
+    """Return the rivals among names of contestants: hsgen:LABEL of the target `own`, hsgen:TARGET, hsgen:FILE.toml, or
+    either of the last two with :LABEL behind it.
+
+    Raises:
+        Usage: a name is none of these.
+    """
+    found = {}
+    for name in names:
+        if name.startswith(PREFIX):
+            found[name] = _read(name, own)
+    return found
+
+
+def _read(name: str, own: str) -> Rival:
+    where, label = _split(name.removeprefix(PREFIX))
+    if label is None and where not in target_files.names() and not where.endswith(".toml"):
+        where, label = own, where
+    target = target_files.find(where)
+    labels = [target_files.AUTO, *sorted({x for x, _ in target.choices if algorithm(x) != "scan"}), PLAIN]
+    if label is not None and label not in labels:
+        known = f"{', '.join(labels)}, or a target, or a file that ends in .toml"
+        raise Usage(f"rival {name}: {target.name} has no sort '{label}'; name one of {known}")
+    return Rival(name=name, where=where, target=target, label=label)
+
+
+def _split(text: str) -> tuple[str, str | None]:
+    """Part a file or target and a label behind it; what ends in .toml is a file, whatever is before."""
+    where, colon, label = text.rpartition(":")
+    return (where, label) if colon and not text.endswith(".toml") else (text, None)
+
+
+def engines(rivals: dict[str, Rival], own: Sort, host: hosts.Host) -> dict[str, Engine]:
+    """Return the engines of rivals that run through pyopencl, by name."""
+    return {name: places.direct(host, rival.sort(own, host), strict=True) for name, rival in rivals.items()}
+
+
+def requests(rivals: dict[str, Rival], own: Sort, host: hosts.Host, drive: places.Drive) -> dict[str, Any]:
+    """Return what the worker needs to make engines of rivals that run through the C runtime, by name."""
+    out = {}
+    for name, rival in rivals.items():
+        sort = rival.sort(own, host)
+        library = str(drive.library(rival.target, sort))
+        out[name] = {"library": library, "target": rival.where, "algorithm": sort.algorithm, "form": asdict(sort.form)}
+    return out

@@ -1,0 +1,167 @@
+"""What ``hsgen compile`` prints."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+
+from hsgen import __version__
+from hsgen.cli import engines as targets
+from hsgen.cli.common import emit_table
+from hsgen.core.errors import Usage
+from hsgen.targets import evidence
+from hsgen.targets import target as target_files
+from hsgen.targets.isa import KINDS
+from hsgen.targets.target import Target
+from hsgen.tools.compile.base import Use
+from hsgen.tools.compile.jobs import Done
+from hsgen.tools.compile.results import Missing, Result, Summary, places, summaries
+
+SCHEMA = 1
+_USE = ("registers", "spill_bytes", "local_bytes", "occupancy", "instructions")
+_KERNELS = (
+    "sort",
+    "kernel",
+    "compiler",
+    "devices",
+    "registers",
+    "spill bytes",
+    "local bytes",
+    "occupancy",
+    "instructions",
+)
+_DEVICES = ("target", "compiler", "device", "kernels", "failed", "spilling", "most registers", "least occupancy", "by")
+
+
+def record(done: Sequence[Done], missing: Sequence[Missing]) -> dict[str, Any]:
+    """Return the object that --json prints."""
+    results = [r for d in done for r in d.results]
+    rows = [
+        {
+            **asdict(r.place),
+            "sort": r.sort,
+            "kernel": r.kernel,
+            **(asdict(r.use) if r.use else dict.fromkeys(_USE)),
+            "problem": r.problem,
+            "log": r.log,
+        }
+        for r in results
+    ]
+    compilers = []
+    for place in places(results):
+        mine = [d for d in done if d.job.place == place]
+        compilers.append(
+            {
+                **asdict(place),
+                "identity": mine[0].job.identity,
+                "jobs": len(mine),
+                "kept": sum(d.kept for d in mine),
+                "seconds": round(sum(d.seconds for d in mine), 3),
+            }
+        )
+    lacking = [{**asdict(m), "devices": list(m.devices)} for m in missing]
+    return {"schema": SCHEMA, "hsgen": __version__, "compilers": compilers, "missing": lacking, "kernels": rows}
+
+
+def emit_record(found: dict[str, Any], rows: str) -> None:
+    """Print an object as JSON, its list `rows` with a line for each row."""
+    head = [f"{json.dumps(name)}: {json.dumps(value)}" for name, value in found.items() if name != rows]
+    lines = ",\n  ".join(json.dumps(row) for row in found[rows])
+    click.echo("{" + ",\n ".join([*head, f"{json.dumps(rows)}: [{lines}]"]) + "}")
+
+
+def show_results(results: Sequence[Result], *, kernels: bool) -> None:
+    """Print a line for each target and device, after one for each kernel if `kernels`.
+
+    Devices for which a kernel takes the same share a line.
+    """
+    for target in dict.fromkeys(r.place.target for r in results) if kernels else ():
+        click.echo(f"{target}:")
+        emit_table(_KERNELS, _lines([r for r in results if r.place.target == target]))
+        click.echo()
+    emit_table(_DEVICES, map(_line, summaries(results)))
+
+
+def _lines(results: Sequence[Result]) -> list[list[object]]:
+    devices: dict[tuple[str, str, str, Use | None], list[str]] = {}
+    for r in results:
+        devices.setdefault((r.sort, r.kernel, r.place.compiler, r.use), []).append(r.place.device)
+    order = {name: i for i, name in enumerate(dict.fromkeys((r.sort, r.kernel) for r in results))}
+    lines = sorted(devices.items(), key=lambda x: order[x[0][:2]])
+    return [[s, k, c, " ".join(where), *_cells(use)] for (s, k, c, use), where in lines]
+
+
+def _cells(use: Use | None) -> list[object]:
+    if use is None:
+        return ["failed", *["-"] * 4]
+    shown = [use.registers, use.spill_bytes, use.local_bytes, _percent(use.occupancy), use.instructions]
+    return ["-" if x is None else x for x in shown]
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:.0f} %"
+
+
+def _line(s: Summary) -> list[object]:
+    registers = "-" if s.registers is None else s.registers
+    p = s.place
+    return [
+        p.target,
+        p.compiler,
+        p.device,
+        s.kernels,
+        s.failed,
+        s.spilling,
+        registers,
+        _percent(s.occupancy),
+        s.identity,
+    ]
+
+
+def evidence_files(names: Sequence[str], *, narrowed: bool) -> list[Path]:
+    """Return the files that evidence of targets goes into; none named: of all that come with hsgen.
+
+    Raises:
+        Usage: what is to be compiled is no more than a part, or a file belongs to an installation.
+    """
+    if narrowed:
+        raise Usage("--record: is about all plain sorts on all devices; leave --record out, or what narrows them")
+    return [targets.target_file(name, write=True) for name in names or target_files.names()]
+
+
+def emit_evidence(file: Path, found: Target, results: Sequence[Result], missing: Sequence[Missing]) -> None:
+    """Write into a target's file, for each compiler, that every kernel was compiled without a spill, if that is so.
+
+    Compilers that lack for some of the target's devices leave nothing, nor does the check of SPIR-V, which is about no
+    instruction set.
+
+    Raises:
+        Usage: the file cannot be edited or written.
+    """
+    own = [r for r in results if r.place.target == found.name and r.place.compiler in KINDS]
+    lacking = {m.compiler for m in missing if m.target == found.name}
+    for name in dict.fromkeys(r.place.compiler for r in own):
+        some = [r for r in own if r.place.compiler == name]
+        if name in lacking or any(r.use is None or r.spills for r in some):
+            click.echo(
+                f"hsgen: target {found.name}: {name}: not recorded, for not all is compiled without spills", err=True
+            )
+            continue
+        most = max((r.use.registers or 0 for r in some if r.use), default=0)
+        row = {
+            "level": "compiled",
+            "api": KINDS[name].api,
+            "device": ", ".join(dict.fromkeys(r.place.device for r in some)),
+            "driver": ", ".join(dict.fromkeys(r.identity for r in some)),
+            "date": datetime.date.today().isoformat(),
+            "result": f"compile: {len({(r.sort, r.kernel) for r in some})} kernels, none spills"
+            + (f", at most {most} registers" if most else ""),
+        }
+        text = evidence.recorded(file.read_text(encoding="utf-8"), str(file), row)
+        targets.replace(file, text, "nothing was recorded")

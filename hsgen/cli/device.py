@@ -1,0 +1,42 @@
+"""The device of a command: what ``--device`` names, or the choice that is reported."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import click
+
+from hsgen.core.errors import Unavailable
+from hsgen.core.spec import Sort
+from hsgen.engines import hosts, selection
+from hsgen.system import toolchain
+from hsgen.targets.target import Target
+
+device_option = click.option(
+    "--device",
+    metavar="NAME",
+    help="The device: a part of its name, PLATFORM/DEVICE, or NAME#2 for the second of equal ones; doctor lists them.",
+)
+
+
+def choose(
+    device: str | None,
+    found: Sequence[hosts.Host] | None = None,
+    target: Target | None = None,
+    sorts: Sequence[Sort] = (),
+    *,
+    able: bool = True,
+) -> hosts.Host:
+    """Return the device of `found` (OpenCL's if None) that `selection.pick` returns; report it where others would do.
+
+    Raises:
+        Usage: the name is that of several devices, or empty.
+        Unavailable: there is no such device, or none that can run the sorts.
+    """
+    shown = hosts.hosts() if found is None else found
+    if found is None and not shown:
+        raise Unavailable(f"no OpenCL device; {toolchain.how_to_get_one()}")
+    host = selection.pick(device, shown, target, sorts, able=able)
+    if device is None and len(selection.candidates(shown, target)) > 1:
+        click.echo(f"device: {selection.specification(host, shown)}", err=True)
+    return host

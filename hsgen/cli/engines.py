@@ -1,0 +1,265 @@
+"""Where sorts run: the options of commands that need a device, and the device, target and library they come to."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import click
+
+from hsgen.bundle import build
+from hsgen.bundle.manifest import CHECK
+from hsgen.bundle.store import read_manifest
+from hsgen.cli.common import Folder, Wanted
+from hsgen.cli.device import choose
+from hsgen.core.errors import Unavailable, Usage
+from hsgen.core.spec import APIS, Sort
+from hsgen.emit.kernels import render
+from hsgen.engines import hosts, isolated_build, pyopencl, worker
+from hsgen.engines import metal_shim as shim
+from hsgen.engines import native as backend
+from hsgen.system import resources, toolchain
+from hsgen.targets import target as target_files
+
+target_option = click.option("-t", "--target", "name", help="A target; the one that matches the device if not given.")
+api_option = click.option(
+    "--api", type=click.Choice(list(APIS)), help="The API; opencl, or the first of a target without it."
+)
+WORDS = {
+    "opencl": {"out_of_order": 1, "poison": 1},
+    "vulkan": {"validation": 2, "binding_limit": 2**62, "size_control": 1, "poison": 1},
+    "cuda": {"graph": 1, "poison": 1},
+    "metal": {},
+}
+"""The words of --option for each API, with the greatest value of each."""
+runtime_option = click.option(
+    "--runtime",
+    type=click.Choice(["python", "c"]),
+    help="c: through the bundle's own C runtime, as vulkan and cuda always are.",
+)
+option_option = click.option(
+    "--option",
+    "options",
+    multiple=True,
+    metavar="WORD=N",
+    help="For the C runtime: validation=1 (2: GPU-assisted), binding_limit=BYTES, size_control=0 (Vulkan), graph=1 "
+    "(CUDA), out_of_order=1 (OpenCL), poison=1 (scratch full of ones before each sort).",
+)
+algorithm_option = click.option(
+    "--algorithm",
+    metavar="NAME",
+    help="This algorithm or variant, as `hsgen targets` lists it; by default the sort for any count.",
+)
+bundle_option = click.option(
+    "--bundle",
+    type=Folder(),
+    help="Take SPIR-V from this bundle where its GLSL is the same: for machines without a GLSL compiler.",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drive:
+    """How a device is to be driven, as the command line says."""
+
+    target: str | None
+    asked: str | None
+    runtime: str | None
+    options: tuple[str, ...]
+    folder: Path | None
+    algorithm: str | None
+    wanted: Wanted
+    large: bool = False  # whether digests are needed beside each sort
+    shim: bool = False  # whether Metal's kernels may run in another language
+
+    @cached_property
+    def found(self) -> target_files.Target | None:
+        """The target that was named."""
+        return target_files.find(self.target) if self.target else None
+
+    @property
+    def api(self) -> str:
+        """The API that was asked for, or else OpenCL where the target has it."""
+        apis = self.found.apis if self.found else ("opencl",)
+        return self.asked or ("opencl" if "opencl" in apis else apis[0])
+
+    @property
+    def native(self) -> bool:
+        """Whether through the C runtime."""
+        return self.api not in ("opencl", "metal") or self.runtime == "c"
+
+    def check(self) -> None:
+        """Refuse what does not go together."""
+        if self.found and self.api not in self.found.apis:
+            raise Usage(f"target {self.found.name}: has no kernels for {self.api}; it has {', '.join(self.found.apis)}")
+        if self.api == "metal":
+            self._check_metal()
+        if self.api != "opencl" and self.runtime == "python":
+            raise Usage(f"runtime python: drives opencl only; leave --runtime away for {self.api}")
+        for word in self.options:
+            if not self.native:
+                raise Usage(f"option {word}: is for the C runtime; add --runtime c")
+            name, _, value = word.partition("=")
+            if name not in WORDS[self.api] or not value.isdecimal() or int(value) > WORDS[self.api][name]:
+                known = ", ".join(f"{w}=0 to {most}" for w, most in WORDS[self.api].items())
+                raise Usage(f"option {word}: unknown for {self.api}; it knows {known}")
+        if len({word.partition("=")[0] for word in self.options}) < len(self.options):
+            raise Usage(f"options {' '.join(self.options)}: one of them is given twice; give each once")
+
+    def _check_metal(self) -> None:
+        if not self.shim:
+            raise Unavailable(f"metal: {shim.UNDRIVEN}; `hsgen validate --api metal` runs kernels as {shim.LANGUAGE}")
+        if self.found is None:
+            raise Usage(f"metal: {shim.UNDRIVEN}, so none can be matched; name a target with --target")
+        if self.runtime or self.options or self.folder:
+            raise Usage("metal: takes no --runtime, --option or --bundle; leave them away")
+
+    @property
+    def words(self) -> str:
+        """The options as the harness takes them; of OpenCL and CUDA only what is switched on."""
+        return " ".join(o for o in self.options if self.api == "vulkan" or not o.endswith("=0"))
+
+    def sorts(self, found: target_files.Target) -> list[Sort]:
+        """The sorts of a target that were asked for: the one for any count, or the one named, of each width and value.
+
+        Raises:
+            Usage: the target has none of something that was named.
+        """
+        choice = self.wanted.choice(found, (self.api,), (self.algorithm,) if self.algorithm else ())
+        return build.sorts(found, choice, self.wanted.keys)
+
+    def library(self, found: target_files.Target, sort: Sort, peers: Sequence[str] = ()) -> Path:
+        """Build the C runtime with one sort of a target."""
+        made = (self.folder, read_manifest(self.folder)) if self.folder is not None else None
+        names, form = [sort.algorithm, *([CHECK] if self.large else [])], sort.form
+        return backend.library(self.api, [found], sort.label, peers, made, algorithms=names, form=form)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where sorts are to run: the API and how it is driven, the device, and the target with its sorts."""
+
+    api: str
+    target: str
+    host: hosts.Host
+    sorts: list[Sort]
+    library: dict[str, Path]  # by the sort's file; empty where pyopencl drives the device
+    options: str
+
+    @property
+    def language(self) -> str:
+        """What stands behind a device's name where kernels run in another language than that of their API."""
+        return f", as {shim.LANGUAGE}" if self.api == "metal" else ""
+
+    def request(self, sort: Sort, task: str, **more: Any) -> dict[str, Any]:
+        """A request to the worker."""
+        return {
+            "task": task,
+            "api": self.api,
+            "library": str(self.library[sort.file]),
+            "target": self.target,
+            "algorithm": sort.algorithm,
+            "key": sort.label,
+            "form": asdict(sort.form),
+            "index": self.host.handle,
+            "options": self.options,
+            **more,
+        }
+
+
+def find(device: str | None, drive: Drive, peers: Sequence[str] = ()) -> Place:
+    """The device to use and the sorts of the target on it."""
+    drive.check()
+    api, native, found = drive.api, drive.native, drive.found
+    shown = devices(drive, peers) if native else shim.takers() if api == "metal" else None
+    if found is None:
+        shown = [choose(device, shown)]
+        found = hosts.target_for(shown[0], [target_files.find(n) for n in target_files.names()])
+        device = None
+    sorts = drive.sorts(found)
+    libraries = {s.file: drive.library(found, s, peers) for s in sorts} if native else {}
+    chosen = choose(device, shown, found, sorts)
+    name = drive.target or found.name
+    return Place(api=api, target=name, host=chosen, sorts=sorts, library=libraries, options=drive.words)
+
+
+def target_file(name: str, *, write: bool) -> Path:
+    """Return the file of a target.
+
+    Raises:
+        Usage: it is to be written, and belongs to an installation.
+    """
+    if name.endswith(".toml"):
+        return Path(name)
+    file = resources.targets() / f"{name}.toml"
+    if write and not (resources.targets().parent / "pyproject.toml").is_file():
+        raise Usage(f"target {name}: is part of the installed hsgen; copy {file}, name it anew, and take the copy")
+    return file
+
+
+def replace(file: Path, text: str, after: str) -> None:
+    """Write a file at once, or not at all; `after` ends the line that says that it cannot be.
+
+    Raises:
+        Usage: it cannot be written.
+    """
+    part = file.with_name(f".{file.name}.part")
+    try:
+        part.write_text(text, encoding="utf-8")
+        part.replace(file)
+    except OSError as e:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+        raise Usage(f"{file}: cannot be written ({e.strerror}); {after}") from None
+
+
+def devices(drive: Drive, peers: Sequence[str] = ()) -> list[hosts.Host]:
+    """Return the devices that the C runtime shows, those left out that cannot be believed.
+
+    It is built with the peers that are wanted later, so that it need not be built again.
+    """
+    if drive.api == "opencl":
+        toolchain.prepare_opencl()
+    found = drive.found or target_files.find("generic")
+    sort = drive.sorts(found)[0] if drive.found else found.default("u32")
+    shown = worker.hosts(drive.api, drive.library(found, sort, peers if drive.found else ()))
+    sound = [h for h in shown if not hosts.unsound(h)]
+    if shown and not sound:
+        raise Unavailable(f"{shown[0].label}: {hosts.unsound(shown[0])}")
+    if not shown:
+        raise Unavailable(f"no device of {drive.api}; `hsgen doctor` says what was found")
+    return sound
+
+
+def direct(
+    host: hosts.Host, sort: Sort, api: str = "opencl", beside: Sequence[Sort] = (), *, strict: bool = False
+) -> pyopencl.Direct:
+    """Compile a sort for pyopencl, first in a process that may crash; so too those that it is asked for `beside`.
+
+    `strict`: with optimization or not at all.
+    """
+    source = shim.source(sort) if api == "metal" else render(sort, api)
+    for other in {s.file: s for s in beside}.values():
+        isolated_build.check(host.label, other, render(other, "opencl"))
+    if strict:
+        isolated_build.check(host.label, sort, source)
+    else:
+        source = isolated_build.accepted(host.label, sort, source)
+    context = pyopencl.context_for(host)
+    return pyopencl.Direct(context, pyopencl.Compiled(context, sort, source))
+
+
+def follow(request: dict[str, Any], label: str, length: int) -> Any:
+    """Run a task in a worker, show how far it is, and return its result."""
+    with click.progressbar(length=length, label=label, file=sys.stderr, show_pos=True) as bar:
+        for event in worker.call(request, label):
+            if "done" in event:
+                bar.update(event["done"] - bar.pos)
+            if "result" in event:
+                bar.update(length - bar.pos)
+                return event["result"]
+    raise AssertionError("a worker ends with a result or an error")

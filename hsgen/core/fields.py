@@ -1,0 +1,158 @@
+"""Reading strict tables: every key known, every value of its type, all errors of a file at once."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from hsgen.core.errors import Usage, shown
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """What a key may hold.  `kind` is one of int, bool, str, ints, strs; `choices` narrows it."""
+
+    kind: str
+    hint: str
+    required: bool = True
+    least: int = 0
+    greatest: int = 2**63 - 1
+    choices: tuple[str, ...] = ()
+    filled: bool = False
+
+    def problem(self, value: object) -> str | None:
+        """Say what is wrong with `value`, or return None."""
+        if not self._right_type(value):
+            return f"{_shown(value)} is not {_KINDS[self.kind]}"
+        if self.filled and not value:
+            return "is empty"
+        values: Iterable[object] = value if isinstance(value, list) else [value]
+        for v in values:
+            if isinstance(v, int) and not isinstance(v, bool) and not self.least <= v <= self.greatest:
+                return f"{_shown(v)} is not between {self.least} and {self.greatest}"
+            if self.choices and v not in self.choices:
+                return f"{_shown(v)} is not one of {', '.join(self.choices)}"
+        return None
+
+    def _right_type(self, value: object) -> bool:
+        if self.kind in ("ints", "strs"):
+            inner = int if self.kind == "ints" else str
+            return isinstance(value, list) and all(isinstance(v, inner) and not isinstance(v, bool) for v in value)
+        if self.kind == "int":
+            return isinstance(value, int) and not isinstance(value, bool)
+        return isinstance(value, bool if self.kind == "bool" else str)
+
+
+_KINDS = {
+    "int": "a whole number",
+    "bool": "true or false",
+    "str": "a string",
+    "ints": "a list of whole numbers",
+    "strs": "a list of strings",
+}
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, str):
+        return f'"{shown(value)}"'
+    return str(value).lower() if isinstance(value, bool) else shown(_number(value))
+
+
+def _number(value: object) -> object:
+    """A number, or, where Python writes none of so many digits, about how great it is."""
+    try:
+        return str(value)
+    except ValueError:
+        return f"a number of {value.bit_length()} bits" if isinstance(value, int) else "a list with such numbers"
+
+
+LINES = 20
+"""Errors of one file that are shown."""
+
+
+@dataclass(slots=True)
+class Reader:
+    """Collects the errors of one file; `where` is what its lines begin with."""
+
+    where: str
+    errors: list[str] = field(default_factory=list)
+    _meant: set[str] = field(default_factory=set)  # keys that are missing because they are misspelt
+
+    def error(self, key: str, what: str, hint: str) -> None:
+        """Note that `key` is wrong, and what would be right."""
+        self.errors.append(f"{self.where}: {shown(key)}: {what}; {hint}")
+
+    def misspelt(self, key: str) -> bool:
+        """Whether `key` is missing because an unknown one, which is noted already, stands in its place."""
+        return key in self._meant
+
+    def check(self) -> None:
+        """Refuse the file if anything is wrong with it.
+
+        Raises:
+            Usage: the first errors, each once.
+        """
+        errors = list(dict.fromkeys(self.errors))
+        if len(errors) > LINES:
+            errors[LINES - 1 :] = [f"{self.where}: and {len(errors) - LINES + 1} more; mend these first"]
+        if errors:
+            raise Usage(*errors)
+
+    def table(self, parent: Mapping[str, Any], name: str, *, required: bool = True) -> dict[str, Any] | None:
+        """Return the table `name`, or None with an error noted where it is missing or no table."""
+        value = parent.get(name.split(".")[-1])
+        if isinstance(value, dict):
+            return value
+        if value is not None or (required and not self.misspelt(name)):
+            self.error(name, "missing" if value is None else "is not a table", f"write it as [{name}]")
+        return None
+
+    def fields(self, table: Mapping[str, Any], name: str, known: Mapping[str, Field]) -> dict[str, Any]:
+        """Check `table` against `known`; return the values that are right."""
+        prefix = f"{name}." if name else ""
+        self.unknown(table, name, known)
+        good: dict[str, Any] = {}
+        for key, rule in known.items():
+            if key not in table:
+                if rule.required and not self.misspelt(prefix + key):
+                    self.error(prefix + key, "missing", f"give {rule.hint}")
+            elif problem := rule.problem(table[key]):
+                self.error(prefix + key, problem, f"give {rule.hint}")
+            else:
+                good[key] = table[key]
+        return good
+
+    def unknown(self, table: Mapping[str, Any], name: str, known: Iterable[str]) -> None:
+        """Note every key of `table` that is not among `known`."""
+        names = list(known)
+        for key in table:
+            if key not in names:
+                close = difflib.get_close_matches(key, names, 1)
+                hint = f"did you mean {close[0]}?" if close else f"known are {', '.join(names)}"
+                self.error(f"{name}.{key}" if name else key, "unknown key", hint)
+                if close and close[0] not in table:
+                    self._meant.add(f"{name}.{close[0]}" if name else close[0])
+
+
+LONGEST_TEXT = 200  # characters
+PLAIN_TEXT = f"give 1 to {LONGEST_TEXT} printable ASCII characters"
+
+
+def presentable(text: str) -> bool:
+    """Whether a text is one that C strings, comments and terminals show as it is."""
+    return 0 < len(text) <= LONGEST_TEXT and text.isascii() and text.isprintable()
+
+
+def plain(text: str) -> bool:
+    """Whether a text can stand in C strings and comments as it is, and holds nothing that a prefix would replace."""
+    taken = re.search(r"(?<![A-Za-z0-9])(hs|HS)[_/.]", text)
+    return (
+        text.isascii()
+        and (text.isprintable() or not text)
+        and not set(text) & set('"\\')
+        and not taken
+        and "*/" not in text
+    )

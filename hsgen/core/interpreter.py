@@ -1,0 +1,210 @@
+"""The interpreter of plans: which launches a sort of n keys consists of.  The C runtimes do exactly this."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from hsgen.core.errors import Usage
+from hsgen.core.keys import TYPES
+from hsgen.core.spec import (
+    COUNTED,
+    DESCENDING,
+    DIRECT,
+    DISCARD,
+    FLOAT,
+    GRIDS,
+    LAST,
+    PARTS,
+    ROWS,
+    SIGNED,
+    SPAN,
+    Binding,
+    Plan,
+    Sort,
+    Step,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """How one call sorts.
+
+    kind: of the keys, as `hsgen.core.keys.Type` has it.  begin, end: the bits that keys are sorted by, of their type put in
+    order (see docs/semantics.md); end None: up to the last.  discard: an argsort whose keys are not wanted.
+    counted: n is the most keys that there can be; how many there are lies on the device.
+    parts: the number that a call has besides n: of segments, of the keys of the first of two arrays, of the elements
+    to check.  rows: these segments are rows of equal length, n / parts, and no offsets are given.
+    """
+
+    kind: int = 0
+    descending: bool = False
+    begin: int = 0
+    end: int | None = None
+    discard: bool = False
+    counted: bool = False
+    parts: int = 0
+    rows: bool = False
+
+    @property
+    def flags(self) -> int:
+        """What kernels get of these in their argument."""
+        out = (0, SIGNED, SIGNED | FLOAT)[self.kind]
+        out |= DESCENDING * self.descending | DISCARD * self.discard | COUNTED * self.counted
+        return out | ROWS * self.rows
+
+
+PLAIN = Options()
+
+
+def options(key: str = "u32", order: str = "ascending", **more: int | None) -> Options:
+    """Return the options for a type of keys and an order."""
+    return Options(kind=TYPES[key].kind, descending=order == "descending", **more)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """A step that runs, with its argument, and its number of work-groups spread over two dimensions of the grid."""
+
+    step: Step
+    argument: int
+    groups: int
+    grid: tuple[int, int]
+
+
+def bit_range(plan: Plan, how: Options) -> tuple[int, int]:
+    """Return the first bit that keys are sorted by, and the one behind the last.
+
+    Raises:
+        Usage: the range is out of order, or reaches beyond the key.
+    """
+    end = plan.bits if how.end is None else how.end
+    if not 0 <= how.begin <= end <= plan.bits:
+        raise Usage(f"bits {how.begin} to {end}: give a range in order, within 0 to {plan.bits}")
+    return plan.first_bit + how.begin, plan.first_bit + end
+
+
+def digit(begin: int, end: int, bits: int, number: int) -> tuple[int, int]:
+    """Return the shift and the width of a digit: as few digits of at most `bits` bits as the range takes, as even as
+    that leaves, the wide ones first."""
+    count = passes(begin, end, bits)
+    least, more = divmod(end - begin, count)
+    return begin + number * least + min(number, more), least + (number < more)
+
+
+def passes(begin: int, end: int, bits: int) -> int:
+    """Return the passes that a bit range takes; an empty one takes a pass over digits of no bit, all equal."""
+    return max(1, -(-(end - begin) // bits))
+
+
+def argument(plan: Plan, step: Step, how: Options, *, in_place: bool) -> int | None:
+    """Return what the kernel of a step gets, or None where the bit range excludes the step."""
+    begin, end = bit_range(plan, how)
+    whole = (begin, end) == (plan.first_bit, plan.first_bit + plan.bits)
+    if step.range == ("part" if whole else "whole"):
+        return None
+    if step.number == PARTS:
+        return how.parts
+    flags, direct = step.argument | how.flags, bool(step.argument & DIRECT) and not in_place
+    if step.number >= 0:
+        left = passes(begin, end, step.bits) - step.number
+        if left <= 0:
+            return None
+        shift, width = digit(begin, end, step.bits, step.number)
+        flags |= step.number | shift << 8 | width << 16
+        direct = direct and left % 2 == 1  # were this the first pass that moves keys, the last would end there
+        flags &= ~DISCARD if left > 1 else -1  # only the last pass may leave them away
+    elif step.number == SPAN:
+        flags |= end | begin << 8
+    elif step.number == LAST:
+        flags |= passes(begin, end, step.bits)
+    return flags if direct else flags & ~DIRECT
+
+
+def settled(sort: Sort, n: int, how: Options, given: Container[str]) -> Options:
+    """Return the options with what follows from a call that has the roles `given`: a check looks at n keys at least,
+    and segments without offsets are rows.
+
+    Raises:
+        Usage: the parts do not fit the count.
+    """
+    if not 0 <= how.parts < 2**31:
+        raise Usage(f"parts {how.parts}: give 0 to {2**31 - 1}")
+    if sort.kind == "check":
+        return replace(how, parts=max(how.parts, n))
+    if sort.kind == "merge" and how.parts > n:
+        raise Usage(f"parts {how.parts}: the first of two arrays of {n} keys has at most so many")
+    if sort.kind != "segments":
+        return how
+    rows = "other" not in given
+    if rows and n and (how.parts == 0 or n % how.parts):
+        raise Usage(f"parts {how.parts}: {n} keys do not make so many rows of equal length; give offsets")
+    return replace(how, rows=rows)
+
+
+def groups(step: Step, n: int, *, in_place: bool, counted: bool = False, parts: int = 0) -> int:
+    """Return the work-groups that `step` launches for `n` keys in `parts`; 0 where its guard excludes n or the place.
+
+    With a count on the device, n is the most that it can be: a guard that excludes n may let a lesser count pass.
+    """
+    if n <= step.min_n and not (n == 0 and step.at_zero):
+        return 0
+    if step.place == ("out" if in_place else "in") or step.number == GRIDS:
+        return 0
+    if n > step.max_n and not counted:
+        return 0
+    x = parts if step.x == "parts" else min(n, step.max_n)
+    return min((x + step.add) // step.div * step.mul, step.cap)
+
+
+def launched_up_to(steps: Iterable[Step], max_n: int, limit: int) -> int:
+    """Return the greatest count, `max_n` at most, up to which every grid fits limit x limit work-groups.
+
+    Grids that follow from a call's parts are not looked at.
+    """
+    for step in steps:
+        if step.x != "parts" and step.cap > limit * limit:
+            fits = (limit * limit // step.mul + 1) * step.div - 1 - step.add
+            if fits < step.max_n:
+                max_n = min(max_n, max(fits, step.min_n))
+    return max_n
+
+
+def offset(binding: Binding, n: int) -> int:
+    """Return where a binding begins in the buffer of its role, in bytes; in scratch a multiple of 1024."""
+    begin = binding.plus + binding.per_n * n
+    return -(-begin // 1024) * 1024 if binding.role == "scratch" else begin
+
+
+def spare_at(sort: Sort, n: int) -> int:
+    """Return where in scratch an argsort keeps keys that nobody wants: behind what sorts need anyway."""
+    return -(-sort.plan.scratch.bytes(n) // 1024) * 1024
+
+
+def scratch_bytes(sort: Sort, n: int, how: Options = PLAIN) -> int:
+    """Return the bytes of scratch that a call needs for `n` keys."""
+    if how.discard and n:
+        return spare_at(sort, n) + n * sort.key.bytes
+    return sort.plan.scratch.bytes(n)
+
+
+def launches(plan: Plan, n: int, limit: int = 2**32 - 1, *, in_place: bool, how: Options = PLAIN) -> Iterator[Launch]:
+    """Yield the launches that sort `n` keys; `limit` is the device's greatest grid size in one dimension.
+
+    A grid that is split may hold more groups than asked for; every kernel ignores those beyond its work.
+
+    Raises:
+        Usage: n is negative or beyond the plan's greatest count, or needs a grid beyond limit * limit; the bit range is
+            out of order.
+    """
+    if not 0 <= n <= plan.max_n:
+        raise Usage(f"count {n}: this plan sorts 0 to {plan.max_n} keys")
+    bit_range(plan, how)
+    for step in plan.steps:
+        count = groups(step, n, in_place=in_place, counted=how.counted, parts=how.parts)
+        given = argument(plan, step, how, in_place=in_place) if count > 0 else None
+        if given is not None:
+            rows = -(-count // limit)
+            if rows > limit:
+                raise Usage(f"count {n}: {count} work-groups do not fit a grid of {limit} x {limit}")
+            yield Launch(step, given, count, (-(-count // rows), rows))

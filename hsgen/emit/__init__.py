@@ -1,0 +1,1 @@
+"""Templates to text: kernels, C tables, SPIR-V."""

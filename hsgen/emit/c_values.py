@@ -1,0 +1,161 @@
+"""What the templates of a bundle's C files need of sorts and targets, as plain values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hsgen.core.spec import PLACES, RANGES, ROLES, Binding, Sort
+from hsgen.emit.kernels import Source
+from hsgen.stages.attach import report_words
+from hsgen.targets.assembly import block
+from hsgen.targets.matching import Match, rank
+from hsgen.targets.target import Target
+
+_TYPES = {"cpu": 1, "gpu": 2, "other": 4}
+_ROLES = {role: f"HS_{role.upper()}" for role in ROLES} | {"other": "HS_OTHER_INPUT"}
+_KINDS = {"sort": "sort", "segments": "segmented sort", "merge": "merge", "check": "check"}
+
+
+def symbol(target: str, file: str = "") -> str:
+    """Return the C name of a target, or of one of its sorts."""
+    name = f"{target}_{file}" if file else target
+    return "hs_" + re.sub(r"[^A-Za-z0-9]", "_", name)
+
+
+def slot(name: str) -> str:
+    """Return what stands for a text of others while C names get their prefix: it keeps its own words."""
+    return f"\1{name}\2"
+
+
+def filled(text: str, slots: Mapping[str, str]) -> str:
+    """Return a text with what `slots` has in the places of each, in which no further places are sought."""
+    return re.sub("\1([^\2]*)\2", lambda found: slots[found[1]], text)
+
+
+def c_string(text: str) -> str:
+    """Return a text as a C string literal of the same bytes in UTF-8, with trigraphs or without them."""
+    known = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t"}
+    out = "".join(known.get(chr(b), chr(b) if 32 <= b < 127 else f"\\{b:03o}") for b in text.encode())
+    return '"' + re.sub(r"\?(?=\?)", r"?\\", out) + '"'
+
+
+def c_comment(text: str) -> str:
+    """Return a text as it can stand in a C comment on a line of its own or within one."""
+    printable = "".join(c if c.isascii() and c.isprintable() else "?" for c in text)
+    return printable.replace("*/", "* /").replace("/*", "/ *")
+
+
+def target_slots(target: Target) -> dict[str, str]:
+    """Return the texts of a target file for the places that `target_values` leaves for them."""
+    lists = {"names": target.match.names, "platforms": target.match.platforms}
+    found = {f"{word} {i}": c_string(text) for word, texts in lists.items() for i, text in enumerate(texts)}
+    return {"summary": c_comment(target.summary), **found}
+
+
+def _binding(b: Binding) -> dict[str, Any]:
+    return {"role": _ROLES[b.role], "plus": b.plus, "per_n": b.per_n}
+
+
+def _label(sort: Sort) -> str:
+    if sort.kind == "scan":
+        return f"{sort.algorithm} of {sort.columns} {sort.key.name} in a row"
+    values = "" if sort.form.value == "none" else f", {sort.form.value}"
+    name = "" if sort.kind == sort.algorithm else f"{sort.algorithm} "
+    return f"{name}{_KINDS[sort.kind]} of {sort.label} keys{values}"
+
+
+def sort_values(sort: Sort, opencl: Source | None = None, *, spirv: bool = False) -> dict[str, Any]:
+    """Return what the templates need of a sort: `opencl` is its text, if any, `spirv` says whether it has modules."""
+    outcome = sort.plan.outcome
+    return {
+        "label": _label(sort),
+        "file": sort.file,
+        "symbol": symbol(sort.target, sort.file),
+        "algorithm": sort.algorithm,
+        "kind": f"HS_{sort.kind.upper()}",
+        "columns": sort.columns,
+        "key": sort.label,
+        "value": sort.form.value,
+        "key_bytes": sort.key.bytes,
+        "value_bytes": sort.form.value_bytes,
+        "first_bit": sort.plan.first_bit,
+        "key_bits": sort.plan.bits,
+        "typed": int(sort.form.typed),
+        "ranged": int(sort.form.ranged),
+        "counted": int(sort.form.counted),
+        "index": int(sort.form.index),
+        "pair": int(sort.pair and sort.key.bytes == 8),
+        "block": block(sort),
+        "groups": min(sort.groups, 2**32 - 1),
+        "kernels": _kernels(sort),
+        "steps": _steps(sort),
+        "max_n": sort.plan.max_n,
+        "scratch": sort.plan.scratch,
+        "outcome": _binding(outcome.binding) if outcome else None,
+        "outcome_words": outcome.words if outcome else 0,
+        "outcome_min_n": outcome.min_n if outcome else 0,
+        "opencl": slot(sort.file) if opencl else "",
+        "opencl_lines": len(opencl.text.splitlines()) if opencl else 0,
+        "spirv": spirv,
+        "report": report_words(sort),
+        "vulkan": sort.vulkan.replace(".", ""),
+    }
+
+
+def _kernels(sort: Sort) -> list[dict[str, Any]]:
+    return [
+        {
+            **{word: getattr(k, word) for word in ("name", "work_group", "subgroup")},
+            "local_bytes": k.local_bytes(sort.key),
+            "bindings": len(k.buffers),
+            "ballot": int(k.ballot),
+            "wide": int(k.wide),
+            "cooperative": int(k.cooperative),
+        }
+        for k in sort.kernels
+    ]
+
+
+def _steps(sort: Sort) -> list[dict[str, Any]]:
+    number = {k.name: i for i, k in enumerate(sort.kernels)}
+    return [
+        {
+            "kernel": number[s.kernel],
+            "argument": s.argument,
+            "place": PLACES.index(s.place),
+            "number": s.number,
+            "bits": s.bits,
+            "range": RANGES.index(s.range),
+            "bindings": [_binding(b) for b in s.bindings],
+            "by_parts": int(s.x == "parts"),
+            "at_zero": int(s.at_zero),
+            **{word: getattr(s, word) for word in ("min_n", "max_n", "add", "div", "mul", "cap")},
+        }
+        for s in sort.plan.steps
+    ]
+
+
+def _match(m: Match) -> dict[str, Any] | None:
+    if m == Match():
+        return None
+    return {
+        "types": sum(_TYPES[t] for t in m.types),
+        "vendors": [f"{v:#x}u" for v in m.vendors],
+        "names": [slot(f"names {i}") for i in range(len(m.names))],
+        "platforms": [slot(f"platforms {i}") for i in range(len(m.platforms))],
+        "compute": m.compute or (0, 0),
+        "rank": rank(m),
+    }
+
+
+def target_values(target: Target, sorts: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return what the templates need of a target, with its `sorts` as `sort_values` shows them."""
+    return {
+        "name": target.name,
+        "symbol": symbol(target.name),
+        "summary": slot("summary"),
+        "sorts": sorts,
+        "match": _match(target.match),
+    }

@@ -1,0 +1,172 @@
+"""GLSL to SPIR-V with the machine's own compiler: one module for each kernel and form of its buffers.
+
+Results are kept in the user's cache folder by the hash of all that they depend on, since compiling a sort takes
+seconds; a cache that cannot be read or written is done without.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import subprocess
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from hsgen.core.errors import Unavailable, Usage, Wrong
+from hsgen.core.spec import Sort
+from hsgen.emit.kernels import Source
+from hsgen.system import folders, processes, toolchain
+
+ADDRESS_FROM = 1 << 20
+"""Keys up to which a kernel has no form that takes device addresses: every device binds that much."""
+
+_MAGIC = (0x07230203).to_bytes(4, "little")
+_SECONDS = 300
+_OPTIONS = {
+    "glslangValidator": ("-V", "--quiet", "-Os", "-g0", "-S", "comp", "--target-env"),
+    "glslang": ("-V", "--quiet", "-Os", "-g0", "-S", "comp", "--target-env"),
+    "glslc": ("-Os", "-fshader-stage=comp", "--target-env"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Compiler:
+    """A GLSL compiler of this machine; `identity` is what manifests record."""
+
+    path: str
+    name: str
+    identity: str
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """Which module: a kernel, with buffers by descriptor or by device address."""
+
+    kernel: str
+    address: bool
+
+
+@cache
+def compiler() -> Compiler | None:
+    """Return the first GLSL compiler found, or None.  HSGEN_GLSL names one, or none with an empty value.
+
+    Raises:
+        Usage: HSGEN_GLSL names what is no GLSL compiler.
+    """
+    chosen = os.environ.get("HSGEN_GLSL")
+    if chosen == "":
+        return None
+    found = next((c for c in map(_known, [chosen] if chosen else list(_OPTIONS)) if c), None)
+    if chosen and found is None:
+        raise Usage(f"HSGEN_GLSL: {chosen} is no GLSL compiler; name {', '.join(_OPTIONS)}, with its folder or without")
+    return found
+
+
+def _known(name: str) -> Compiler | None:
+    """The compiler called `name`, if it is here and says which it is."""
+    path = toolchain.tool(name)
+    kind = Path(path).name if path else ""
+    if path is None or kind not in _OPTIONS:
+        return None
+    try:
+        said = toolchain.run([path, "--version"], 60).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    version = re.search(r"(?:Glslang Version|shaderc|glslang)[: ]+v?([\w.:-]{1,60})", said, re.ASCII)
+    if version is None:
+        return None
+    # shaderc's own version says nothing of the glslang and SPIRV-Tools that it was built with; the lines below do
+    parts = f" ({hashlib.sha256(said.encode()).hexdigest()[:8]})" if kind == "glslc" else ""
+    return Compiler(path, kind, f"{kind} {version[1]}{parts} -Os")
+
+
+def modules(sort: Sort) -> list[Module]:
+    """Return the modules of a sort: every kernel by descriptor, those that large counts use also by address.
+
+    Wide kernels are not written in GLSL.
+    """
+    large = {s.kernel for s in sort.plan.steps if s.max_n > ADDRESS_FROM}
+    written = [k.name for k in sort.kernels if not k.wide]
+    return [Module(name, a) for a in (False, True) for name in written if not a or name in large]
+
+
+def body(text: str) -> str:
+    """Return a GLSL text without its header, which says nothing to a compiler."""
+    return re.sub(r"\A(?://.*\n)+", "", text)
+
+
+def defines(module: Module) -> list[str]:
+    """Return the macros that select a module from the text of a sort."""
+    return [f"HS_KERNEL_{module.kernel}"] + (["HS_ADDRESS"] if module.address else [])
+
+
+def compile_all(sort: Sort, source: Source, using: Compiler) -> Mapping[Module, bytes]:
+    """Return the SPIR-V of every module.
+
+    Raises:
+        Wrong: the compiler refuses one; the line names it.
+    """
+    wanted = modules(sort)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        try:
+            made = pool.map(lambda m: compile_one(source.text, source.path, m, using, sort.vulkan), wanted)
+            return dict(zip(wanted, made, strict=True))
+        except BaseException:  # nobody waits for the others
+            pool.shutdown(wait=False, cancel_futures=True)
+            processes.stop()
+            raise
+
+
+def compile_one(text: str, path: str, module: Module, using: Compiler, vulkan: str = "1.1") -> bytes:
+    """Return the SPIR-V of one module of `text` for a version of Vulkan.
+
+    Raises:
+        Wrong: the compiler refuses it.
+    """
+    *options, environment = _OPTIONS[using.name]
+    target = [f"{environment}=vulkan{vulkan}"] if using.name == "glslc" else [environment, f"vulkan{vulkan}"]
+    options += [*target, *(f"-D{d}" for d in defines(module))]
+    kept = _place(hashlib.sha256("\0".join([using.identity, *options, body(text)]).encode()).hexdigest())
+    if (known := folders.load(kept)) is not None:
+        return known
+    with folders.scratch() as folder:
+        file, out = folder / "kernel.comp", folder / "kernel.spv"
+        file.write_text(text, encoding="utf-8")
+        problem = _compile([using.path, *options, str(file), "-o", str(out)])
+        data = out.read_bytes() if out.is_file() else b""
+        if problem is None and (len(data) % 4 or data[:4] != _MAGIC):
+            problem = "makes no SPIR-V of it"
+        if problem is not None:
+            raise Wrong(f"{path}: kernel {module.kernel}: {using.name} {problem.replace(str(file), '')}")
+    with suppress(Unavailable):  # it is only compiled again then
+        folders.keep(kept, data)
+    return data
+
+
+def _compile(command: list[str]) -> str | None:
+    """Run a compiler; say what it did instead, or return None."""
+    try:
+        done = toolchain.run(command, _SECONDS)
+    except subprocess.TimeoutExpired:
+        return f"does not end within {_SECONDS} seconds"
+    if done.returncode < 0:
+        return f"crashes with signal {-done.returncode}"
+    if done.returncode:
+        lines = (done.stdout + done.stderr).splitlines()
+        return f"refuses it: {next((x for x in lines if 'error' in x.lower()), 'no reason given')}"
+    return None
+
+
+def _place(key: str) -> Path:
+    return folders.cached("spirv") / key[:2] / key
+
+
+def words(data: bytes) -> list[str]:
+    """Return the words of a module as C literals, each the shorter of its two forms."""
+    numbers = (int.from_bytes(data[i : i + 4], "little") for i in range(0, len(data), 4))
+    return [f"{n}u" if n < 10**9 else f"{n:#x}u" for n in numbers]

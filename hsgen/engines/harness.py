@@ -1,0 +1,183 @@
+"""The harness of a bundle's C runtime, loaded with ctypes: only ever in a worker process, since drivers crash."""
+
+from __future__ import annotations
+
+import copy
+import ctypes
+import json
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from hsgen.core.errors import Unavailable, Wrong
+from hsgen.core.interpreter import PLAIN, Options
+from hsgen.core.spec import ROLES, Plan, Sort
+from hsgen.engines.engine import Places
+from hsgen.engines.hosts import Host, numbered
+
+_ABSENT = "unavailable: "
+
+
+class Call(ctypes.Structure):
+    """``hn_call`` of ``native/harness.h``: all of one sort."""
+
+    _fields_ = (
+        ("n", ctypes.c_uint64),
+        ("parts", ctypes.c_uint64),
+        ("offsets", ctypes.c_uint64 * len(ROLES)),
+        ("slots", ctypes.c_int32 * len(ROLES)),
+        *((name, ctypes.c_uint32) for name in ("type", "descending", "begin_bit", "end_bit", "discard_keys")),
+    )
+
+
+def call(plan: Plan, n: int, places: Places, how: Options) -> Call:
+    """Return a call as the harness takes it.
+
+    C has no empty range at the first bit, since an end of 0 is the last: one behind it means the same.
+    """
+    made = Call(n=n, parts=how.parts, descending=how.descending, discard_keys=how.discard)
+    made.type = plan.bits // 8 << 4 | how.kind if how.kind else 0
+    made.begin_bit, made.end_bit = (1, 1) if how.end == 0 and how.begin == 0 else (how.begin, how.end or 0)
+    for number, role in enumerate(ROLES):
+        made.slots[number], made.offsets[number] = places.get(role, (-1, 0))
+    return made
+
+
+class Harness:
+    """The functions of ``native/harness.h`` in a library."""
+
+    def __init__(self, path: Path) -> None:
+        self._library = ctypes.CDLL(str(path))
+
+    def call(self, name: str, *arguments: Any) -> None:
+        """Call a function.
+
+        Raises:
+            Wrong: it reports an error.
+            Unavailable: it says that this machine lacks something.
+        """
+        function = getattr(self._library, name)
+        function.restype = ctypes.c_char_p
+        if said := function(*arguments):
+            text = " ".join(said.decode(errors="replace").split())[:500]
+            raise Unavailable(text.removeprefix(_ABSENT)) if text.startswith(_ABSENT) else Wrong(text)
+
+    def has(self, name: str) -> bool:
+        """Whether the library holds a function."""
+        return hasattr(self._library, name)
+
+    def text(self, name: str) -> str:
+        """Return what a function that only tells something says."""
+        function = getattr(self._library, name)
+        function.restype = ctypes.c_char_p
+        return (function() or b"").decode(errors="replace")
+
+    def close(self) -> None:
+        """Release what is open."""
+        function = self._library.hn_close
+        function.restype = None
+        function()
+
+    def hosts(self, api: str) -> list[Host]:
+        """Return the devices that the API shows."""
+        count = ctypes.c_int()
+        self.call("hn_count", ctypes.byref(count))
+        out = []
+        for index in range(count.value):
+            text = ctypes.create_string_buffer(4096)
+            self.call("hn_describe", ctypes.c_int(index), text, ctypes.c_size_t(len(text)))
+            facts = json.loads(text.value.decode(errors="replace"))
+            widths = tuple(facts.pop("subgroups"))
+            known = {f.name for f in fields(Host)}
+            more = {name: facts.pop(name) for name in list(facts) if name not in known}
+            out.append(Host(api=api, version="", handle=index, widths=widths, more=more, **facts))
+        return numbered(out)
+
+
+class Native:
+    """An `Engine` through the C runtime of a bundle."""
+
+    def __init__(self, harness: Harness, api: str, sort: Sort, index: int, options: str) -> None:
+        self._harness = harness
+        self.api, self.sort, self.index = api, sort, index
+        self.align = 1024 if api == "opencl" else sort.key.bytes  # OpenCL: sub-buffers
+        harness.call("hn_open", ctypes.c_int(index), options.encode())
+        self._last: tuple[int, Places, Options] | None = None
+        self._call = Call()
+        self.renew()
+
+    def beside(self, sort: Sort) -> Native:
+        """See `Engine`."""
+        made = copy.copy(self)
+        made.sort = sort
+        made.renew()
+        return made
+
+    def renew(self) -> None:
+        """See `Engine`."""
+        names = (self.sort.target, self.sort.algorithm, self.sort.label, self.sort.form.value)
+        self._harness.call("hn_sorter", *(x.encode() for x in names))
+
+    def allocate(self, slot: int, size: int) -> None:
+        """See `Engine`."""
+        self._harness.call("hn_buffer", ctypes.c_int(slot), ctypes.c_uint64(max(size, 1)))
+
+    def write(self, slot: int, image: Any) -> None:
+        """See `Engine`."""
+        self._move("hn_write", slot, image)
+
+    def read(self, slot: int, image: Any) -> None:
+        """See `Engine`."""
+        self._move("hn_read", slot, image)
+
+    def _move(self, name: str, slot: int, image: Any) -> None:
+        place = image.ctypes.data_as(ctypes.c_void_p)
+        self._harness.call(name, ctypes.c_int(slot), ctypes.c_uint64(0), place, ctypes.c_uint64(image.nbytes))
+
+    def run(self, n: int, places: Places, how: Options = PLAIN) -> float | None:
+        """See `Engine`."""
+        if self._last != (n, places, how):  # to make one takes as long as a small sort, and sorts are timed
+            self._last, self._call = (n, dict(places), how), call(self.sort.plan, n, places, how)
+        return self._timed("hn_sort", ctypes.byref(self._call))
+
+    def outcome(self) -> int:
+        """See `Engine`."""
+        redone = ctypes.c_uint32()
+        self._harness.call("hn_outcome", ctypes.byref(redone))
+        return redone.value
+
+    def clock(self, on: bool) -> None:
+        """See `Engine`."""
+        self._harness.call("hn_clock", ctypes.c_int(on))
+
+    def memory(self) -> tuple[int, int]:
+        """See `Engine`."""
+        total, largest = ctypes.c_uint64(), ctypes.c_uint64()
+        self._harness.call("hn_room", ctypes.byref(total), ctypes.byref(largest))
+        return total.value, largest.value
+
+    def copy(self, size: int) -> float | None:
+        """See `Engine`."""
+        return self._timed("hn_copy", ctypes.c_uint64(size))
+
+    def peer(self, name: str, size: int, n: int, value_size: int = 0, parts: int = 0) -> float | None:
+        """See `Engine`."""
+        function = f"hn_peer_{self.sort.kind}"
+        if not self._harness.has(function):
+            raise Unavailable(f"peer {name}: runs beside CUDA only; add --api cuda")
+        sizes = (ctypes.c_int(size), ctypes.c_int(value_size))
+        return self._timed(function, name.encode(), *sizes, ctypes.c_uint64(n), ctypes.c_uint64(parts))
+
+    def _timed(self, name: str, *arguments: Any) -> float | None:
+        """Call a function that waits for the device, and return the time that it tells; it says -1 for none."""
+        seconds = ctypes.c_double()
+        self._harness.call(name, *arguments, ctypes.byref(seconds))
+        return None if seconds.value < 0 else seconds.value
+
+    def messages(self) -> str:
+        """See `Engine`."""
+        return self._harness.text("hn_messages")
+
+    def close(self) -> None:
+        """Release everything."""
+        self._harness.close()

@@ -1,0 +1,229 @@
+"""Devices: which OpenCL shows, what each offers, and which targets are for one.  `selection` picks one of them."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any
+
+from hsgen.core.errors import Unavailable, Usage
+from hsgen.core.spec import Sort
+from hsgen.system import toolchain
+from hsgen.targets.matching import Match, rank
+from hsgen.targets.target import Target
+
+_TYPES = {"cpu": 2, "gpu": 4}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Host:
+    """A device at hand.  `handle` is pyopencl's own object, or the device's number where hsgen's C runtime drives it.
+
+    `widths` are the subgroups that a kernel can ask for; None where that is found out by compiling.  `number` counts
+    equal devices in the order in which the API lists them.  `more` is what else the C runtime's harness says
+    (`query.asked`).
+    """
+
+    api: str = "opencl"
+    platform: str
+    name: str
+    driver: str
+    version: str
+    type: str
+    vendor: int
+    work_group: int
+    local_bytes: int
+    shuffle: bool
+    ballot: bool = False
+    handle: Any
+    compute: int = 0
+    int64: bool = True
+    widths: tuple[int, ...] | None = None
+    number: int = 1
+    more: Mapping[str, Any] = field(default_factory=dict, compare=False)
+
+    @property
+    def label(self) -> str:
+        """What people call it; no two devices of an API have the same."""
+        which = f" #{self.number}" if self.number > 1 else ""
+        return f"{self.name} ({self.platform}, {self.driver}){which}"
+
+
+def hosts() -> list[Host]:
+    """Return every OpenCL device of this machine, in the loader's order; none where there is no platform.
+
+    Raises:
+        Unavailable: pyopencl is not installed.
+    """
+    cl = toolchain.pyopencl()
+    try:
+        platforms = cl.get_platforms()
+    except cl.LogicError:
+        return []
+    out = []
+    for platform in platforms:
+        try:
+            out += [_host(cl, platform, d) for d in platform.get_devices()]
+        except cl.LogicError:
+            continue
+    return numbered(out)
+
+
+def numbered(found: Sequence[Host]) -> list[Host]:
+    """Return devices with their numbers among those of equal name, platform and driver."""
+    count: Counter[str] = Counter()
+    out = []
+    for host in found:
+        plain = replace(host, number=1)
+        count[plain.label] += 1
+        out.append(replace(plain, number=count[plain.label]))
+    return out
+
+
+def labelled(label: str) -> Host:
+    """Return the OpenCL device of a label, in whatever process that was written.
+
+    Raises:
+        Unavailable: OpenCL shows no such device here.
+    """
+    found = next((h for h in hosts() if h.label == label), None)
+    if found is None:
+        raise Unavailable(f"{label}: OpenCL shows no such device here; `hsgen doctor` lists those that it shows")
+    return found
+
+
+def _host(cl: Any, platform: Any, d: Any) -> Host:
+    kind = next((name for name, bit in _TYPES.items() if d.type & bit), "other")
+    return Host(
+        platform=platform.name.strip(),
+        name=d.name.strip(),
+        driver=d.driver_version.strip(),
+        version=d.version.strip(),
+        type=kind,
+        vendor=int(d.vendor_id),
+        work_group=int(d.max_work_group_size),
+        local_bytes=int(d.local_mem_size),
+        shuffle=_shuffle(d.extensions.split()),
+        ballot="cl_khr_subgroup_ballot" in d.extensions.split(),
+        handle=d,
+    )
+
+
+def _shuffle(extensions: Sequence[str]) -> bool:
+    """Whether a kernel may exchange values between the lanes of a subgroup."""
+    return "cl_intel_subgroups" in extensions or {"cl_khr_subgroups", "cl_khr_subgroup_shuffle"} <= set(extensions)
+
+
+@cache
+def offers(host: Host, width: int) -> bool:
+    """Return whether kernels on `host` can have subgroups of `width` lanes that exchange values.
+
+    pyopencl cannot ask a device for its widths, so a kernel of that width is compiled and asked for its own.
+    """
+    if not host.shuffle or host.widths is not None:
+        return host.shuffle and width in (host.widths or ())
+    cl = toolchain.pyopencl()
+    context = cl.Context([host.handle])
+    asked = f"__attribute__((intel_reqd_sub_group_size({width})))"
+    text = (
+        f"#ifdef cl_intel_required_subgroup_size\n{asked}\n#endif\n"
+        "__kernel void width(__global int *out) { out[get_global_id(0)] = get_sub_group_size(); }"
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            kernel = cl.Kernel(cl.Program(context, text).build(options=[newest(context)]), "width")
+            sizes = kernel.get_sub_group_info(
+                host.handle, cl.kernel_sub_group_info.MAX_SUB_GROUP_SIZE_FOR_NDRANGE, [min(4 * width, host.work_group)]
+            )
+        except cl.Error:
+            return False
+    return bool(sizes == width)
+
+
+def newest(context: Any) -> str:
+    """Return the option for the newest language that all devices of `context` compile."""
+    version = min(_language(d) for d in context.devices)
+    return "-cl-std=CL3.0" if version >= 3 else "-cl-std=CL2.0" if version >= 2 else "-cl-std=CL1.2"
+
+
+def _language(device: Any) -> int:
+    """The greatest major version of OpenCL C; OpenCL 3 devices may name 1.2 and list newer ones apart."""
+    found = re.search(r"OpenCL C (\d+)", device.opencl_c_version)
+    versions = [int(found[1]) if found else 1]
+    try:
+        versions += [v.version >> 22 for v in device.opencl_c_all_versions]
+    except (AttributeError, toolchain.pyopencl().Error):
+        pass  # a device older than OpenCL 3.0 has no such list
+    return max(versions)
+
+
+def unsound(host: Host) -> str | None:
+    """Say why a device cannot be believed, or return None."""
+    mesa = re.search(r"Mesa (\d+)", host.driver) if "llvmpipe" in host.name else None
+    if mesa and int(mesa[1]) < 25:
+        return f"lavapipe of Mesa {mesa[1]} leaves long loops silently; install Mesa 25 or later"
+    return None
+
+
+def matches(target: Target, host: Host) -> bool:
+    """Return whether `target` says that it is for this device."""
+    m = target.match
+    return m != Match() and all(
+        (
+            not m.types or host.type in m.types,
+            not m.vendors or host.vendor in m.vendors,
+            not m.names or any(p in host.name for p in m.names),
+            not m.platforms or any(p in host.platform for p in m.platforms),
+            not m.compute or not host.compute or m.compute[0] <= host.compute <= m.compute[1],
+        )
+    )
+
+
+def lacks(sort: Sort, host: Host) -> str | None:
+    """Say what `host` lacks for `sort`, or return None."""
+    width = sort.lanes
+    if sort.key.bytes == 8 and not sort.pair and not host.int64:
+        return "has no 64-bit integers"
+    if width > 1 and not offers(host, width):
+        return f"has no subgroups of {width} lanes that {sort.target} needs; target generic runs without"
+    if sort.ballot and not host.ballot:
+        return f"has no votes in subgroups, which {sort.target} needs; target generic runs without"
+    lanes = max(k.work_group for k in sort.kernels)
+    if lanes > host.work_group:
+        return f"runs work-groups of at most {host.work_group} lanes, {sort.target} needs {lanes}"
+    need = max(k.local_bytes(sort.key) for k in sort.kernels)
+    if need > host.local_bytes:
+        return f"has {host.local_bytes} bytes of local memory, {sort.target} needs {need}"
+    return None
+
+
+def evidence_level(target: Target, host: Host) -> str | None:
+    """Return the level of evidence that a run of `target` on `host` reaches: "device" for a device of the target, "cpu"
+    for a CPU runtime; None for a GPU of another target, which is evidence of neither."""
+    if matches(target, host):
+        return "device"
+    if host.type == "cpu":
+        return "cpu"
+    return "device" if target.match == Match() else None
+
+
+def target_for(host: Host, targets: Sequence[Target]) -> Target:
+    """Return the most particular target that matches the device and that it can run, or the generic one.
+
+    Raises:
+        Usage: none matches and there is no target called generic.
+    """
+    fitting = [t for t in targets if host.api in t.apis and matches(t, host)]
+    for target in sorted(fitting, key=lambda t: -rank(t.match)):
+        sorts = [target.sort(a, k) for a, k in target.choices]
+        if sorts and not any(lacks(s, host) for s in sorts):
+            return target
+    for target in targets:
+        if target.name == "generic" and host.api in target.apis:
+            return target
+    raise Usage(f"{host.label}: no target matches it; name one with --target")

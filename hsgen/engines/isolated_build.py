@@ -1,0 +1,156 @@
+"""Compiling in a process of its own, so that a compiler that crashes or hangs ends in a line, not in a lost tool.
+
+A build that succeeds lands in pyopencl's cache of binaries, from which the caller's own build then takes it.
+Run as a module it is that process: a request as JSON on stdin, the line BEGUN on stdout before it compiles, exit code
+0 when it built, REPORTED when the compiler reported errors.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import warnings
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+
+from hsgen.core.errors import Notice, Unavailable, Usage, Wrong
+from hsgen.core.spec import Sort
+from hsgen.emit.kernels import Source
+from hsgen.engines.builds import build, keep_log, options
+from hsgen.engines.hosts import Host, labelled
+from hsgen.engines.pyopencl import context_for
+from hsgen.system import folders, processes
+
+SECONDS = 300
+PATIENT = 1800  # where nobody asked for a trial
+REPORTED = 10  # exit code: the compiler said what is wrong, and will say it again
+BEGUN = "begun"  # what ends the process after this line is the compiler
+SWITCH = "HSGEN_TRIAL"
+"""The environment variable that, when it is 0, lets `once` do nothing."""
+_OPTIMIZED, _PLAIN = b"optimized", b"without optimization"  # what marks hold
+
+
+def once(host: Host, sort: Sort, source: Source) -> Source:
+    """Return what `accepted` returns for a device, tried once for each text and driver: by a mark in the user's cache.
+
+    Warns where no process can be started that compiles, and returns `source`.
+
+    Raises:
+        Wrong: as `check`.
+        Usage: the variable HSGEN_TRIAL is neither 0 nor 1.
+    """
+    switch = os.environ.get(SWITCH) or "1"
+    if switch not in ("0", "1"):
+        raise Usage(f"{SWITCH}={switch}: unknown; give 0 to compile without a trial, or 1")
+    if switch == "0":
+        return source
+    about = [host.name, host.platform, host.driver, host.version, source.option, sort.lanes > 1, source.text]
+    mark = folders.cached("tried") / hashlib.sha256(json.dumps(about).encode()).hexdigest()
+    if (known := folders.load(mark)) is not None:
+        if known == _PLAIN:
+            said = "the optimizer of its compiler crashed before; these kernels are compiled without optimization"
+            warnings.warn(f"{source.path}: {host.label}: {said}", Notice, stacklevel=4)
+            return replace(source, optimized=False)
+        return source
+    try:
+        found = accepted(host.label, sort, source, PATIENT, which=False)
+    except Unavailable as e:
+        hint = f"a crash of the compiler would end this one; {SWITCH}=0 accepts that"
+        warnings.warn(f"{e}: {hint}", Notice, stacklevel=4)
+        return source
+    with suppress(Unavailable):  # then it is tried again
+        folders.keep(mark, _OPTIMIZED if found.optimized else _PLAIN)
+    return found
+
+
+def accepted(device: str, sort: Sort, source: Source, seconds: float = SECONDS, *, which: bool = True) -> Source:
+    """Return what of a sort the compiler of a device gets through: `source`, or, if it crashes, `source` compiled
+    without optimization, with a notice.
+
+    Intel's CPU runtime 2026.22 crashes in LLVM's machine passes, with AVX-512, on some kernels of 16 keys a lane.
+
+    Raises:
+        Wrong, Unavailable: as `check`.
+    """
+    try:
+        check(device, sort, source, seconds, which=which)
+    except Wrong as e:
+        plain = replace(source, optimized=False)
+        if _attempt(device, sort, plain, [k.name for k in sort.kernels], seconds) is not None:
+            raise
+        warnings.warn(f"{e.lines[0]}; these kernels are compiled without optimization", Notice, stacklevel=3)
+        return plain
+    return source
+
+
+def check(device: str, sort: Sort, source: Source, seconds: float = SECONDS, *, which: bool = True) -> None:
+    """Compile `source` for the device of that label in another process.
+
+    Raises:
+        Wrong: the compiler crashed or took longer than `seconds`; the line names the log file, and the kernel where
+            one alone does it (`which`; to find it takes as long again for each kernel).
+            (Errors that the compiler reports are left to the build that follows.)
+        Unavailable: no process can be started that compiles.
+    """
+    names = [k.name for k in sort.kernels]
+    problem = _attempt(device, sort, source, names, seconds)
+    if problem is None:
+        return
+    for name in names if which else ():
+        if found := _attempt(device, sort, source, [name], seconds):
+            raise Wrong(_line(source, f"kernel {name}", device, found, source.only(name)))
+    raise Wrong(_line(source, f"kernels {', '.join(names)}", device, problem, source.text))
+
+
+def _line(source: Source, what: str, device: str, problem: str, text: str) -> str:
+    log = keep_log(f"{what} on {device}: {problem}\n\n{text}")
+    return (
+        f"{source.path}: {what}: the compiler of {device} {problem.splitlines()[0]}; "
+        f"try a smaller scale or height; the log is {log}"
+    )
+
+
+def _attempt(device: str, sort: Sort, source: Source, kernels: Sequence[str], seconds: float) -> str | None:
+    """Say how the compiler failed to answer, or return None."""
+    text = source.text if len(kernels) == len(sort.kernels) else source.only(*kernels)
+    request = {"device": device, "text": text, "kernels": list(kernels), "lanes": sort.lanes > 1}
+    request |= {"option": source.option, "optimized": source.optimized}
+    if not processes.has_interpreter():
+        raise Unavailable("kernels are compiled in this process, which is no Python interpreter that starts another")
+    with folders.scratch() as folder:  # what the other process leaves there goes with it
+        try:
+            done = processes.run(processes.python(__name__), seconds, folder, json.dumps(request), os.curdir)
+        except subprocess.TimeoutExpired:
+            return f"did not end within {seconds:g} seconds"
+        except OSError as e:
+            raise Unavailable(f"no process can be started that compiles: {e.strerror}") from None
+    if done.returncode in (0, REPORTED):
+        return None
+    if 0 < done.returncode < 256 and BEGUN not in done.stdout.split():
+        said = (done.stderr.split("\n")[-2:-1] or [""])[0]
+        raise Unavailable(
+            f"no process can be started that compiles: {processes.status(done.returncode)}, {said or 'no word'}"
+        )
+    return f"ended with {processes.status(done.returncode)}\n{done.stderr}"
+
+
+def main() -> int:
+    """Build what stdin asks for; REPORTED where the compiler reported an error."""
+    request = json.loads(sys.stdin.read())
+    host = labelled(request["device"])
+    context = context_for(host)
+    try:
+        option = options(context, request["option"], lanes=request["lanes"], optimized=request["optimized"])
+        print(BEGUN, flush=True)
+        build(context, request["text"], "stdin", request["kernels"], option)
+    except Wrong:
+        return REPORTED
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

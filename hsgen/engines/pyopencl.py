@@ -1,0 +1,280 @@
+"""Running sorts on OpenCL devices through pyopencl: playing a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from hsgen.core.errors import Unavailable, Wrong
+from hsgen.core.interpreter import PLAIN, Options, launches, offset, scratch_bytes, settled, spare_at
+from hsgen.core.spec import ROLES, Sort
+from hsgen.emit.kernels import Source, render
+from hsgen.engines.builds import build as build
+from hsgen.engines.builds import options
+from hsgen.engines.builds import standard as standard
+from hsgen.engines.engine import Places
+from hsgen.engines.hosts import Host
+from hsgen.engines.scratch import Scratch, cut
+from hsgen.system import toolchain
+
+_Launch = tuple[Any, tuple[tuple[str, int], ...], tuple[int, ...], tuple[int, int], tuple[int, int]]
+
+
+class Compiled:
+    """A sort compiled for one context, with the scratch memory that its sorts share.
+
+    Not thread-safe: OpenCL kernels keep their arguments.  Sorts that need scratch run one after the other, on
+    whatever queues they are enqueued.
+    """
+
+    def __init__(
+        self, context: Any, sort: Sort, source: Source | None = None, kernels: Mapping[str, Any] | None = None
+    ) -> None:
+        self.source = source = source or render(sort, "opencl")
+        self.sort = sort
+        self._groups = {k.name: k.work_group for k in sort.kernels}
+        option = options(context, source.option, lanes=sort.lanes > 1, optimized=source.optimized)
+        self._kernels = dict(kernels or build(context, source.text, source.path, list(self._groups), option))
+        # with types known, pyopencl sets arguments in a tenth of the time (20 us saved a launch)
+        for k in sort.kernels:
+            scalars = [np.int64 if k.wide else np.int32, np.int32, *[np.int32] * (2 * sort.form.counted)]
+            self._kernels[k.name].set_scalar_arg_dtypes([None] * len(k.buffers) + scalars)
+        self._check_groups(context, source.path)
+        self._launches: dict[tuple[int, bool, Options], tuple[list[_Launch], dict[int, int], int | None]] = {}
+        self.scratch = Scratch(context)
+        self._last: tuple[Any, Any] = (None, None)  # queue and event of the last sort that used scratch
+        self._n = 0
+
+    def _check_groups(self, context: Any, path: str) -> None:
+        """A device may run fewer lanes of a kernel than it promises in general, when registers are short."""
+        info = toolchain.pyopencl().kernel_work_group_info.WORK_GROUP_SIZE
+        for device in context.devices:
+            for name, lanes in self._groups.items():
+                most = self._kernels[name].get_work_group_info(info, device)
+                if most < lanes:
+                    raise Unavailable(
+                        f"{path}: {device.name.strip()} runs kernel {name} with at most {most} lanes, not {lanes}; "
+                        "give fewer slabs, a smaller stream_group or a smaller scale"
+                    )
+
+    def run(
+        self,
+        queue: Any,
+        buffers: Mapping[str, Any],
+        n: int,
+        wait_for: Sequence[Any] | None = None,
+        how: Options = PLAIN,
+        marks: list[Any] | None = None,
+    ) -> Any:
+        """Enqueue the sort of `n` keys between the memory objects of `buffers`, which has those of the roles that the
+        sort has; in place where "source" and "destination" are the same object.  Return the last event.
+
+        A role that is not played may be missing, such as "other" where segments are of equal length, or "source" where
+        the first of two arrays is empty.  Scratch is kept for the greatest need so far.  An out-of-order queue is given
+        the order by events; where nothing is launched, a marker is enqueued.  `marks` gets the event of every launch.
+
+        Raises:
+            Usage: n is beyond the plan, or the bit range is; the parts do not fit.
+        """
+        cl = toolchain.pyopencl()
+        ordered = not queue.properties & cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE
+        event = None
+        source = buffers.get("source")
+        key = n, bool(source is not None and source == buffers.get("destination")), settled(self.sort, n, how, buffers)
+        if key not in self._launches:
+            if len(self._launches) >= 64:
+                self._launches.clear()
+            self._launches[key] = self._resolved(*key)
+        self._n = n
+        steps, need, spare = self._launches[key]
+        part = self.scratch.part
+        bound = {**dict.fromkeys(ROLES, next(iter(buffers.values()))), **buffers}  # where none is given, none is read
+        if need:
+            self.scratch.ask(queue, need)
+            if spare is not None:
+                bound["destination"] = part(spare)
+            before, end = self._last
+            if end is not None and (not ordered or before != queue):
+                wait_for = [*(wait_for or []), end]
+        for kernel, roles, scalars, size, lanes in steps:
+            memory = [part(at) if role == "scratch" else bound[role] for role, at in roles]
+            kernel.set_args(*memory, *scalars)
+            event = cl.enqueue_nd_range_kernel(queue, kernel, size, lanes, wait_for=wait_for)
+            wait_for = None if ordered else [event]
+            if marks is not None:
+                marks.append(event)
+        if need:
+            self._last = queue, event
+        return event if event is not None else cl.enqueue_marker(queue, wait_for=wait_for)
+
+    def outcome(self, queue: Any) -> int:
+        """Return how many passes of the last sort, on `queue`, were done again, once it has run; of segments, not 0 if
+        the device refused them."""
+        rule = self.sort.plan.outcome
+        if rule is None or self._n <= rule.min_n:
+            return 0
+        return int(np.count_nonzero(self.scratch.read(queue, offset(rule.binding, self._n), rule.words)))
+
+    def _resolved(self, n: int, in_place: bool, how: Options) -> tuple[list[_Launch], dict[int, int], int | None]:
+        """The launches for `n` keys, the parts of scratch that they see, and where among these keys go that nobody
+        wants."""
+        steps = self._resolve(n, in_place, how)
+        spare = spare_at(self.sort, n) if how.discard and n else None
+        places = [[*(at for role, at in s[1] if role == "scratch"), *([] if spare is None else [spare])] for s in steps]
+        return steps, cut(scratch_bytes(self.sort, n, how), places), spare
+
+    def _resolve(self, n: int, in_place: bool, how: Options) -> list[_Launch]:
+        """The launches for `n` keys: kernel, roles with places in them, numbers, work-items, work-group."""
+        out = []
+        for launch in launches(self.sort.plan, n, self.sort.groups, in_place=in_place, how=how):
+            step, (wide, high) = launch.step, launch.grid
+            lanes = self._groups[step.kernel]
+            guard = (step.min_n, min(step.max_n, 2**31 - 1)) if self.sort.form.counted else ()
+            out.append(
+                (
+                    self._kernels[step.kernel],
+                    tuple((b.role, offset(b, n)) for b in step.bindings),
+                    (n, launch.argument, *guard),
+                    (wide * lanes, high),
+                    (lanes, 1),
+                )
+            )
+        return out
+
+
+_COPY = """__kernel void copy(__global const uint4 *from, __global uint4 *to, ulong n) {
+    if (get_global_id(0) < n) to[get_global_id(0)] = from[get_global_id(0)];
+}"""
+_COPY_LANES = 256  # grids are a multiple, since runtimes make small work-groups of those that are none
+
+
+class Direct:
+    """An `Engine` through pyopencl, in this process."""
+
+    api = "opencl"
+
+    def __init__(self, context: Any, compiled: Compiled) -> None:
+        self._cl = toolchain.pyopencl()
+        self.sort = compiled.sort
+        self.align = max(1, context.devices[0].mem_base_addr_align // 8)
+        self._buffers: dict[int, Any] = {}
+        self._compiled = compiled
+        compiled.scratch.guarded = True
+        self.queue = self._cl.CommandQueue(context)
+        self.context = context
+        self._clock: Any = None  # a queue whose commands are timed, while they are to be
+
+    def allocate(self, slot: int, size: int) -> None:
+        """See `Engine`; rounded up so that copies of 16 bytes a lane stay inside."""
+        rounded = max(16, -(-size // 16) * 16)
+        self._buffers[slot] = self._cl.Buffer(self.context, self._cl.mem_flags.READ_WRITE, rounded)
+
+    def write(self, slot: int, image: Any) -> None:
+        """See `Engine`."""
+        if image.nbytes:
+            self._cl.enqueue_copy(self.queue, self._buffers[slot], image, is_blocking=True)
+
+    def read(self, slot: int, image: Any) -> None:
+        """See `Engine`."""
+        self._check_guard()
+        if image.nbytes:
+            self._cl.enqueue_copy(self.queue, image, self._buffers[slot], is_blocking=True)
+
+    def _check_guard(self) -> None:
+        if not self._compiled.scratch.whole(self.queue):
+            raise Wrong("the sort wrote beyond its scratch memory")
+
+    def outcome(self) -> int:
+        """See `Engine`."""
+        self._check_guard()
+        return self._compiled.outcome(self.queue)
+
+    def _part(self, slot: int, offset: int) -> Any:
+        buffer = self._buffers[slot]
+        return buffer.get_sub_region(offset, buffer.size - offset) if offset else buffer
+
+    def beside(self, sort: Sort) -> Direct:
+        """See `Engine`."""
+        made = Direct(self.context, Compiled(self.context, sort))
+        made.queue, made._buffers = self.queue, self._buffers
+        return made
+
+    def renew(self) -> None:
+        """See `Engine`; compiled from its source, whatever kernels it had."""
+        self._compiled = Compiled(self.context, self.sort, self._compiled.source)
+        self._compiled.scratch.guarded = True
+
+    def clock(self, on: bool) -> None:
+        """See `Engine`; on a queue of its own, since profiling slows a queue down."""
+        profiling = self._cl.command_queue_properties.PROFILING_ENABLE
+        self._clock = self._cl.CommandQueue(self.context, properties=profiling) if on else None
+
+    def memory(self) -> tuple[int, int]:
+        """See `Engine`."""
+        device = self.context.devices[0]
+        return int(device.global_mem_size), int(device.max_mem_alloc_size)
+
+    def _timed(self, enqueue: Callable[[Any, list[Any] | None, list[Any] | None], Any]) -> float | None:
+        """Call `enqueue` with a queue, what to wait for and a list for events, and wait.
+
+        Where the clock is on, nothing begins before all is enqueued, so that the device waits for nobody in between.
+        """
+        if self._clock is None:
+            enqueue(self.queue, None, None)
+            self.queue.finish()
+            return None
+        gate, marks = self._cl.UserEvent(self.context), list[Any]()
+        try:
+            enqueue(self._clock, [gate], marks)
+        finally:
+            gate.set_status(self._cl.command_execution_status.COMPLETE)
+        self._clock.finish()
+        if not marks:
+            return None
+        return float(max(e.profile.end for e in marks) - min(e.profile.start for e in marks)) * 1e-9
+
+    def run(self, n: int, places: Places, how: Options = PLAIN) -> float | None:
+        """See `Engine`."""
+        # made anew each time: NVIDIA's driver crashes when parts of a buffer go in another order than the reverse
+        parts, buffers = dict[tuple[int, int], Any](), dict[str, Any]()
+        for role, place in places.items():
+            if place not in parts:
+                parts[place] = self._part(*place)
+            buffers[role] = parts[place]
+        seconds = self._timed(lambda queue, wait, marks: self._compiled.run(queue, buffers, n, wait, how, marks))
+        buffers.clear()
+        while parts:
+            parts.popitem()
+        return seconds
+
+    @cached_property
+    def _copy(self) -> Any:
+        return self._cl.Kernel(self._cl.Program(self.context, _COPY).build(), "copy")
+
+    def copy(self, size: int) -> float | None:
+        """See `Engine`; 16 bytes a lane."""
+        n = max(1, -(-size // 16))
+        lanes = (-(-n // _COPY_LANES) * _COPY_LANES,)
+
+        def enqueue(queue: Any, wait: list[Any] | None, marks: list[Any] | None) -> None:
+            event = self._copy(queue, lanes, None, self._buffers[0], self._buffers[1], np.uint64(n), wait_for=wait)
+            if marks is not None:
+                marks.append(event)
+
+        return self._timed(enqueue)
+
+    def peer(self, name: str, size: int, n: int, value_size: int = 0, parts: int = 0) -> float | None:
+        """See `Engine`: none is built in."""
+        raise Unavailable(f"peer {name}: runs beside CUDA only; add --api cuda")
+
+    def messages(self) -> str:
+        """See `Engine`: there are no layers."""
+        return ""
+
+
+def context_for(host: Host) -> Any:
+    """Return a new context of one device."""
+    return toolchain.pyopencl().Context([host.handle])

@@ -1,0 +1,188 @@
+"""Tasks that run a bundle's C runtime, in a process of their own: a driver that crashes or hangs costs a line.
+
+The caller sends one request as JSON on stdin and gets events, one JSON object a line: {"done": steps so far},
+{"row": a benchmark's rows}, and at the end {"result": ...} or {"error": kind, "lines": [...]}.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import selectors
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import IO, Any
+
+from hsgen.core import errors
+from hsgen.core.errors import HsgenError, Wrong
+from hsgen.core.interpreter import Options
+from hsgen.core.keys import Form
+from hsgen.engines.builds import LOGS, keep_log
+from hsgen.engines.harness import Harness, Native
+from hsgen.engines.hosts import Host
+from hsgen.system import folders, processes
+from hsgen.targets import target
+from hsgen.tools import bench
+from hsgen.tools.validate import large, validation
+
+SECONDS = 180.0  # of silence: the slowest case, and the compilation of a sort's kernels, take a small part of it
+
+Event = dict[str, Any]
+
+
+def call(request: Event, what: str, seconds: float = SECONDS, command: Sequence[str] = ()) -> Iterator[Event]:
+    """Yield the events of a task; the last is its result.
+
+    `command` starts the process that performs it, this module's own if none is given.
+
+    Raises:
+        Wrong: the process crashed, or said nothing for `seconds`; the line begins with `what`.
+        HsgenError: what the task itself raised.
+    """
+    with folders.scratch() as folder, tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as noise:
+        variables = processes.environment(TMPDIR=str(folder), **{LOGS: os.environ.get(LOGS) or tempfile.gettempdir()})
+        command = command or processes.python(__name__)
+        process = processes.start(command, variables, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=noise)
+        assert process.stdin and process.stdout
+        try:
+            with suppress(BrokenPipeError):  # it has ended already; what follows says how
+                process.stdin.write(json.dumps(request).encode())
+                process.stdin.close()
+            yield from _events(process, process.stdout, noise, what, seconds)
+        finally:
+            processes.end(process)
+            process.stdout.close()
+
+
+def _lines(out: int, seconds: float) -> Iterator[bytes | None]:
+    """Yield the lines of a pipe as they come, None after a silence, and end with the pipe."""
+    waiting = b""
+    with selectors.DefaultSelector() as selector:
+        selector.register(out, selectors.EVENT_READ)
+        while True:
+            if not selector.select(min(seconds, processes.LONGEST)):
+                yield None
+                continue
+            some = os.read(out, 1 << 16)
+            if not some:
+                return
+            *lines, waiting = (waiting + some).split(b"\n")
+            yield from lines
+
+
+def _events(
+    process: subprocess.Popen[bytes], out: IO[bytes], noise: IO[str], what: str, seconds: float
+) -> Iterator[Event]:
+    last = 0
+    for line in _lines(out.fileno(), seconds):
+        if line is None:
+            raise Wrong(f"{what}: the driver hangs: no answer for {seconds:g} seconds after step {last}")
+        event: Event = json.loads(line)
+        if "error" in event:
+            raise getattr(errors, event["error"])(*event["lines"])
+        last = event.get("done", last)
+        yield event
+        if "result" in event:
+            return
+    code = process.wait()
+    noise.seek(0)
+    log = keep_log(noise.read())
+    raise Wrong(f"{what}: the driver crashed with {processes.status(code)} after step {last}; what it said is in {log}")
+
+
+def hosts(api: str, library: Path) -> list[Host]:
+    """Return the devices that `api` shows.
+
+    Raises:
+        Wrong: the driver crashes or hangs while it is asked.
+    """
+    for event in call({"task": "hosts", "api": api, "library": str(library)}, f"{api} devices"):
+        if "result" in event:
+            return [Host(**{**x, "widths": tuple(x["widths"])}) for x in event["result"]]
+    return []
+
+
+def _validate(engine: Native, request: Event, show: Callable[[Any], Any]) -> Any:
+    pairs = validation.plan_cases(engine.sort, full=request["full"], seed=request["seed"])
+    report = validation.run(engine, pairs, request["seed"], progress=show)
+    return {"cases": report.cases, "failed": report.failed, "failures": report.failures}
+
+
+def _bench(engine: Native, request: Event, show: Callable[[Any], Any], beat: Callable[[], None]) -> Any:
+    sizes, against, rounds = request["sizes"], request["against"], request["rounds"]
+    how, device, seed = Options(**request["how"]), request["label"], request["seed"]
+    with ExitStack() as opened:
+        rivals, taken = {}, {request["library"]}
+        for name, other in request["rivals"].items():
+            path = Path(other["library"])
+            if str(path) in taken:  # loaded once more it would be the same library, with the same open device
+                copy = opened.enter_context(folders.scratch()) / path.name
+                path = shutil.copyfile(path, copy)
+            taken.add(str(path))
+            rivals[name] = _engine({**request, **other}, Harness(path))
+            opened.callback(rivals[name].close)
+        more = {"rivals": rivals, "kinds": request["kinds"], "segments": request["segments"], "beat": beat}
+        found = bench.measure(engine, sizes, against, rounds, seed, device, show, how, **more)
+        return [asdict(row) for rows in found for row in rows]
+
+
+def _engine(request: Event, harness: Harness) -> Native:
+    form = Form(**request["form"])
+    sort = target.find(request["target"]).sort(request["algorithm"], request["key"], form)
+    return Native(harness, request["api"], sort, request["index"], request["options"])
+
+
+def _perform(request: Event, send: Callable[[Event], None]) -> Any:
+    harness = Harness(Path(request["library"]))
+    if request["task"] == "hosts":
+        return [asdict(h) for h in harness.hosts(request["api"])]
+    engine = _engine(request, harness)
+    told, done = time.monotonic(), 0
+
+    def beat() -> None:
+        nonlocal told
+        if time.monotonic() - told > 0.1:
+            send({"done": done})
+            told = time.monotonic()
+
+    def show(items: Iterator[Any]) -> Iterator[Any]:
+        nonlocal done
+        for item in items:
+            yield item
+            done += 1
+            beat()
+
+    try:
+        if request["task"] == "bench":
+            return _bench(engine, request, show, beat)
+        if request["task"] == "large":
+            by = large.checks(target.find(request["target"]), engine.sort)
+            return [x for _ in show(iter([0])) for x in large.faults(engine, by, request["n"], request["seed"])]
+        return _validate(engine, request, show)
+    finally:
+        engine.close()
+
+
+def serve(perform: Callable[[Event, Callable[[Event], None]], Any]) -> None:
+    """Perform what stdin asks for.  What drivers print on stdout goes to stderr."""
+    out = os.fdopen(os.dup(1), "w", encoding="utf-8", buffering=1)
+    os.dup2(2, 1)
+
+    def send(event: Event) -> None:
+        out.write(json.dumps(event) + "\n")
+
+    try:
+        send({"result": perform(json.loads(sys.stdin.read()), send)})
+    except HsgenError as e:
+        send({"error": type(e).__name__, "lines": e.lines})
+
+
+if __name__ == "__main__":
+    serve(_perform)

@@ -1,0 +1,110 @@
+"""Digests of pyopencl arrays: finding out on the device whether a sort was right.
+
+>>> checker = Checker(queue.context, "f32", value=4)
+>>> before = checker(queue, keys, values)                 # before the sort
+>>> after = checker(queue, keys, values)                  # and after it
+>>> assert after.faults(before) == ()
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from hsgen.algorithms.digest.kernels import WORDS
+from hsgen.core.errors import Usage
+from hsgen.core.interpreter import Options
+from hsgen.core.keys import ORDERS, TYPES, Form
+from hsgen.opencl.runner import Runner, alone
+from hsgen.opencl.sorter import host_of, key_name, serving, value_name
+from hsgen.operations.digests import Digest, read
+from hsgen.system import toolchain
+
+
+class Checker(Runner):
+    """Digests of arrays of keys of one type, compiled for a context of one device.  docs/check.md says what they tell.
+
+    Args:
+        context: a `pyopencl.Context`; its first device decides the target.
+        key, value, order, target: as of `hsgen.opencl.sorter.Sorter`.  A value "index" means the places that keys have: it
+            digests what an argsort is given.  What the argsort makes of them is digested with a value of 4 bytes, or of
+            8 for "index64".
+        bit_range: whether calls may choose the bits that keys are in order by.
+
+    Raises:
+        hsgen.core.errors.Usage: there is no such target, key type, value or order.
+        hsgen.core.errors.Unavailable: the device lacks what the target needs.
+        hsgen.core.errors.Wrong: the kernels do not build, or the compiler crashes.
+    """
+
+    _noun, _verb, _done, _items = "check", "check", "checked", "keys"
+
+    def __init__(
+        self,
+        context: Any,
+        key: Any = "u32",
+        target: str | None = None,
+        *,
+        value: Any = None,
+        order: str = "ascending",
+        bit_range: bool = False,
+    ) -> None:
+        self.key, self.value, self.order = key_name(key), value_name(value), order
+        if order not in ORDERS:
+            raise Usage(f"order {order}: unknown; give {' or '.join(ORDERS)}")
+        kind = TYPES[self.key].kind
+        form = Form(value=self.value, typed=kind > 0 or order == "descending", ranged=bool(bit_range))
+        host = host_of(context)
+        found, sort = serving(host, target, self.key, form, "check")
+        super().__init__(context, host, found, sort, None if self.value == "packed" else TYPES[self.key].numpy)
+        self._how = Options(kind=kind, descending=order == "descending")
+        self._report: Any = None
+        self._looked = 0  # elements that the call at hand looks at
+
+    @alone
+    def __call__(
+        self,
+        queue: Any,
+        keys: Any,
+        values: Any = None,
+        n: int | None = None,
+        *,
+        size: int = 0,
+        begin_bit: int = 0,
+        end_bit: int | None = None,
+        wait_for: Sequence[Any] | None = None,
+    ) -> Digest:
+        """Return the digest of the first `n` keys (all by default) with their values, once the device has made it.
+
+        Nothing that is digested is written.  `size`: that many elements are looked at, those at or beyond n only for
+        whether they change; 0 for n.  In an argsort give none: its places have no values before.
+
+        Raises:
+            TypeError: a wrong Python type, such as a numpy array.
+            ValueError: buffers that this checker does not take or that are missing, too short or of wrong elements;
+                a bit range that it was not made for; a size that is negative.
+            hsgen.core.errors.Usage: n or size is beyond `max_n`, or the bit range out of order or beyond the key.
+        """
+        if (begin_bit or end_bit is not None) and not self._sort.form.ranged:
+            raise ValueError("begin_bit or end_bit is given; make the checker with bit_range=True")
+        if (values is None) == (self._sort.form.value_bytes > 0 and not self._sort.form.index):
+            raise ValueError(f"values are {'missing' if values is None else 'given'}; this checker's are {self.value}")
+        size = operator.index(size)
+        if not 0 <= size <= self.max_n:
+            raise ValueError(f"size {size}: give 0 to {self.max_n}")
+        cl = toolchain.pyopencl()
+        self._report = self._report or cl.Buffer(self._context, cl.mem_flags.READ_WRITE, 4 * WORDS)
+        self._looked = size
+        how = replace(self._how, begin=operator.index(begin_bit), end=end_bit, parts=size)
+        event = self._run(queue, {"source": keys, "values": values, "report": self._report}, n, wait_for, how)
+        words = np.empty(WORDS, np.uint32)
+        cl.enqueue_copy(queue, words, self._report, wait_for=[event]).wait()
+        return read(words)
+
+    def _length(self, role: str, n: int) -> int:
+        """The items that a call uses in the buffer of a role: all elements that are looked at."""
+        return WORDS if role == "report" else max(n, self._looked)

@@ -1,0 +1,114 @@
+"""Merges of two sorted pyopencl arrays: build once, merge as often as wanted.
+
+>>> merger = Merger(queue.context, "u32")      # picks the target that matches the device
+>>> merger(queue, a, b, out)                   # all of both into a third array, in order; returns the event
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from hsgen.core.errors import Usage
+from hsgen.core.interpreter import Options
+from hsgen.core.keys import ORDERS, TYPES, Form
+from hsgen.opencl.runner import Given, Runner, alone
+from hsgen.opencl.sorter import host_of, key_name, serving, value_name
+
+_NAMES = {"source": "a", "other": "b", "destination": "out", "values": "a_values", "other_values": "b_values"}
+
+
+class Merger(Runner):
+    """A merge of two sorted arrays, compiled for a context of one device.  docs/merge.md says what it does.
+
+    Scratch memory, a few bytes for each thousand keys, is kept as by a `hsgen.opencl.sorter.Sorter`.
+
+    Args:
+        context, key, order, target: as of `hsgen.opencl.sorter.Sorter`.
+        value: what goes along with each key: None, a numpy type or a number of bytes (4, 8 or 16).
+
+    Raises:
+        hsgen.core.errors.Usage: there is no such target, key type, value or order, or no merge that combines them.
+        hsgen.core.errors.Unavailable: the device lacks what the target needs.
+        hsgen.core.errors.Wrong: the kernels do not build, or the compiler crashes.
+    """
+
+    _noun, _verb, _done = "merge", "merge", "merged"
+    _names = _NAMES
+    _apart = True
+
+    def __init__(
+        self, context: Any, key: Any = "u32", value: Any = None, order: str = "ascending", target: str | None = None
+    ) -> None:
+        self.key, self.value, self.order = key_name(key), value_name(value), order
+        if order not in ORDERS:
+            raise Usage(f"order {order}: unknown; give {' or '.join(ORDERS)}")
+        if self.value not in ("none", "v4", "v8", "v16"):
+            raise Usage(f"value {value}: merges move values of their own; give 4, 8 or 16 bytes, or none")
+        kind = TYPES[self.key].kind
+        form = Form(value=self.value, typed=kind > 0 or order == "descending")
+        host = host_of(context)
+        found, sort = serving(host, target, self.key, form, "mergepath")
+        super().__init__(context, host, found, sort, TYPES[self.key].numpy)
+        self._how = Options(kind=kind, descending=order == "descending")
+        self._parts = 0  # keys of the first array of the call at hand
+
+    @alone
+    def __call__(
+        self,
+        queue: Any,
+        a: Any,
+        b: Any,
+        out: Any,
+        a_values: Any = None,
+        b_values: Any = None,
+        values_out: Any = None,
+        *,
+        wait_for: Sequence[Any] | None = None,
+    ) -> Any:
+        """Enqueue the merge of all keys of `a` and all of `b` into `out`; return the event of its end.
+
+        `a` and `b` are in the order of this merger already.  They and `out` are `pyopencl.array.Array` or
+        `pyopencl.Buffer` objects; `out` begins with len(a) + len(b) keys then, and nothing behind these is written.
+        Equal keys of `a` come before those of `b`, and keep their order.  Values likewise, where keys have some.
+
+        Raises:
+            TypeError: an argument is neither a pyopencl array nor a buffer.
+            ValueError: values that this merger does not take or that are missing; arrays that are too short, strided,
+                misaligned, of wrong elements or another context, or an output that overlaps anything.
+            hsgen.core.errors.Usage: there are more than `max_n` keys.
+        """
+        keys = {"source": a, "other": b, "destination": out}
+        sizes = {role: self._memory(x, role).size // self._size(role) for role, x in keys.items()}
+        self._parts, n = sizes["source"], sizes["source"] + sizes["other"]
+        given = {**keys, "values": a_values, "other_values": b_values, "values_out": values_out}
+        self._check_given(given)
+        for role in [r for r in given if r not in ("destination", "values_out") and self._length(r, n) == 0]:
+            given[role] = None  # an empty array has no memory
+        return self._run(queue, given, n, wait_for, replace(self._how, parts=self._parts))
+
+    def _check_given(self, given: Given) -> None:
+        """Refuse values that the merge does not have, and the lack of those that it has."""
+        size = self._sort.form.value_bytes
+        for role in ("values", "other_values", "values_out"):
+            name = self._names.get(role, role)
+            if given[role] is not None and not size:
+                raise ValueError(f"{name} is given, but this merger has none; say value= when it is made")
+            if given[role] is None and size:
+                raise ValueError(f"{name} is missing: this merger takes {size} bytes a key")
+
+    def _length(self, role: str, n: int) -> int:
+        """The items that a call uses in the buffer of a role."""
+        parts = {"source": self._parts, "values": self._parts}
+        return parts.get(role, n - self._parts if role.startswith("other") else n)
+
+    def _size(self, role: str) -> int:
+        """The bytes of one item in the buffer of a role."""
+        return super()._size("source" if role == "other" else role)
+
+    def _elements(self, role: str) -> np.dtype[Any] | None:
+        """The type that elements of an array must have, None for any of the right size."""
+        return super()._elements("source" if role == "other" else role)

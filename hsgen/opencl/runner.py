@@ -1,0 +1,164 @@
+"""Calls of sorts and prefix sums on arrays and buffers of pyopencl: what the classes of the Python API share."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
+from threading import RLock
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+import numpy as np
+
+from hsgen.core.errors import Unavailable
+from hsgen.core.interpreter import Options, scratch_bytes
+from hsgen.core.spec import Sort
+from hsgen.emit.kernels import render
+from hsgen.engines import hosts, isolated_build
+from hsgen.engines.pyopencl import Compiled
+from hsgen.opencl.arrays import Memory, memory, overlapping
+from hsgen.stages.attach import report_length
+from hsgen.targets.target import Target
+
+_NAMES = {"source": "keys", "destination": "out"}  # of roles, as callers have them; others are called by their own
+_VALUES = ("values", "values_out", "other_values")
+_WRITTEN = ("destination", "values_out", "report")
+
+Given = dict[str, Any]
+"""Arrays and buffers of a call by their roles, None where there is none."""
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+Self = TypeVar("Self", bound="Runner")
+
+
+def alone(method: Callable[Concatenate[Self, P], R]) -> Callable[Concatenate[Self, P], R]:
+    """Let one thread at a time run a method of a runner, whose kernels keep the arguments of the call at hand."""
+
+    @wraps(method)
+    def call(self: Self, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        with self._lock:
+            return method(self, *args, **kwargs)
+
+    return call
+
+
+class Runner:
+    """A sort, or prefix sum, compiled for a context of one device, with the scratch memory that its calls share.
+
+    Calls of several threads are enqueued one after the other.
+    """
+
+    _noun, _verb, _done, _items = "sort", "sort", "sorted", "keys"  # as messages have it
+    _names: Mapping[str, str] = _NAMES
+    _apart = False  # whether a call never is in place
+
+    def __init__(self, context: Any, host: hosts.Host, found: Target, sort: Sort, dtype: Any = None) -> None:
+        """Compile a sort of the target `found`; `dtype` is the type of its elements, unsigned numbers if not given."""
+        if lacking := hosts.lacks(sort, host):
+            raise Unavailable(f"{host.label} {lacking}")
+        self._context = context
+        self.target = found.name
+        self.dtype = np.dtype(dtype or f"u{sort.key.bytes}")
+        self.max_n = sort.plan.max_n
+        self._sort = sort
+        source = isolated_build.once(host, sort, render(sort, "opencl"))
+        self._compiled = Compiled(context, sort, source)
+        self._lock = RLock()
+
+    def scratch_bytes(self, n: int) -> int:
+        """Return the bytes of scratch memory that a call for `n` items needs."""
+        return scratch_bytes(self._sort, n)
+
+    def _size(self, role: str) -> int:
+        """The bytes of one item in the buffer of a role."""
+        if role in ("source", "destination"):
+            return self._sort.item_bytes
+        return 4 if role in ("count", "report") else self._sort.form.value_bytes
+
+    def _length(self, role: str, n: int) -> int:
+        """The items that a call for `n` uses in the buffer of a role."""
+        return report_length(self._sort, n) if role == "report" else 1 if role == "count" else n
+
+    def _elements(self, role: str) -> np.dtype[Any] | None:
+        """The type that elements of an array must have, None for any of the right size."""
+        if role in ("source", "destination"):
+            return self.dtype
+        if role in ("count", "report"):
+            return np.dtype(np.uint32)
+        return np.dtype(f"u{self._sort.form.value_bytes}") if self._sort.form.index else None
+
+    def _memory(self, given: Any, role: str) -> Memory:
+        """Where an array or buffer lies, once its elements are found right."""
+        name = self._names.get(role, role)
+        at = memory(given, name, self._context)
+        if at.is_array:
+            wanted, have = self._elements(role), given.dtype
+            if wanted is not None and have != wanted:
+                raise ValueError(f"{name} has elements of {have}, this {self._noun} takes {wanted}")
+            if wanted is None and have.itemsize != self._size(role):
+                raise ValueError(
+                    f"{name} has elements of {have.itemsize} bytes, this {self._noun} takes {self._size(role)}"
+                )
+        return at
+
+    def _run(self, queue: Any, given: Given, n: int | None, wait_for: Sequence[Any] | None, how: Options) -> Any:
+        """Enqueue a call; return the event of its end.  Everything is checked before anything is enqueued."""
+        if queue.context != self._context:
+            raise ValueError(f"the queue belongs to another context than the one that this {self._noun} was built for")
+        held = {role: self._memory(x, role) for role, x in given.items() if x is not None}
+        count = held["source"].size // self._size("source") if n is None else operator.index(n)
+        for role, x in held.items():
+            self._check_room(role, x, self._length(role, count))
+        placed = held if self._apart else _in_place(held, self._verb, discard=how.discard)
+        self._check_overlaps(placed, count)
+        events = [*(wait_for or []), *(e for x in held.values() for e in getattr(x.given, "events", []))]
+        event = self._enqueue(queue, placed, count, events or None, how)
+        for role in _WRITTEN:
+            for x in {id(x[role].given): x[role].given for x in (held, placed) if role in x}.values():
+                if hasattr(x, "add_event"):
+                    x.add_event(event)
+        return event
+
+    def _enqueue(self, queue: Any, placed: dict[str, Memory], n: int, events: Any, how: Options) -> Any:
+        """Enqueue a call that was found right.  Roles at one place get one object, which is what in place means."""
+        parts: dict[int, Any] = {}
+        for x in placed.values():
+            if id(x) not in parts:
+                parts[id(x)] = x.part()
+        try:
+            return self._compiled.run(queue, {r: parts[id(x)] for r, x in placed.items()}, n, events, how)
+        finally:
+            while parts:  # NVIDIA's driver wants parts of a buffer released in the reverse order
+                parts.popitem()
+
+    def _check_room(self, role: str, x: Memory, need: int) -> None:
+        if need * (size := self._size(role)) > x.size:
+            words = {"count": "counts", "report": "words", **dict.fromkeys(_VALUES, "values")}
+            what, does = words.get(role, self._items), f"to be {self._done}"
+            does = "needed" if role in ("count", "report") else does
+            raise ValueError(f"{self._names.get(role, role)} holds {x.size // size} {what}, {need} are {does}")
+
+    def _check_overlaps(self, placed: dict[str, Memory], n: int) -> None:
+        used: dict[int, tuple[str, Memory, int, bool]] = {}
+        for role, x in placed.items():
+            name = used.get(id(x), (self._names.get(role, role),))[0]
+            size = self._size(role) * self._length(role, n)
+            used[id(x)] = name, x, size if n > 0 or role == "report" else 0, role in _WRITTEN
+        if both := overlapping(used.values()):
+            hint = f"; leave out away to {self._verb} in place" if both == ("keys", "out") else ""
+            raise ValueError(f"{both[0]} and {both[1]} overlap{hint}")
+
+
+def _in_place(held: dict[str, Memory], verb: str, *, discard: bool) -> dict[str, Memory]:
+    """Return the places by role, one and the same for what is read and what is written where a call is in place.
+
+    Raises:
+        ValueError: keys are sorted in place and values are not, or the other way round.
+    """
+    pairs = [("source", "destination")] * (not discard) + [("values", "values_out")] * ("values" in held)
+    same = {to not in held or held[to].begins_with(held[from_]) for from_, to in pairs}
+    if len(same) > 1:
+        raise ValueError(f"one of out and values_out is given; give both, or none to {verb} in place")
+    return {**held, **{to: held[from_] for from_, to in pairs}} if same == {True} else held

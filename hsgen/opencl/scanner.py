@@ -1,0 +1,107 @@
+"""Prefix sums of pyopencl arrays and buffers: build once, sum as often as wanted.
+
+>>> scanner = Scanner(queue.context, "u32", columns=4)   # the columns of rows of four, inclusive
+>>> scanner(queue, rows)                                 # in place; returns the event
+>>> scanner(queue, rows, out=sums)                       # into another array
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from hsgen.core.errors import Usage
+from hsgen.core.interpreter import PLAIN
+from hsgen.core.keys import KEYS
+from hsgen.core.spec import Sort
+from hsgen.opencl.arrays import Memory
+from hsgen.opencl.runner import Runner, alone
+from hsgen.opencl.sorter import host_of, key_name, target_of
+from hsgen.targets import target as targets
+from hsgen.targets.choices import algorithm
+from hsgen.targets.target import Target
+
+
+class Scanner(Runner):
+    """The prefix sum of every column of a table, compiled for a context of one device.
+
+    Tables are row-major; sums wrap.  Scratch memory is kept as by a `Sorter`.
+
+    Args:
+        context: a `pyopencl.Context`; its first device decides the target.
+        key: "u32", "u64", or the numpy type of the elements.
+        columns: the elements of a row.
+        exclusive: whether a row's sums leave the row itself out.
+        target: the name of a target or a path ending in .toml; None picks the one that matches, or the generic one
+            where that has no such sum.
+
+    Raises:
+        hsgen.core.errors.Usage: there is no such target, element type or prefix sum.
+        hsgen.core.errors.Unavailable: the device lacks what the target needs.
+        hsgen.core.errors.Wrong: the kernels do not build, or the compiler crashes.
+    """
+
+    _noun, _verb, _done = "sum", "sum up", "summed up"
+
+    def __init__(
+        self, context: Any, key: Any = "u32", columns: int = 1, exclusive: bool = False, target: str | None = None
+    ) -> None:
+        name, host = key_name(key), host_of(context)
+        if name not in KEYS:
+            raise Usage(f"element type {name}: prefix sums are of unsigned numbers; give one of {', '.join(KEYS)}")
+        found = target_of(host, target)
+        if not target and not _labels(found, name, columns, exclusive):
+            found = targets.find("generic")
+        self.columns = columns
+        self._items = f"rows of {columns}"
+        super().__init__(context, host, found, _pick(found, name, columns, exclusive))
+
+    @alone
+    def __call__(
+        self, queue: Any, keys: Any, out: Any = None, *, n: int | None = None, wait_for: Sequence[Any] | None = None
+    ) -> Any:
+        """Enqueue the sums of the first `n` rows of `keys` (all by default); return the event of their end.
+
+        `keys` and `out` are `pyopencl.array.Array` objects of this element type, flat or of shape (rows, columns), or
+        `pyopencl.Buffer` objects; without `out` sums replace their rows, otherwise rows are only read.  Nothing at or
+        beyond row n is written.
+
+        Raises:
+            TypeError: keys or out is neither a pyopencl array nor a buffer, or n no whole number.
+            ValueError: a wrong element type or shape, an array that is not in C order, fewer than n rows, buffers
+                that overlap, or a queue of another context.
+            hsgen.core.errors.Usage: n is beyond `max_n`.
+        """
+        return self._run(queue, {"source": keys, "destination": out}, n, wait_for, PLAIN)
+
+    def _memory(self, given: Any, role: str) -> Memory:
+        """Where an array or buffer lies, once its elements and its shape are found right."""
+        name = {"source": "keys", "destination": "out"}[role]
+        if len(shape := getattr(given, "shape", (0,))) > 1:
+            if shape[1:] != (self.columns,):
+                raise ValueError(f"{name} has the shape {shape}; give (rows, {self.columns})")
+            if not given.flags.c_contiguous:
+                raise ValueError(f"{name} is not in C order; rows must lie one behind the other")
+        at = super()._memory(given, role)
+        if at.is_array and given.size % self.columns:
+            raise ValueError(f"{name} holds {given.size} elements, which are no whole rows of {self.columns}")
+        return at
+
+
+def _labels(found: Target, key: str, columns: int, exclusive: bool) -> list[str]:
+    """The prefix sums of a target that do this."""
+    made = {a: found.choices[a, key] for a in found.labels(key) if algorithm(a) == "scan"}
+    return [a for a, p in made.items() if (p.columns, p.exclusive) == (columns, exclusive)]
+
+
+def _pick(found: Target, key: str, columns: int, exclusive: bool) -> Sort:
+    """The first prefix sum of a target that does this.
+
+    Raises:
+        Usage: it has none.
+    """
+    if labels := _labels(found, key, columns, exclusive):
+        return found.sort(labels[0], key)
+    have = ", ".join(a for a in found.labels(key) if algorithm(a) == "scan") or "none"
+    what = f"{'exclusive' if exclusive else 'inclusive'} sum of {columns} columns of {key}"
+    raise Usage(f"target {found.name}: no {what}; it has {have}: add a table [scan.{key}.NAME] to a target file")

@@ -1,0 +1,128 @@
+"""Segmented sorts of pyopencl arrays and buffers: build once, sort the segments of an array as often as wanted.
+
+>>> sorter = SegmentedSorter(queue.context, "u32")    # picks the target that matches the device
+>>> sorter(queue, keys, offsets)                      # every segment by itself, in place; returns the event
+>>> sorter(queue, keys, segments=100, out=result)     # rows of equal length, into another array
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from hsgen.core.errors import Usage
+from hsgen.core.interpreter import Options
+from hsgen.core.keys import ORDERS, TYPES, Form
+from hsgen.opencl.runner import Given, Runner, alone
+from hsgen.opencl.sorter import host_of, key_name, serving, value_name
+
+_NAMES = {"source": "keys", "destination": "out", "other": "offsets"}
+
+
+class SegmentedSorter(Runner):
+    """A segmented sort, compiled for a context of one device.  docs/segments.md says what it does.
+
+    Scratch memory is kept as by a `hsgen.opencl.sorter.Sorter`: somewhat more than keys and values take once more.
+
+    Args:
+        context, key, order, target: as of `hsgen.opencl.sorter.Sorter`.
+        value: what goes along with each key: None, a numpy type or a number of bytes (4, 8 or 16), "index" or "index64"
+            for the places that keys had in the whole array.
+
+    Raises:
+        hsgen.core.errors.Usage: there is no such target, key type, value or order, or no segmented sort that combines them.
+        hsgen.core.errors.Unavailable: the device lacks what the target needs.
+        hsgen.core.errors.Wrong: the kernels do not build, or the compiler crashes.
+    """
+
+    _names = _NAMES
+
+    def __init__(
+        self, context: Any, key: Any = "u32", value: Any = None, target: str | None = None, order: str = "ascending"
+    ) -> None:
+        self.key, self.value, self.order = key_name(key), value_name(value), order
+        if order not in ORDERS:
+            raise Usage(f"order {order}: unknown; give {' or '.join(ORDERS)}")
+        kind = TYPES[self.key].kind
+        host = host_of(context)
+        form = Form(value=self.value, typed=kind > 0 or order == "descending")
+        found, sort = serving(host, target, self.key, form, "segments")
+        super().__init__(context, host, found, sort, TYPES[self.key].numpy)
+        self._how = Options(kind=kind, descending=order == "descending")
+        self._last: Any = None  # the queue of the last call
+
+    @alone
+    def __call__(
+        self,
+        queue: Any,
+        keys: Any,
+        offsets: Any = None,
+        segments: int | None = None,
+        values: Any = None,
+        out: Any = None,
+        values_out: Any = None,
+        *,
+        wait_for: Sequence[Any] | None = None,
+    ) -> Any:
+        """Enqueue the sort of each segment of `keys` by itself; return the event of its end.
+
+        Segment s is keys[offsets[s]:offsets[s + 1]].  `offsets` are ascending 32-bit numbers, the last at most
+        len(keys), on the device: one more than `segments`, which are as many as there are offsets for by default.
+        Without offsets the keys are rows of equal length, `segments` of them.  All are `pyopencl.array.Array` or
+        `pyopencl.Buffer` objects.  Without `out` and `values_out` the sort is in place; otherwise keys and values that
+        lie in no segment are copied.  Where offsets decrease or end beyond the keys nothing is written: `check` tells.
+
+        Raises:
+            TypeError: an argument is of a wrong Python type, such as a numpy array.
+            ValueError: buffers that this sorter does not take or that are missing, too short, strided, misaligned,
+                of wrong elements or another context, or overlap; neither offsets nor segments.
+            hsgen.core.errors.Usage: there are more than `max_n` keys, or the keys do not make so many rows.
+        """
+        if segments is None:
+            if offsets is None:
+                raise ValueError("offsets is missing: give offsets, or segments where all are of equal length")
+            segments = max(self._memory(offsets, "other").size // 4 - 1, 0)
+        how = replace(self._how, parts=operator.index(segments))
+        given = {"source": keys, "destination": out, "values": values, "values_out": values_out, "other": offsets}
+        self._check_given(given)
+        self._parts = how.parts
+        event = self._run(queue, given, None, wait_for, how)
+        self._last = queue
+        return event
+
+    @alone
+    def check(self) -> None:
+        """Wait for the last call, and say whether it found offsets that cannot be.
+
+        Raises:
+            ValueError: it did; then it wrote nothing.
+        """
+        if self._last is not None and self._compiled.outcome(self._last):
+            raise ValueError("offsets decrease, or end beyond the keys; nothing was written")
+
+    def _check_given(self, given: Given) -> None:
+        """Refuse values that the sort does not have, and the lack of those that it has."""
+        form = self._sort.form
+        for role, wanted in (("values", form.value_bytes and not form.index), ("values_out", form.value_bytes)):
+            if given[role] is not None and not wanted:
+                does = "makes values of its own" if form.index else "has none; say value= when it is made"
+                raise ValueError(f"{role} is given, but this sorter {does}")
+        missing = "values_out" if form.index else "values"
+        if form.value_bytes and given[missing] is None:
+            raise ValueError(f"{missing} is missing: this sorter has {form.value_bytes} bytes a key")
+
+    def _length(self, role: str, n: int) -> int:
+        """The items that a call uses in the buffer of a role."""
+        return self._parts + 1 if role == "other" else super()._length(role, n)
+
+    def _size(self, role: str) -> int:
+        """The bytes of one item in the buffer of a role."""
+        return 4 if role == "other" else super()._size(role)
+
+    def _elements(self, role: str) -> np.dtype[Any] | None:
+        """The type that elements of an array must have, None for any of the right size."""
+        return np.dtype(np.uint32) if role == "other" else super()._elements(role)

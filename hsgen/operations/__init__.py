@@ -1,0 +1,1 @@
+"""Operations: what a call does to arrays, with its numpy oracle."""

@@ -1,0 +1,75 @@
+"""What a sort must give, by numpy: keys as unsigned numbers in the order of theirs, and the stable permutation.
+
+Keys are arrays of their bits, of unsigned types, whatever type they stand for; see docs/semantics.md for the order.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hsgen.core.interpreter import Options, bit_range
+from hsgen.core.spec import Sort
+
+Keys = NDArray[np.unsignedinteger]
+
+
+def ordered(keys: Keys, kind: int, *, descending: bool) -> Keys:
+    """Return unsigned keys that are in ascending order where `keys`, of a kind (`hsgen.core.keys.Type`), are in theirs."""
+    bits = 8 * keys.dtype.itemsize
+    sign, every = keys.dtype.type(1 << (bits - 1)), keys.dtype.type((1 << bits) - 1)
+    out = keys ^ sign if kind else keys.copy()
+    if kind == 2:
+        out = np.where(keys & sign != 0, ~keys, out)
+    return out ^ every if descending else out
+
+
+def permutation(keys: Keys, sort: Sort, how: Options) -> NDArray[np.intp]:
+    """Return the places that the keys had, in the order in which `sort` must bring them.
+
+    All sorts but a merge of packed words are stable; such a merge compares the whole words.
+    """
+    begin, end = bit_range(sort.plan, how)
+    if sort.form.value == "packed" and all(p.algorithm == "merge" for p in sort.parts):
+        begin = 0
+    by = ordered(keys, how.kind, descending=how.descending)
+    digits = (by >> keys.dtype.type(begin)) & keys.dtype.type((1 << (end - begin)) - 1) if begin < end else by * 0
+    return np.argsort(digits, kind="stable")
+
+
+def whole_keys(keys: Keys, sort: Sort, how: Options) -> Keys | None:
+    """Return the keys in order, where all of their bits count and numpy needs no permutation for it, else None.
+
+    numpy sorts keys many times faster than it finds a stable permutation.
+    """
+    if how.kind == 2 or bit_range(sort.plan, how) != (0, sort.key.bits):
+        return None
+    return ordered(np.sort(ordered(keys, how.kind, descending=how.descending)), how.kind, descending=how.descending)
+
+
+def changes(keys: Keys, sort: Sort, shift: int) -> NDArray[np.uint32]:
+    """Return the report of a sort that tells where sorted keys change: how many runs of keys there are that are equal
+    from bit `shift` of the key on, and the ascending places at which they begin."""
+    above = keys >> keys.dtype.type(sort.plan.first_bit + shift)
+    starts = np.flatnonzero(np.concatenate([[True], above[1:] != above[:-1]])[: len(keys)])
+    return np.concatenate([[len(starts)], starts]).astype(np.uint32)
+
+
+def values_for(rng: np.random.Generator, n: int, sort: Sort) -> NDArray[Any] | None:
+    """Return n distinct values of the sort's form, as rows of 32-bit words; None where it reads none."""
+    if not sort.form.value_bytes or sort.form.index:
+        return None
+    words = rng.integers(0, 1 << 32, (n, sort.form.value_bytes // 4), np.uint32)
+    words[:, 0] = np.arange(n, dtype=np.uint32) ^ np.uint32(0x5BD1E995)
+    return words
+
+
+def values_expected(values: NDArray[Any] | None, order: NDArray[np.intp], sort: Sort) -> NDArray[Any] | None:
+    """Return the values after the sort, in the same form; None where there are none."""
+    if values is not None:
+        return values[order]
+    if sort.form.index:
+        return order.astype(f"u{sort.form.value_bytes}").view(np.uint32).reshape(len(order), sort.form.value_bytes // 4)
+    return None

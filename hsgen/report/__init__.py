@@ -1,4 +1,0 @@
-"""Reports: one self-contained page of HTML about targets, with drawings, plans, kernels and measurements.
-
-`hsgen.report.page` puts it together; nothing here writes or prints.
-"""

@@ -1,0 +1,46 @@
+"""What stands behind a sort, in the same plan: steps that tell where its keys change, or that call an epilogue."""
+
+from __future__ import annotations
+
+from hsgen.algorithms.digest.kernels import WORDS
+from hsgen.core.device import Device
+from hsgen.core.keys import Form, KeyType
+from hsgen.core.spec import Kernel, Part, Plan, Sort
+from hsgen.stages import epilogue, run_boundaries
+
+
+def fit(form: Form, other: str) -> None:
+    """Refuse what nothing can follow; `other` is the name of what is no sort.
+
+    Raises:
+        Usage: such a form tells of changes, or has an epilogue, or one that is wrong.
+    """
+    run_boundaries.fit(form, other)
+    epilogue.fit(form, other)
+
+
+def followed(
+    kernels: tuple[Kernel, ...], plan: Plan, parts: tuple[Part, ...], key: KeyType, form: Form, device: Device
+) -> tuple[tuple[Kernel, ...], Plan]:
+    """Return kernels and plan of a sort with those of what looks at the sorted keys behind it, if anything does."""
+    if form.changes:
+        return run_boundaries.appended(kernels, plan, parts, run_boundaries.shape(key, form, device))
+    if form.epilogue:
+        return epilogue.appended(kernels, plan, parts, epilogue.shape(key, form, device))
+    return kernels, plan
+
+
+def report_words(sort: Sort) -> tuple[int, int]:
+    """Return the words that a report has room for: so many, and so many a key; (0, 0) where there is none."""
+    if sort.kind == "check":
+        return WORDS, 0
+    if sort.form.changes:
+        return 1, 1
+    says = epilogue.parsed(sort.form.epilogue) if sort.form.epilogue else None
+    return (says.report_words, says.report_words_per_key) if says else (0, 0)
+
+
+def report_length(sort: Sort, n: int) -> int:
+    """Return the words that the report of `n` keys has room for; 0 where there is none."""
+    words, words_per_key = report_words(sort)
+    return words + words_per_key * n

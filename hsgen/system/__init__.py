@@ -1,0 +1,1 @@
+"""The machine: files, processes, signals, caches, and the tools that are installed."""

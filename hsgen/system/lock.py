@@ -1,0 +1,101 @@
+"""Locks on the folders of bundles: one command writes, or several read."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+
+from hsgen.core.errors import Usage, shown
+from hsgen.system.tree import Tree, opened
+
+PATIENCE = 10.0  # seconds; a command holds the lock while it brings files to their places, not while it makes them
+_PAUSE = 0.01  # seconds between two attempts
+_UNKNOWN = (errno.EOPNOTSUPP, errno.ENOLCK, errno.ENOSYS, errno.EINVAL, errno.EBADF)
+"""What file systems without locks answer: there nothing keeps two commands apart."""
+
+
+@contextmanager
+def locked(root: Path, *, write: bool = False, check: Callable[[], None] = lambda: None) -> Iterator[Tree | None]:
+    """Open a folder and lock it, as the only one that writes or as one that reads; None where nothing is there.
+
+    `check` is called while others keep the lock, and may raise.
+
+    Raises:
+        Usage: it is a file, or others keep the lock.
+        OSError: it cannot be opened.
+    """
+    until = time.monotonic() + PATIENCE
+    while True:
+        with ExitStack() as stack:
+            tree = stack.enter_context(opened(root))
+            if tree is not None:
+                _wait(stack, tree, write, until, check)
+            if tree is None or _still(tree):
+                yield tree
+                return
+
+
+def _still(tree: Tree) -> bool:
+    """Whether the folder is still at its path: it may have been removed while another command held the lock."""
+    if tree.descriptor is None:
+        return True
+    with suppress(OSError):
+        return os.path.samestat(tree.root.stat(), os.fstat(tree.descriptor))
+    return False
+
+
+def _wait(stack: ExitStack, tree: Tree, write: bool, until: float, check: Callable[[], None]) -> None:
+    attempt = _attempt(stack, tree, write)
+    while not attempt():
+        check()
+        if time.monotonic() > until:
+            raise Usage(f"{shown(tree.root)}: another hsgen is at work there; run this again when that one has ended")
+        time.sleep(_PAUSE)
+
+
+if sys.platform == "win32":
+
+    def _attempt(stack: ExitStack, tree: Tree, write: bool) -> Callable[[], bool]:
+        """Windows locks files alone: one in the user's temporary folder stands for the bundle's, for readers too."""
+        import hashlib
+        import msvcrt
+        import tempfile
+
+        name = hashlib.sha256(str(tree.root.resolve()).lower().encode("utf-8", "surrogatepass")).hexdigest()[:32]
+        file = stack.enter_context((Path(tempfile.gettempdir()) / f"hsgen-{name}.lock").open("ab"))
+
+        def attempt() -> bool:
+            try:
+                file.seek(0)
+                msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+            except OSError:
+                return False
+            return True
+
+        return attempt
+
+else:
+
+    def _attempt(stack: ExitStack, tree: Tree, write: bool) -> Callable[[], bool]:
+        """The lock is on the folder itself, so that no file is left behind; closing the descriptor gives it back."""
+        import fcntl
+
+        descriptor = tree.descriptor
+
+        def attempt() -> bool:
+            if descriptor is None:
+                return True
+            try:
+                fcntl.flock(descriptor, (fcntl.LOCK_EX if write else fcntl.LOCK_SH) | fcntl.LOCK_NB)
+            except OSError as e:
+                if e.errno not in (errno.EWOULDBLOCK, errno.EACCES, *_UNKNOWN):
+                    raise
+                return e.errno in _UNKNOWN
+            return True
+
+        return attempt

@@ -1,0 +1,23 @@
+"""Where templates and targets lie: in the checkout, or inside an installed wheel.  Reads nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+
+
+def root() -> Path:
+    """Return the folder that holds ``templates/`` and ``targets/``."""
+    installed = _PACKAGE / "data"
+    return installed if installed.is_dir() else _PACKAGE.parent
+
+
+def templates() -> Path:
+    """Return the folder of templates."""
+    return root() / "templates"
+
+
+def targets() -> Path:
+    """Return the folder of the targets that come with hsgen."""
+    return root() / "targets"

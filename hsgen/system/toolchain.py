@@ -1,0 +1,152 @@
+"""Finding what this machine can run and compile with.  Installs nothing and changes no file of others."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+
+from hsgen.core.errors import Notice, Unavailable
+from hsgen.system import folders, processes
+
+EMBEDDED = "intel-opencl-rt"
+_LIBRARY = "libintelocl.so"
+_VENDORS = ("OCL_ICD_VENDORS", "OPENCL_VENDOR_PATH")
+_STALE = 60.0  # seconds after which pyopencl gives up waiting for a lock, which a process that was killed leaves
+_SYSTEM = Path("/etc/OpenCL/vendors")
+
+
+def embedded_runtime() -> Path | None:
+    """Return the OpenCL CPU runtime installed beside hsgen from PyPI, or None.
+
+    It may be there and of no use: see `embedded_problem`.
+    """
+    try:
+        files = importlib.metadata.files(EMBEDDED) or []
+    except importlib.metadata.PackageNotFoundError:
+        return None
+    for file in files:
+        if file.name == _LIBRARY:
+            path = Path(str(file.locate())).resolve()
+            if path.is_file():
+                return path
+    path = Path(sys.prefix) / "lib" / _LIBRARY
+    return path if path.is_file() else None
+
+
+def embedded_problem() -> str | None:
+    """Say why the embedded runtime cannot be used, or return None."""
+    runtime = embedded_runtime()
+    if runtime is None:
+        return "not installed"
+    if any(c.isspace() for c in str(runtime)):
+        return f"cannot run from a path with a space: {runtime.parent}"
+    return None
+
+
+def how_to_get_one() -> str:
+    """Return what a user without any OpenCL device can do."""
+    chosen = next((v for v in _VENDORS if os.environ.get(v)), None)
+    if embedded_problem() is None and chosen:
+        return f"the embedded one is installed, but the variable {chosen} hides it"
+    if embedded_runtime() is not None:
+        return f"the embedded one {embedded_problem()}"
+    return "install the embedded one with pip install 'hsgen[cpu-device]'"
+
+
+def prepare_opencl() -> None:
+    """Make the embedded runtime visible to the OpenCL loader, beside the machine's other platforms.
+
+    The loader reads one folder of .icd files; a folder made for this process holds the system's and ours.  A
+    user who has chosen platforms by a variable keeps that choice.
+    """
+    runtime = embedded_runtime()
+    if runtime is None or embedded_problem() or any(os.environ.get(v) for v in _VENDORS):
+        return
+    folder = folders.temporary()
+    for place in (_SYSTEM, *_bundled_icds()):
+        for icd in sorted(place.glob("*.icd")):
+            shutil.copyfile(icd, folder / icd.name)
+    (folder / "hsgen-embedded.icd").write_text(f"{runtime}\n", encoding="utf-8")
+    os.environ[_VENDORS[0]] = str(folder)
+
+
+def _bundled_icds() -> list[Path]:
+    """Folders in which wheels of OpenCL runtimes register themselves with pyopencl's own loader."""
+    try:
+        place = importlib.metadata.distribution("pyopencl").locate_file("")
+    except importlib.metadata.PackageNotFoundError:
+        return []
+    return [p for p in (Path(str(place)) / "pyopencl" / ".libs", Path(str(place)) / "pyopencl.libs") if p.is_dir()]
+
+
+@cache
+def pyopencl() -> ModuleType:
+    """Return pyopencl with the embedded runtime in sight; the only place that imports it.
+
+    Raises:
+        Unavailable: it is not installed or finds no OpenCL loader.
+    """
+    prepare_opencl()
+    prepare_caches()
+    try:
+        return importlib.import_module("pyopencl")
+    except ImportError as e:
+        raise Unavailable(f"pyopencl cannot be imported ({e}); install it with pip install pyopencl") from None
+
+
+def prepare_caches() -> None:
+    """Keep pyopencl from failing on a damaged cache, and OpenCL from caches in which others could put files.
+
+    pyopencl's hold pickled objects and PoCL's libraries, which become code.  (pyopencl reads the first variable without
+    a default.)
+    """
+    os.environ.setdefault("PYOPENCL_CACHE_FAILURE_FATAL", "")
+    if problem := folders.problem("pyopencl", "pytools", "pocl"):
+        warnings.warn(f"caches of OpenCL: {problem}; kernels are compiled anew in each run", Notice, stacklevel=2)
+        os.environ["PYOPENCL_NO_CACHE"] = "1"
+        os.environ["POCL_CACHE_DIR"] = str(folders.temporary())
+        return
+    for lock in (folders.user_caches() / "pyopencl").glob("*/lock"):  # held while files are read or written
+        with suppress(OSError):
+            if time.time() - lock.stat().st_mtime > _STALE:
+                lock.unlink()
+
+
+def tool(name: str) -> str | None:
+    """Return the absolute path of an external program, or None; relative entries of PATH are passed over."""
+    found = shutil.which(name, path=os.pathsep.join(processes.search_path()))
+    if found is None or (Path(name).name == name and not Path(found).is_absolute()):
+        return None
+    return str(Path(found).absolute())
+
+
+def has_module(name: str) -> bool:
+    """Whether a Python module is installed; it is not imported."""
+    return importlib.util.find_spec(name) is not None
+
+
+def run(
+    command: Sequence[str], seconds: float, *, cwd: Path | None = None, text: str = ""
+) -> subprocess.CompletedProcess[str]:
+    """Run a program of others with `text` on stdin and return what it said, which compilers say in UTF-8.
+
+    Its temporary files lie in a folder of its own, where it also starts unless `cwd` is given.
+
+    Raises:
+        subprocess.TimeoutExpired: it does not end within `seconds`.
+        OSError: it does not start.
+    """
+    with folders.scratch() as folder:
+        return processes.run(command, seconds, folder, text, cwd)

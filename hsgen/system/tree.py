@@ -1,0 +1,249 @@
+"""A folder and what lies below it, reached without following any link.
+
+What is below the folder may come from anyone.  So every access goes component by component, relative to the
+descriptor of the folder above (openat with O_NOFOLLOW): a link that is put in place of a folder at any moment leads
+nowhere.  Where the system has no such calls (Windows), each component is looked at before the path is used.  The folder
+itself was named by the user, and may be reached by a link.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+
+from hsgen.core.errors import Usage, shown
+from hsgen.system.paths import parts
+
+DESCRIPTORS = hasattr(os, "O_NOFOLLOW") and {os.open, os.stat, os.mkdir, os.rename, os.unlink} <= os.supports_dir_fd
+LARGEST = 64 << 20  # bytes of a file of a bundle; the largest that hsgen makes has some 5 MB
+DEEPEST = 32  # folders below each other; a bundle has 4
+_READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+_FOLDER = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_DIRECTORY", 0)
+_ROOT = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+_KINDS = {
+    stat.S_IFREG: "file",
+    stat.S_IFDIR: "folder",
+    stat.S_IFLNK: "link",
+    stat.S_IFIFO: "FIFO",
+    stat.S_IFSOCK: "socket",
+}
+_JUNCTIONS = {getattr(stat, name, -1) for name in ("IO_REPARSE_TAG_SYMLINK", "IO_REPARSE_TAG_MOUNT_POINT")}
+
+
+class Tree:
+    """A folder that is open.  Paths are relative and have `/` between their components.
+
+    Every method raises OSError with the whole path where the system refuses something, and Usage where something else
+    than a file or folder is in the way.
+    """
+
+    def __init__(self, root: Path, descriptor: int | None) -> None:
+        self.root, self.descriptor = root, descriptor
+
+    def refuse(self, path: str, kind: str, wanted: str = "") -> Usage:
+        """Return the error that names what is in the way."""
+        name = shown(self.root / path)
+        if kind in ("file", "folder"):
+            return Usage(f"{name}: is a {kind} where a {wanted or 'file'} belongs; move it away")
+        return Usage(f"{name}: is a {kind}; a bundle holds plain files and folders alone, remove it")
+
+    @contextmanager
+    def _at(self, path: str) -> Iterator[None]:
+        try:
+            yield
+        except OSError as e:
+            raise OSError(e.errno, e.strerror or str(e), str(self.root / path)) from None
+
+    @contextmanager
+    def _above(self, path: str, *, make: bool = False) -> Iterator[tuple[str, int | None]]:
+        """What the last component is called, relative to which descriptor; `make` makes the folders above it."""
+        *above, last = parts(path)
+        with ExitStack() as stack:
+            name, descriptor = self._enter(stack, above, make)
+            with self._at(path):
+                yield (f"{name}/{last}" if name else last), descriptor
+
+    def _enter(self, stack: ExitStack, folders: list[str], make: bool) -> tuple[str, int | None]:
+        """Open folders one below the other; without descriptors look at each and put their names together."""
+        name, descriptor = ("" if self.descriptor is not None else str(self.root)), self.descriptor
+        for depth, folder in enumerate(folders, 1):
+            path = "/".join(folders[:depth])
+            below = f"{name}/{folder}" if name else folder
+            with self._at(path):
+                kind = _kind(below, descriptor)
+                if kind is None and make:
+                    with suppress(FileExistsError):
+                        os.mkdir(below, dir_fd=descriptor)
+                    kind = _kind(below, descriptor)
+                if kind not in ("folder", None):
+                    raise self.refuse(path, kind, "folder")
+                if descriptor is None:
+                    name = below
+                    continue
+                descriptor = os.open(below, _FOLDER, dir_fd=descriptor)
+                stack.callback(os.close, descriptor)
+        return name, descriptor
+
+    def kind(self, path: str) -> str | None:
+        """Return what a path is: file, folder, link, FIFO, socket or device; None: missing."""
+        with suppress(FileNotFoundError), self._above(path) as (name, descriptor):
+            return _kind(name, descriptor)
+        return None
+
+    def is_file(self, path: str) -> bool:
+        """Whether there is a file; False: nothing is there.
+
+        Raises:
+            Usage: something else is there.
+        """
+        kind = self.kind(path)
+        if kind not in ("file", None):
+            raise self.refuse(path, kind)
+        return kind is not None
+
+    def size(self, path: str) -> int:
+        """Return the bytes of a file."""
+        with self._above(path) as (name, descriptor):
+            return os.stat(name, dir_fd=descriptor, follow_symlinks=False).st_size
+
+    def read(self, path: str, limit: int = LARGEST) -> bytes:
+        """Return the content of a file.
+
+        Raises:
+            Usage: it is no file, or larger than `limit`.
+        """
+        with self._above(path) as (name, descriptor):
+            kind = _kind(name, descriptor)
+            if kind not in ("file", None):
+                raise self.refuse(path, kind)
+            with os.fdopen(os.open(name, _READ, dir_fd=descriptor), "rb") as file:
+                if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                    raise self.refuse(path, "device")
+                data = file.read(limit + 1)
+        if len(data) > limit:
+            raise Usage(f"{shown(self.root / path)}: has more than {limit} bytes, as no file of hsgen's has; remove it")
+        return data
+
+    def digest(self, path: str) -> str | None:
+        """Return the SHA-256 of a file; None: nothing is there."""
+        return hashlib.sha256(self.read(path)).hexdigest() if self.is_file(path) else None
+
+    def create(self, path: str, data: bytes) -> None:
+        """Write a file that is not there yet, in a folder that is."""
+        with (
+            self._above(path) as (name, descriptor),
+            os.fdopen(os.open(name, _NEW, 0o666, dir_fd=descriptor), "wb") as file,
+        ):
+            file.write(data)
+
+    def mkdir(self, path: str) -> None:
+        """Make a folder that is not there yet."""
+        with self._above(path) as (name, descriptor):
+            os.mkdir(name, dir_fd=descriptor)
+
+    def rename(self, path: str, to: str) -> None:
+        """Bring a file to a place, at once and instead of the file there; makes the folders of that place."""
+        with self._above(path) as (old, source), self._above(to, make=True) as (new, destination):
+            os.replace(old, new, src_dir_fd=source, dst_dir_fd=destination)
+
+    def unlink(self, path: str) -> None:
+        """Remove a file."""
+        with self._above(path) as (name, descriptor):
+            os.unlink(name, dir_fd=descriptor)
+
+    def rmdir(self, path: str) -> None:
+        """Remove a folder that is empty."""
+        with self._above(path) as (name, descriptor):
+            os.rmdir(name, dir_fd=descriptor)
+
+    def writable(self, path: str) -> bool:
+        """Whether files may be made and removed in a folder, "" for the root."""
+        own = os.access in os.supports_effective_ids
+        if not path:
+            name = self.root if self.descriptor is None else "."
+            return os.access(name, os.W_OK, dir_fd=self.descriptor, effective_ids=own)
+        with self._above(path) as (name, descriptor):
+            return os.access(name, os.W_OK, dir_fd=descriptor, effective_ids=own)
+
+    def names(self, path: str = "") -> list[str]:
+        """Return what a folder holds, sorted."""
+        with ExitStack() as stack:
+            name, descriptor = self._enter(stack, path.split("/") if path else [], False)
+            with self._at(path):
+                return sorted(_listed(name, descriptor))
+
+    def files(self, *, empty: bool = False) -> list[str]:
+        """Return every file below the folder, sorted, and with `empty` folders without anything, a '/' behind them.
+
+        Raises:
+            Usage: there is something that is neither a file nor a folder.
+        """
+        found: list[str] = []
+        todo: list[list[str]] = [[]]
+        while todo:
+            folder = todo.pop()
+            with ExitStack() as stack:
+                name, descriptor = self._enter(stack, folder, False)
+                with self._at("/".join(folder)):
+                    inside = _listed(name, descriptor)
+                    kinds = {n: _kind(f"{name}/{n}" if name else n, descriptor) for n in inside}
+            if empty and folder and not kinds:
+                found.append("/".join([*folder, ""]))
+            for entry, kind in sorted(kinds.items()):
+                path = "/".join([*folder, entry])
+                if kind == "folder" and len(folder) < DEEPEST:
+                    todo.append([*folder, entry])
+                elif kind == "file":
+                    found.append(path)
+                elif kind == "folder":
+                    raise Usage(f"{shown(self.root / path)}: lies deeper than any folder of a bundle; remove it")
+                elif kind is not None:
+                    raise self.refuse(path, kind)
+        return sorted(found)
+
+
+def _listed(name: str, descriptor: int | None) -> list[str]:
+    with os.scandir(name if descriptor is None else descriptor) as entries:
+        return [e.name for e in entries]
+
+
+def _kind(name: str, descriptor: int | None) -> str | None:
+    try:
+        found = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+    if getattr(found, "st_reparse_tag", 0) in _JUNCTIONS:
+        return "link"
+    return _KINDS.get(stat.S_IFMT(found.st_mode), "device")
+
+
+@contextmanager
+def opened(root: Path) -> Iterator[Tree | None]:
+    """Open a folder; None where nothing is there.
+
+    Raises:
+        Usage: it is a file, or its path cannot be one.
+        OSError: it cannot be opened.
+    """
+    there, descriptor = True, None
+    try:
+        if DESCRIPTORS:
+            descriptor = os.open(root, _ROOT)
+        elif not stat.S_ISDIR(root.stat().st_mode):
+            raise NotADirectoryError
+    except FileNotFoundError:
+        there = False
+    except NotADirectoryError:
+        raise Usage(f"{shown(root)}: cannot be a folder, it is a file or below one; name a folder") from None
+    except ValueError:  # a NUL, or what the file system's encoding lacks
+        raise Usage(f"{shown(root)}: cannot be the path of a folder; name another") from None
+    try:
+        yield Tree(root, descriptor) if there else None
+    finally:
+        if descriptor is not None:
+            os.close(descriptor)

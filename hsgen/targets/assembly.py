@@ -1,0 +1,259 @@
+"""Sorts as wholes: putting algorithms together by count, and asking all parts of a sort the same question."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from itertools import dropwhile
+from typing import Any
+
+from hsgen.algorithms import DERIVED, EVERY, Algorithm
+from hsgen.algorithms.buffers import DEVICE_N
+from hsgen.core.errors import Usage
+from hsgen.core.interpreter import launched_up_to, launches
+from hsgen.core.keys import PLAIN, Form
+from hsgen.core.spec import GRIDS, UNCAPPED, Binding, Buffer, Kernel, Outcome, Part, Plan, Scratch, Sort, Step
+from hsgen.stages import epilogue, run_boundaries
+
+
+def assemble(
+    parts: Sequence[Part], where: str, form: Form = PLAIN, *, groups: int = UNCAPPED
+) -> tuple[tuple[Kernel, ...], Plan, tuple[Part, ...]]:
+    """Return kernels, plan and parts of a sort in which each part serves its counts, in ascending order.
+
+    The last part reaches as far as its own plan does, and no part further than grids of `groups` work-groups in each
+    dimension.  A part of the bits is sorted by the parts that can, radix sorts, whatever the count.
+
+    Raises:
+        Usage: a part but the last cannot sort as many keys as it shall, or the last one none of its counts; two parts
+            need subgroups of different widths or bring different kernels of one name.
+    """
+    kernels: dict[str, Kernel] = {}
+    steps: list[Step] = []
+    scratches: list[Scratch] = []
+    outcomes: list[Outcome | None] = []
+    placed: list[Part] = []
+    plan = Plan(steps=(), max_n=0)
+    for part in parts:
+        made = EVERY[part.algorithm]
+        plan = within(made.plan(part.params), groups)
+        top = min(part.max_n, plan.max_n)
+        if top < part.max_n and (part is not parts[-1] or top <= part.min_n):
+            raise Usage(f"{where}: {part.algorithm} sorts up to {plan.max_n} keys; give no crossover beyond it")
+        lent = _lent(parts, part) if form.ranged else []
+        whole_only = form.ranged and part.algorithm not in ("radix", *DERIVED)
+        mine = _narrowed(plan.steps, part.min_n, top, "whole" if whole_only else "any")
+        mine += [s for low, high in lent for s in _narrowed(plan.steps, low, high, "part")]
+        tail = suffix(parts, part)
+        for kernel in _used(made.kernels(part.params), mine, tail):
+            if kernels.setdefault(kernel.name, kernel) != kernel:
+                raise Usage(f"{where}: two of the algorithms have a kernel {kernel.name}; give them the same shape")
+        steps += [replace(s, kernel=s.kernel + tail) for s in mine]
+        placed.append(replace(part, max_n=top))
+        low = min([part.min_n, *(x for x, _ in lent)])
+        if plan.scratch != Scratch() and max([top, *(x for _, x in lent)]) > plan.scratch.min_n:
+            scratches.append(replace(plan.scratch, min_n=max(plan.scratch.min_n, low)))
+        outcomes.append(plan.outcome and replace(plan.outcome, min_n=max(plan.outcome.min_n, low)))
+    _one_width(kernels.values(), where)
+    whole = replace(
+        plan,
+        steps=tuple(steps),
+        max_n=placed[-1].max_n,
+        scratch=_largest(scratches),
+        outcome=_told(outcomes),
+    )
+    made_kernels = tuple(kernels.values())
+    return (*(counted(made_kernels, whole) if form.counted else (made_kernels, whole)), tuple(placed))
+
+
+def within(plan: Plan, groups: int) -> Plan:
+    """Return the plan for the counts whose grids have at most `groups` work-groups in each dimension."""
+    return replace(plan, max_n=launched_up_to(plan.steps, plan.max_n, groups))
+
+
+def suffix(parts: Sequence[Part], part: Part) -> str:
+    """Return what follows the names of a part's kernels: of radix sorts of other shapes than the first, the label."""
+    first = next((x for x in parts if x.algorithm == part.algorithm == "radix"), part)
+    return "" if first.params == part.params else "_" + (part.label or part.algorithm).replace("-", "_")
+
+
+def _used(kernels: Iterable[Kernel], steps: Iterable[Step], tail: str) -> list[Kernel]:
+    """The kernels that some step launches, under the names of their part.
+
+    What a kernel clears whatever the count, one that runs later must not: an earlier part may have noted something.
+    """
+    used = {s.kernel for s in steps}
+    return [
+        replace(k, name=k.name + tail, always=k.always and not tail) if tail else k for k in kernels if k.name in used
+    ]
+
+
+def _told(outcomes: Sequence[Outcome | None]) -> Outcome | None:
+    """What all parts from the first that tells anything on tell in one place; None where one of them does not."""
+    telling = list(dropwhile(lambda o: o is None, outcomes))
+    some = [o for o in telling if o is not None]
+    return replace(some[0], words=max(o.words for o in some)) if some and len(some) == len(telling) else None
+
+
+def _one_width(kernels: Iterable[Kernel], where: str) -> None:
+    """Raise unless all kernels whose lanes exchange anything have subgroups of one width."""
+    widths = sorted({k.subgroup for k in kernels if k.subgroup > 1})
+    if len(widths) > 1:
+        raise Usage(
+            f"{where}: its algorithms use subgroups of {widths[0]} and of {widths[1]} lanes; give them one width"
+        )
+
+
+def _lent(parts: Sequence[Part], part: Part) -> list[tuple[int, int]]:
+    """The counts of other parts for which a radix part sorts by a part of the bits: those of the parts that cannot,
+    each lent to the next radix part, or else to the last one."""
+    radix = [x for x in parts if x.algorithm == "radix"]
+    others = [x for x in parts if x.algorithm != "radix"] if radix else []
+    found = []
+    for other in others:
+        if next((x for x in radix if x.min_n >= other.max_n), radix[-1]) is part:
+            found.append((other.min_n, other.max_n))
+    return found
+
+
+def _narrowed(steps: Iterable[Step], low: int, high: int, part: str) -> list[Step]:
+    """The steps that run for counts above `low` up to `high`, and only there; `part` is the bit ranges that may be."""
+    fits = (
+        replace(s, range=s.range if part == "any" else part)
+        for s in steps
+        if "any" in (part, s.range) or s.range == part
+    )
+    mine = (replace(s, min_n=max(s.min_n, low), max_n=min(s.max_n, high)) for s in fits)
+    return [s for s in mine if s.min_n < s.max_n]
+
+
+def counted(kernels: tuple[Kernel, ...], plan: Plan) -> tuple[tuple[Kernel, ...], Plan]:
+    """Return kernels and plan for a count that lies on the device.
+
+    The first step works out the grids of all others, at the beginning of scratch; scratch of others lies behind.
+    """
+    room = -(-12 * (len(plan.steps) + 1) // 1024) * 1024
+    rows = _grid_rows(kernels, plan)
+    first = kernels[0]
+    grids = Kernel(
+        name="grids",
+        template="grids",
+        summary="work out the grids of all steps from the count",
+        work_group=64,
+        always=True,
+        buffers=(DEVICE_N, Buffer(name="words", type="word")),
+        algorithm=first.algorithm,
+        params=first.params,
+        data=tuple(rows),
+    )
+    step = Step(
+        kernel="grids",
+        bindings=(Binding(role="count"), Binding(role="scratch")),
+        argument=0,
+        min_n=0,
+        max_n=plan.max_n,
+        x="n",
+        add=0,
+        div=1,
+        mul=-(-(len(rows) + 1) // 64),
+        cap=-(-(len(rows) + 1) // 64),
+        number=GRIDS,
+    )
+    behind = tuple(replace(s, bindings=tuple(_behind(b, room) for b in s.bindings)) for s in plan.steps)
+    rule = plan.scratch if plan.scratch != Scratch() else Scratch(min_n=plan.max_n)
+    return (grids, *kernels), replace(
+        plan,
+        steps=(step, *behind),
+        scratch=replace(rule, plus=rule.plus + room, min_n=0),
+        outcome=plan.outcome and replace(plan.outcome, binding=_behind(plan.outcome.binding, room)),
+    )
+
+
+def _grid_rows(kernels: Iterable[Kernel], plan: Plan) -> list[tuple[int, int, int, int, int, int]]:
+    """What the grid of each step follows from: min_n, max_n, add, div, mul, cap; mul 0 where it is always the cap."""
+    always = {k.name for k in kernels if k.always}
+    rows = []
+    for s in plan.steps:
+        low, fixed = -1 if s.kernel in always else s.min_n, s.div == 1 and s.mul >= s.cap
+        rows.append((low, s.max_n, 0, 1, 0, s.cap) if fixed else (low, s.max_n, s.add, s.div, s.mul, s.cap))
+    return rows
+
+
+def _behind(binding: Binding, room: int) -> Binding:
+    return replace(binding, plus=binding.plus + room) if binding.role == "scratch" else binding
+
+
+def _largest(rules: Sequence[Scratch]) -> Scratch:
+    """A rule that gives at least as many bytes as every one of `rules`, and none where all give none."""
+    if not rules:
+        return Scratch()
+    return Scratch(
+        min_n=min(r.min_n for r in rules),
+        plus=max(r.plus for r in rules),
+        per_n=max(r.per_n for r in rules),
+        unit=min(r.unit for r in rules),
+        per_unit=max(r.per_unit for r in rules),
+        units=max(r.units for r in rules),
+    )
+
+
+def _made(part: Part) -> tuple[Algorithm, Any]:
+    return EVERY[part.algorithm], part.params
+
+
+def block(sort: Sort) -> int:
+    """Return the keys that one work-group sorts: the count around which validations are dense."""
+    made, params = _made(sort.parts[0])
+    return made.block(params)
+
+
+def _counts(sort: Sort, greatest: int, ask: Callable[[Algorithm, Any, int], Iterable[int]]) -> list[int]:
+    """The counts that each part names, as far as they are its own."""
+    found: set[int] = set()
+    for part in sort.parts:
+        made, params = _made(part)
+        top = min(part.max_n, greatest)
+        if part.min_n < top:
+            found.update(n for n in ask(made, params, top) if part.min_n <= n <= top)
+    return sorted(found)
+
+
+def edges(sort: Sort, greatest: int) -> list[int]:
+    """Return the counts up to `greatest` at which the sort changes its way, changes of algorithm among them."""
+    inner = _counts(sort, greatest, lambda made, params, top: made.edges(params, top))
+    return sorted({*inner, *(p.min_n for p in sort.parts if p.min_n <= greatest)})
+
+
+def row_ends(sort: Sort, greatest: int) -> list[int]:
+    """Return counts up to `greatest` by which every guard of every kernel is decisive for some lane."""
+    return _counts(sort, greatest, lambda made, params, top: made.row_ends(params, top))
+
+
+def moved(sort: Sort, step: Step, n: int) -> int:
+    """Return the bytes of memory that one launch reads and writes for `n` keys."""
+    if step.number == GRIDS:
+        return 0
+    kernel, name = sort.kernel(step.kernel), step.kernel
+    if isinstance(kernel.data, run_boundaries.Shape):
+        return run_boundaries.moved(kernel.data, step, n)
+    if isinstance(kernel.data, epilogue.Shape):
+        return epilogue.moved(kernel.data, n)
+    for part in sort.parts:
+        name = name.removesuffix(suffix(sort.parts, part))
+    return EVERY[kernel.algorithm].moved(kernel.params, replace(step, kernel=name), n)
+
+
+def traffic(sort: Sort, n: int) -> int:
+    """Return the bytes of memory that a whole sort of `n` keys out of place reads and writes."""
+    return sum(moved(sort, launch.step, n) for launch in launches(sort.plan, n, in_place=False))
+
+
+def notes(sort: Sort) -> list[tuple[str, str]]:
+    """Return derived values that a person wants to see: (name, value)."""
+    out: list[tuple[str, str]] = []
+    for part in sort.parts:
+        made, params = _made(part)
+        if len(sort.parts) > 1:
+            out.append((part.label or part.algorithm, f"{part.min_n + 1} to {part.max_n} keys"))
+        out += made.notes(params)
+    return out

@@ -1,0 +1,90 @@
+"""The devices that offline compilers know by name, and the table ``[isa]`` of a target, which names some of them.
+
+Plain data: what a target file may say must not depend on the compilers that a machine has.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from hsgen.core.fields import Field, Reader
+
+SPIRV = "spirv"
+"""The check of SPIR-V modules, which every target for Vulkan gets; it is no compiler, and no key of ``[isa]``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """An offline compiler: the API whose kernels it compiles, and the devices that it can know."""
+
+    api: str
+    devices: tuple[str, ...]
+
+
+def _named(form: str, words: str) -> tuple[str, ...]:
+    return tuple(form.format(word) for word in words.split())
+
+
+KINDS = {
+    # What NVRTC 11.8 and 12.9 and nvcc 13.0 list, and what compilers before them compiled for.
+    "cuda": Kind(
+        "cuda", _named("sm_{}", "30 32 35 37 50 52 53 60 61 62 70 72 75 80 86 87 88 89 90 100 101 103 110 120 121")
+    ),
+    # `ocloc compile --help` of 22.43 lists them; families of devices (gen9, xe-hpg) are left out.
+    "ocloc": Kind(
+        "opencl",
+        _named(
+            "{}",
+            "bdw skl kbl cfl apl bxt glk whl aml cml icllp lkf ehl jsl tgllp rkl adl-s adl-p adl-n dg1 acm-g10 acm-g11 "
+            "acm-g12 pvc",
+        ),
+    ),
+    # LLVM's processors from GCN3 on (its page "User Guide for AMDGPU Backend", processors).
+    "amdgcn": Kind(
+        "opencl",
+        _named(
+            "gfx{}",
+            "801 802 803 805 810 900 902 904 906 908 909 90a 90c 940 942 950 1010 1011 1012 1013 1030 1031 1032 1033 "
+            "1034 1035 1036 1100 1101 1102 1103 1150 1151 1152 1153 1200 1201",
+        ),
+    ),
+    # What RADV_FORCE_FAMILY of Mesa 25.0 takes.
+    "radv": Kind(
+        "vulkan",
+        _named(
+            "{}",
+            "tahiti pitcairn verde oland hainan bonaire kabini kaveri hawaii iceland tonga fiji polaris10 polaris11 "
+            "polaris12 vegam carrizo stoney vega10 vega12 vega20 raven raven2 renoir mi100 mi200 gfx940 navi10 navi12 "
+            "navi14 navi21 navi22 navi23 navi24 vangogh rembrandt raphael_mendocino navi31 navi32 navi33 phoenix "
+            "phoenix2 gfx1150 gfx1151 gfx1152 gfx1153 gfx1200 gfx1201",
+        ),
+    ),
+}
+"""The keys of ``[isa]``."""
+
+_FIELDS = {
+    name: Field("strs", f'devices that {name} compiles for, for example ["{kind.devices[-1]}"]', False, filled=True)
+    for name, kind in KINDS.items()
+}
+
+
+def read_isa(r: Reader, data: Mapping[str, Any], apis: list[str]) -> dict[str, tuple[str, ...]]:
+    """Return the devices by compiler, in the order of `KINDS`; note what is wrong in `r`.  `apis` are the target's."""
+    found: dict[str, tuple[str, ...]] = {}
+    for name, devices in r.fields(r.table(data, "isa", required=False) or {}, "isa", _FIELDS).items():
+        kind, where = KINDS[name], f"isa.{name}"
+        if kind.api not in apis:
+            r.error(where, f"compiles {kind.api} kernels, which the target has not", "leave it out or add the API")
+        if len(set(devices)) < len(devices):
+            twice = next(d for d in devices if devices.count(d) > 1)
+            r.error(where, f'"{twice}" is named twice', "name it once")
+        for device in devices:
+            if device not in kind.devices:
+                close = difflib.get_close_matches(device, kind.devices, 1)
+                hint = f"did you mean {close[0]}?" if close else f"known are {', '.join(kind.devices)}"
+                r.error(where, f'"{device}" is unknown', hint)
+        found[name] = tuple(devices)
+    return found

@@ -1,0 +1,264 @@
+"""Targets: facts about a device family and the choices made for it, read from strict TOML.
+
+Knows no algorithm by name but through the registry, and renders nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from hsgen.algorithms import ALGORITHMS, DERIVED
+from hsgen.core.device import Device
+from hsgen.core.errors import Usage, shown
+from hsgen.core.fields import PLAIN_TEXT, Field, Reader, presentable
+from hsgen.core.keys import KEYS, PLAIN, TYPES, Form, described
+from hsgen.core.spec import APIS, Part, Sort
+from hsgen.stages import attach
+from hsgen.system import documents, resources
+from hsgen.system.paths import target_problem
+from hsgen.targets import assembly
+from hsgen.targets.choices import ALL, Auto, algorithm, read_autos, read_choices
+from hsgen.targets.evidence import LEVELS, shapes
+from hsgen.targets.isa import read_isa
+from hsgen.targets.matching import Match, read_match
+
+SCHEMA = 1
+PROGRESS = ("none", "started", "guaranteed")
+VULKANS = ("1.1", "1.2", "1.3")  # whose SPIR-V is of version 1.3, 1.5 and 1.6
+
+_TOP = {
+    "schema": Field("int", f"the number {SCHEMA}", least=SCHEMA, greatest=SCHEMA),
+    "name": Field("str", "the file's name without .toml"),
+    "summary": Field("str", "one line about the devices"),
+    "apis": Field("strs", 'at least one API, for example ["opencl"]', choices=tuple(APIS), filled=True),
+}
+_DEVICE = {
+    "subgroups": Field("ints", "the subgroup widths offered, [1] if there are none", least=1, greatest=128),
+    "shuffle": Field("bool", "whether lanes of a subgroup can exchange values"),
+    "work_group": Field("int", "the greatest work-group, in lanes", least=1),
+    "groups": Field("int", "the greatest grid in one dimension, in work-groups", least=1),
+    "local_bytes": Field("int", "the local memory of a work-group, in bytes", least=1),
+    "int64": Field("bool", "whether 64-bit integers exist"),
+    "storage8": Field("bool", "whether buffers of 8-bit elements exist"),
+    "storage16": Field("bool", "whether buffers of 16-bit elements exist"),
+    "binding_bytes": Field("int", "the largest buffer binding, in bytes", least=1),
+    "progress": Field("str", f"one of {', '.join(PROGRESS)}", choices=PROGRESS),
+    "vulkan": Field("str", 'the least version of Vulkan, "1.1" if not given', required=False, choices=VULKANS),
+    "threads": Field("int", "the subgroups that a core holds at once", required=False, least=1, greatest=4096),
+    "units": Field("int", "the SIMD units of a core", required=False, least=1, greatest=256),
+    "registers": Field("int", "the 32-bit registers of a core", required=False, least=1, greatest=1 << 24),
+    "cores": Field("int", "the cores of the largest device", required=False, least=1, greatest=4096),
+    "cooperative": Field("bool", "whether the work-groups of a grid can wait for each other", required=False),
+    "local": Field("str", 'where local memory lies: "chip" or "memory"', required=False, choices=("chip", "memory")),
+}
+_EVIDENCE = {
+    "level": Field("str", f"one of {', '.join(LEVELS)}", choices=tuple(LEVELS)),
+    "api": Field("str", "the API that was used", choices=tuple(APIS)),
+    "device": Field("str", "the device or compiler"),
+    "driver": Field("str", "its version"),
+    "date": Field("str", "when, as YYYY-MM-DD"),
+    "result": Field("str", "what was seen"),
+    "shapes": Field("str", "the hash of the choices that it is about, as --record writes it", required=False),
+}
+_TABLES = ("device", "match", "isa", "evidence", "sort", *ALGORITHMS)
+AUTO = "auto"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """A target file, read and checked.
+
+    `choices` maps (label, key name) to an algorithm's parameters; a label is the algorithm's name, or with a
+    variant behind it, as in radix-bits2.  `autos` maps a key name to the labels that its sort for any count
+    consists of, each with the greatest count that it serves; `autos_valued` the same where values are sorted as well.
+    `isa` maps offline compilers to the devices that they compile the kernels for.
+    `shapes` is the hash of all choices (`hsgen.targets.evidence.shapes`).
+    """
+
+    name: str
+    summary: str
+    apis: tuple[str, ...]
+    device: Device
+    match: Match
+    choices: Mapping[tuple[str, str], Any]
+    evidence: tuple[Mapping[str, str], ...]
+    autos: Mapping[str, Auto] = field(default_factory=dict)
+    autos_valued: Mapping[str, Auto] = field(default_factory=dict)
+    isa: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    shapes: str = ""
+
+    def labels(self, key: str) -> list[str]:
+        """Return what can be asked for with a key type: "auto" first where there is one, then the choices."""
+        width = TYPES[key].key
+        own = self.keys_of(width)
+        have = [a for a, k in self.choices if k == own and self._formed(a, width, PLAIN) is not None]
+        return [AUTO] * any(a in have for a, _ in self.autos.get(own, ())) + have
+
+    def keys_of(self, width: str) -> str:
+        """Return the width whose choices serve a width: its own, or for narrow keys those of words."""
+        own = any(k == width for _, k in self.choices)
+        return "u32" if width in ("u8", "u16") and not own else width
+
+    def derived(self, key: str) -> list[str]:
+        """Return the algorithms without tables that can be asked for with a key type."""
+        return [name for name in DERIVED if self._formed(name, TYPES[key].key, PLAIN) is not None]
+
+    def _formed(self, label: str, width: str, form: Form) -> Any:
+        """The parameters of a label for a width and a form; None where there are none."""
+        if label in DERIVED:
+            own = {a: p for (a, k), p in self.choices.items() if k == self.keys_of(width)}
+            return DERIVED[label].formed(own, KEYS[width], form, self.device)
+        have = {k: p for (a, k), p in self.choices.items() if a == label}
+        return ALGORITHMS[algorithm(label)].formed(have, KEYS[width], form, self.device)
+
+    def default(self, key: str, form: Form = PLAIN) -> Sort:
+        """Return the sort for `key` that serves any count, or the first one of the file.
+
+        Raises:
+            Usage: this target makes no choice for such keys.
+        """
+        sorting = [a for a in self.labels(key) if algorithm(a) != "scan"]
+        return self.sort(sorting[0] if sorting else AUTO, key, form)
+
+    def sort(self, label: str, key: str, form: Form = PLAIN) -> Sort:
+        """Return the sort of the algorithm or variant `label`, or "auto", for keys of a type, in a form.
+
+        Of the algorithms of "auto" those take part that serve the form.
+
+        Raises:
+            Usage: this target makes no choice for them, or none that serves the form.
+        """
+        form = replace(form, typed=form.typed or TYPES[key].kind > 0)
+        width = TYPES[key].key
+        packed = form.value == "packed"
+        if packed:
+            if width != "u32":
+                raise Usage(f"value packed: goes with keys of 32 bits, not with {key}")
+            width = "u64"
+        attach.fit(form, label if label in DERIVED else "")
+        chosen = self.keys_of(width)
+        autos = self.autos_valued if form.value_bytes else self.autos
+        upto = autos.get(chosen, ()) if label == AUTO else ((label, ALL),)
+        if not upto or any((name, chosen) not in self.choices and name not in DERIVED for name, _ in upto):
+            have = ", ".join(f"{a} {k}" for k in KEYS for a in self.labels(k))
+            raise Usage(f"target {self.name}: no {label} sort for {key} keys; it has {have}")
+        parts, low = [], 0
+        for name, top in upto:
+            if label == AUTO and packed and algorithm(name) == "merge":
+                continue  # which would compare whole words; see docs/semantics.md
+            params = self._formed(name, width, form)
+            if params is not None:
+                parts.append(Part(algorithm=algorithm(name), label=name, params=params, min_n=low, max_n=top))
+                low = top
+        if not parts or (form.ranged and not any(x.algorithm in ("radix", *DERIVED) for x in parts)):
+            what = " ".join(x for x in (f"{label} sort for {key} keys", described(form)) if x)
+            raise Usage(f"target {self.name}: no {what}; radix sorts serve every form that the device can")
+        parts[-1] = replace(parts[-1], max_n=ALL)
+        where, groups = f"target {self.name}: sort.{chosen}", self.device.groups
+        kernels, plan, placed = assembly.assemble(parts, where, form, groups=groups)
+        kernels, plan = attach.followed(kernels, plan, placed, KEYS[width], form, self.device)
+        return Sort(
+            target=self.name,
+            algorithm=label,
+            key=KEYS[width],
+            kernels=kernels,
+            plan=assembly.within(plan, groups),
+            parts=placed,
+            columns=getattr(parts[0].params, "columns", 1) if parts[0].algorithm in ALGORITHMS else 1,
+            groups=groups,
+            pair=not self.device.int64,
+            vulkan=self.device.vulkan,
+            form=form,
+        )
+
+
+def names() -> list[str]:
+    """Return the names of the targets that come with hsgen, sorted."""
+    return sorted(p.stem for p in resources.targets().glob("*.toml"))
+
+
+def find(name: str) -> Target:
+    """Return the target called `name`, or the one that the file `name` (ending in .toml) describes.
+
+    Raises:
+        Usage: there is no such target or file, or the file is wrong (one line for each error).
+    """
+    path, said = Path(name) if name.endswith(".toml") else resources.targets() / f"{name}.toml", shown(name)
+    if not name.endswith(".toml") and name not in names():
+        raise Usage(f"target {said}: unknown; known are {', '.join(names())}, or give a file that ends in .toml")
+    text = documents.text(path, "give the path of a target file", name=f"target {said}")
+    if path.stem in names() and path.resolve() != (resources.targets() / path.name).resolve():
+        raise Usage(f"target {said}: {path.stem} comes with hsgen; give your target and its file another name")
+    return parse(text, path.stem, shown(path) if name.endswith(".toml") else f"targets/{path.name}")
+
+
+def parse(text: str, stem: str, where: str) -> Target:
+    """Return the target that `text` describes; `stem` is the name it must have, `where` begins error lines.
+
+    Raises:
+        Usage: the errors of the text, one line each, as far as they are few.
+    """
+    data = documents.toml(text, where, "the file must be TOML")
+    r = Reader(where)
+    r.unknown(data, "", (*_TOP, *_TABLES))
+    top = r.fields({k: v for k, v in data.items() if k in _TOP}, "", _TOP)
+    _name(r, top, stem)
+    device_table = r.table(data, "device")
+    facts = r.fields(device_table, "device", _DEVICE) if device_table is not None else {}
+    whole = all(name in facts for name, field in _DEVICE.items() if field.required)
+    device = Device(**_tuples(facts)) if whole else None
+    match = read_match(r, data)
+    isa = read_isa(r, data, top.get("apis", list(APIS)))
+    if not presentable(top.get("summary", "x")):
+        r.error("summary", "cannot be shown", PLAIN_TEXT)
+    choices = read_choices(r, data, device)
+    autos, autos_valued = read_autos(r, data, choices, device)
+    for api in top.get("apis", []):
+        if device is not None and not device.int64 and api != "vulkan" and any(KEYS[k].bytes == 8 for _, k in choices):
+            hint = 'give apis = ["vulkan"], where such keys are pairs of words, or no tables of these keys'
+            r.error("apis", f"{api} sorts no 64-bit keys on a device without 64-bit integers", hint)
+    if top.get("apis", ["cuda"]) != ["cuda"]:
+        for (label, key), p in choices.items():
+            if getattr(p, "coordination", "") == "grid":
+                where = ".".join([algorithm(label), key, *label.split("-")[1:], "coordination"])
+                r.error(where, "only CUDA launches grids whose work-groups wait for each other", 'give apis = ["cuda"]')
+    evidence = _evidence(r, data)
+    r.check()
+    assert device is not None
+    return Target(
+        name=top["name"],
+        summary=top["summary"],
+        apis=tuple(top["apis"]),
+        device=device,
+        match=match,
+        isa=isa,
+        choices=choices,
+        evidence=evidence,
+        autos=autos,
+        autos_valued=autos_valued,
+        shapes=shapes(data),
+    )
+
+
+def _name(r: Reader, top: Mapping[str, Any], stem: str) -> None:
+    """Note what is wrong with a target's name."""
+    if problem := target_problem(top.get("name", "x")):
+        what, hint = problem
+        r.error("name", f"{shown(repr(top['name']))} {what}", hint)
+    elif top.get("name", stem) != stem:
+        r.error("name", f'"{top["name"]}" is not the file\'s name', f'write "{stem}" or rename the file')
+
+
+def _evidence(r: Reader, data: Mapping[str, Any]) -> tuple[Mapping[str, str], ...]:
+    rows = data.get("evidence", [])
+    if not isinstance(rows, list) or not all(isinstance(x, dict) for x in rows):
+        r.error("evidence", "is not a list of tables", "write each entry as [[evidence]]")
+        return ()
+    return tuple(r.fields(x, f"evidence[{i}]", _EVIDENCE) for i, x in enumerate(rows))
+
+
+def _tuples(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}

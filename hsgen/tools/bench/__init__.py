@@ -1,0 +1,24 @@
+"""Benchmarks: sorts, rivals, peers and a plain copy, interleaved in one run, each checked before it is timed."""
+
+from __future__ import annotations
+
+from hsgen.tools.bench.candidates import COPY
+from hsgen.tools.bench.inputs import INPUTS, Load, load
+from hsgen.tools.bench.intervals import CONFIDENCE, median_interval
+from hsgen.tools.bench.rounds import check, known, measure
+from hsgen.tools.bench.rows import SCHEMA, Row, document
+
+__all__ = [
+    "CONFIDENCE",
+    "COPY",
+    "INPUTS",
+    "SCHEMA",
+    "Load",
+    "Row",
+    "check",
+    "document",
+    "known",
+    "load",
+    "measure",
+    "median_interval",
+]

@@ -1,0 +1,112 @@
+"""Peers in C and C++: built on the spot with what the machine has, kept in the user's cache, loaded with ctypes."""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from hsgen.core.errors import HsgenError, Unavailable
+from hsgen.engines import native
+from hsgen.system import folders, processes, toolchain
+
+SOURCES = Path(__file__).resolve().parent / "native"
+_SECONDS = 300.0  # a header-only library takes half a minute on a slow machine
+_TELLING = ("error", "fatal", "cannot find", "undefined")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unit:
+    """The one source file of a peer, what it is linked with, and what to install where it does not build."""
+
+    source: str
+    link: tuple[str, ...] = ()
+    install: str
+
+
+UNITS = {
+    "lsd": Unit(source="lsd.c", install="a C compiler with its headers (Debian and Ubuntu: gcc libc6-dev)"),
+    "std": Unit(source="std.cpp", install="a C++ compiler with its library (Debian and Ubuntu: g++)"),
+    "vqsort": Unit(
+        source="vqsort.cpp",
+        link=("-lhwy_contrib", "-lhwy"),
+        install="Highway with contrib/sort (Debian and Ubuntu: libhwy-dev)",
+    ),
+    "boost": Unit(
+        source="boost.cpp",
+        link=("-lOpenCL",),
+        install="Boost.Compute and OpenCL's headers and loader (Debian and Ubuntu: libboost-dev ocl-icd-opencl-dev)",
+    ),
+}
+
+
+def compiler(source: str) -> list[str]:
+    """Return the command that compiles a C or C++ file; for C++ CXX, c++, g++, clang++, or that of ziglang.
+
+    Raises:
+        Unavailable: there is none.
+    """
+    if source.endswith(".c"):
+        return [*native.compiler(), "-std=c99"]
+    chosen = os.environ.get("CXX", "").split()
+    for command in [chosen] if chosen else [["c++"], ["g++"], ["clang++"]]:
+        if path := toolchain.tool(command[0]):
+            return [path, *command[1:], "-std=c++17"]
+    if chosen:
+        raise Unavailable(f"no C++ compiler {chosen[0]}, which the variable CXX names; unset it or install that one")
+    if toolchain.has_module("ziglang"):
+        return [*processes.python("ziglang", "c++"), "-std=c++17"]
+    raise Unavailable("no C++ compiler; install g++ or clang, or pip install ziglang")
+
+
+@cache
+def load(name: str) -> ctypes.CDLL:
+    """Return the library of a peer in `UNITS`, built if need be.
+
+    Raises:
+        Unavailable: it cannot be built or loaded here; the line names the peer and what to install.
+    """
+    unit = UNITS[name]
+    try:
+        library = ctypes.CDLL(str(_built(name, unit)))
+    except HsgenError as e:
+        raise Unavailable(f"peer {name}: {e.lines[0]}") from None
+    except OSError as e:
+        raise Unavailable(f"peer {name}: does not load: {e}; install {unit.install}") from None
+    library.peer_version.restype = ctypes.c_char_p
+    return library
+
+
+def version(library: ctypes.CDLL) -> str:
+    """Return what a peer's library says of its version."""
+    return bytes(library.peer_version()).decode(errors="replace")
+
+
+def _built(name: str, unit: Unit) -> Path:
+    """The shared library of a peer, from the cache where all that it is made of is the same."""
+    command = [*compiler(unit.source), "-O3", "-DNDEBUG", "-fPIC", f"-I{SOURCES}"]
+    source = str(SOURCES / unit.source)
+    # what the preprocessor returns holds every header, so another version of a library is another file
+    text = _compile([*command, "-E", "-P", source], unit)
+    said = native.run([*command, "--version"], native.PATIENCE).stdout
+    state = hashlib.sha256("\0".join([*command, *unit.link, said, text]).encode())
+    place = folders.cached("peers") / f"{name}-{state.hexdigest()}.so"
+    if folders.load(place) is None:
+        with folders.scratch() as folder:
+            out = folder / "out.so"
+            _compile([*command, "-shared", source, "-o", str(out), *unit.link], unit)
+            folders.keep(place, out.read_bytes())
+    return place
+
+
+def _compile(command: Sequence[str], unit: Unit) -> str:
+    done = native.run(command, _SECONDS)
+    if done.returncode:
+        lines = (done.stdout + done.stderr).splitlines()
+        telling = [x for x in lines if any(w in x for w in _TELLING)] or lines[-1:] or [f"exit code {done.returncode}"]
+        raise Unavailable(f"does not build with {Path(command[0]).name}: {telling[0]}; install {unit.install}")
+    return done.stdout

@@ -1,0 +1,115 @@
+"""Peers that sort on the engine's own device: device memory to device memory."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import numpy as np
+
+from hsgen.core.errors import Unavailable
+from hsgen.engines.engine import Engine
+from hsgen.engines.pyopencl import Direct
+from hsgen.system import toolchain
+from hsgen.tools.bench.baselines import build
+from hsgen.tools.bench.baselines.baseline import Run, copied, timed
+from hsgen.tools.validate.cases import Keys
+
+
+def _direct(name: str, engine: Engine) -> Direct:
+    toolchain.pyopencl()
+    if not isinstance(engine, Direct):
+        raise Unavailable(f"peer {name}: runs beside OpenCL in this process only; leave out --api and --runtime")
+    return engine
+
+
+def pyopencl(engine: Engine, keys: Keys) -> Run:
+    """`pyopencl.algorithm.RadixSort`, device array to device array.
+
+    Raises:
+        Unavailable: pyopencl's template engine (mako) is not installed, or the sort does not run through it.
+    """
+    direct = _direct("pyopencl", engine)
+    context, queue = direct.context, direct.queue
+    try:
+        import pyopencl.algorithm as algorithm
+        import pyopencl.array as array
+        from mako import template  # noqa: F401  (pyopencl imports it late)
+    except ImportError as e:
+        raise Unavailable(f"peer pyopencl needs {e.name}; install it with pip install {e.name}") from None
+    name = {4: "uint", 8: "ulong"}[keys.dtype.itemsize]
+    sorter = algorithm.RadixSort(
+        context, f"{name} *keys", key_expr="keys[i]", sort_arg_names=["keys"], key_dtype=keys.dtype
+    )
+    source = array.to_device(queue, keys)
+    made: list[Any] = []
+
+    def sort() -> None:
+        made[:] = [sorter(source, key_bits=8 * keys.dtype.itemsize, queue=queue)[0][0]]
+        queue.finish()
+
+    return Run(
+        name="pyopencl",
+        prepare=lambda: None,
+        sort=sort,
+        result=lambda: made[0].get(queue),
+        version=toolchain.pyopencl().VERSION_TEXT,
+    )
+
+
+def cub(engine: Engine, keys: Keys) -> Run:
+    """CUB's `DeviceRadixSort::SortKeys`, from one device buffer into another, its memory allocated beforehand.
+
+    Raises:
+        Unavailable: the sort does not run on CUDA.
+    """
+    size, n = keys.dtype.itemsize, len(keys)
+
+    def result() -> Keys:
+        out = np.empty_like(keys)
+        engine.read(1, out)
+        return out
+
+    sort, device = timed(lambda: engine.peer("cub", size, n))
+    return Run(name="cub", prepare=lambda: copied(engine, keys.nbytes), sort=sort, result=result, device=device)
+
+
+def boost(engine: Engine, keys: Keys) -> Run:
+    """Boost.Compute's `sort`, in place in a device vector; the copy of the input on the device is not timed.
+
+    Raises:
+        Unavailable: there is no C++ compiler, Boost.Compute or OpenCL's C headers are not installed, the sort does
+            not run through OpenCL in this process, or Boost.Compute reports an error.
+    """
+    device = _direct("boost", engine).context.devices[0]
+    library = build.load("boost")
+
+    def call(name: str, *arguments: Any) -> None:
+        function = getattr(library, name)
+        function.restype = ctypes.c_char_p
+        if said := function(*arguments):
+            raise Unavailable(f"peer boost: {' '.join(said.decode(errors='replace').split())[:500]}")
+
+    def sort() -> float:
+        seconds = ctypes.c_double()
+        call("peer_sort", ctypes.byref(seconds))
+        return seconds.value
+
+    def result() -> Keys:
+        out = np.empty_like(keys)
+        call("peer_result", out.ctypes.data_as(ctypes.c_void_p))
+        return out
+
+    same = [d for d in device.platform.get_devices() if d.name == device.name]
+    names = (device.platform.name.encode(), device.name.encode())
+    call("peer_open", *names, ctypes.c_int(same.index(device)))
+    place = keys.ctypes.data_as(ctypes.c_void_p)
+    call("peer_keys", place, ctypes.c_size_t(len(keys)), ctypes.c_int(keys.dtype.itemsize))
+    return Run(
+        name="boost",
+        prepare=lambda: call("peer_prepare"),
+        sort=sort,
+        result=result,
+        version=build.version(library).replace("_", "."),
+        close=library.peer_close,
+    )

@@ -1,0 +1,72 @@
+"""Peers that sort in place on one thread of the host: copying the input is not timed."""
+
+from __future__ import annotations
+
+import ctypes
+
+import numpy as np
+
+from hsgen.engines.engine import Engine
+from hsgen.tools.bench.baselines import build
+from hsgen.tools.bench.baselines.baseline import Run
+from hsgen.tools.validate.cases import Keys
+
+
+def numpy(engine: Engine, keys: Keys) -> Run:
+    """`numpy.sort`, with the instructions that numpy chooses on this CPU."""
+    work = np.empty_like(keys)
+    return Run(
+        name="numpy",
+        prepare=lambda: np.copyto(work, keys),
+        sort=lambda: work.sort(),
+        result=lambda: work,
+        version=np.__version__,
+    )
+
+
+def std(engine: Engine, keys: Keys) -> Run:
+    """C++'s `std::sort`.
+
+    Raises:
+        Unavailable: there is no C++ compiler.
+    """
+    return _native("std", keys)
+
+
+def lsd(engine: Engine, keys: Keys) -> Run:
+    """A radix sort by 8 bits a pass, least significant first, without vector instructions or threads.
+
+    Raises:
+        Unavailable: there is no C compiler.
+    """
+    return _native("lsd", keys)
+
+
+def vqsort(engine: Engine, keys: Keys) -> Run:
+    """Highway's vectorized quicksort, with the vectors that it chooses on this CPU.
+
+    Raises:
+        Unavailable: there is no C++ compiler, or Highway is not installed.
+    """
+    return _native("vqsort", keys)
+
+
+def _native(name: str, keys: Keys) -> Run:
+    """A peer with the functions of ``native/peer.h``, which times itself."""
+    library = build.load(name)
+    function = library.peer_sort
+    function.restype = ctypes.c_double
+    work, spare = np.empty_like(keys), np.empty_like(keys)
+    n, size = ctypes.c_size_t(len(keys)), ctypes.c_int(keys.dtype.itemsize)
+
+    def sort() -> float:
+        places = [a.ctypes.data_as(ctypes.c_void_p) for a in (work, spare)]
+        return float(function(*places, n, size))
+
+    return Run(
+        name=name,
+        prepare=lambda: np.copyto(work, keys),
+        sort=sort,
+        result=lambda: work,
+        version=build.version(library),
+    )

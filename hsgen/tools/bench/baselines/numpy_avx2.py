@@ -1,0 +1,150 @@
+"""numpy's sort without AVX-512, in a process of its own: numpy chooses its instructions once, when it is imported."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+from hsgen.core.errors import Unavailable, Wrong
+from hsgen.engines.engine import Engine
+from hsgen.system import processes
+from hsgen.tools.bench.baselines.baseline import Run
+from hsgen.tools.validate.cases import Keys
+
+NAME = "numpy-avx2"
+_OFF, _ON = "NPY_DISABLE_CPU_FEATURES", "NPY_ENABLE_CPU_FEATURES"
+
+
+def features(*parts: str) -> list[str]:
+    """Return numpy's names of AVX-512 features.
+
+    `parts` are "found", those that this numpy was compiled with, found on this CPU and can do without, and
+    "baseline", those that it cannot do without.
+    """
+    config: Any = np.show_config(mode="dicts")
+    known = config.get("SIMD Extensions", {})
+    names = [name for part in parts for name in known.get(part, [])]
+    return [name for name in names if name.startswith("AVX512") or name == "X86_V4"]
+
+
+class Child:
+    """A process that sorts keys with numpy: see `hsgen.tools.bench.baselines.numpy_child` for what is said to it."""
+
+    def __init__(self, off: list[str]) -> None:
+        """Start it without the features `off`.
+
+        Raises:
+            Unavailable: it does not start.
+        """
+        words = [*os.environ.get(_OFF, "").replace(",", " ").split(), *off]
+        environment = {k: v for k, v in processes.environment().items() if k not in (_OFF, _ON)}
+        if words:
+            environment[_OFF] = " ".join(words)
+        self._noise = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115  (see close)
+        self._process: subprocess.Popen[bytes] = processes.start(
+            processes.python("hsgen.tools.bench.baselines.numpy_child"),
+            environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._noise,
+        )
+        assert self._process.stdin and self._process.stdout
+        self._to, self._from = self._process.stdin, self._process.stdout
+        try:
+            self.left: list[str] = json.loads(self._read(None))
+        except Wrong as e:
+            self.close()
+            raise Unavailable(*e.lines) from None
+
+    @property
+    def pid(self) -> int:
+        """The number of the process."""
+        return self._process.pid
+
+    def _read(self, size: int | None) -> bytes:
+        """Read `size` bytes, or a line where it is None."""
+        got = self._from.readline() if size is None else self._from.read(size)
+        if len(got) < (size or 0) or (size is None and not got.endswith(b"\n")):
+            self._lost()
+        return got
+
+    def _write(self, data: bytes) -> None:
+        try:
+            self._to.write(data)
+            self._to.flush()
+        except BrokenPipeError:
+            self._lost()
+
+    def _lost(self) -> None:
+        """Say how the process ended; it has closed its side.
+
+        Raises:
+            Wrong: always.
+        """
+        code = self._process.wait()
+        self._noise.seek(0)
+        last = (self._noise.read().strip().splitlines() or [""])[-1]
+        how = processes.status(code)
+        raise Wrong(f"peer {NAME}: its process ended with {how}{': ' if last else ''}{last}")
+
+    def give(self, keys: Keys) -> None:
+        """Send the keys that it is to sort."""
+        self._write(f"keys {keys.dtype.itemsize} {len(keys)}\n".encode() + keys.tobytes())
+        self._read(None)
+
+    def prepare(self) -> None:
+        """Have it copy the input to where it is sorted."""
+        self._write(b"prepare\n")
+        self._read(None)
+
+    def sort(self) -> float:
+        """Have it sort, and return the seconds that the sort alone took."""
+        self._write(b"sort\n")
+        return float(self._read(None))
+
+    def result(self, like: Keys) -> Keys:
+        """Fetch the sorted keys, as many and of the same type as `like`."""
+        self._write(b"result\n")
+        return np.frombuffer(self._read(like.nbytes), like.dtype)
+
+    def close(self) -> None:
+        """End it."""
+        processes.end(self._process)
+        self._from.close()
+        with suppress(BrokenPipeError):
+            self._to.close()
+        self._noise.close()
+
+
+def numpy_avx2(engine: Engine, keys: Keys) -> Run:
+    """`numpy.sort` as on a CPU without AVX-512; its version names the features that were switched off.
+
+    Raises:
+        Unavailable: this numpy cannot do without them, or its process does not start.
+    """
+    off = features("found")
+    child = Child(off)
+    if child.left:
+        child.close()
+        raise Unavailable(
+            f"peer {NAME}: this numpy does not run without {', '.join(child.left)}; install one from PyPI"
+        )
+    try:
+        child.give(keys)
+    except Wrong:
+        child.close()
+        raise
+    return Run(
+        name=NAME,
+        prepare=child.prepare,
+        sort=child.sort,
+        result=lambda: child.result(keys),
+        version=f"{np.__version__} without {' '.join(off) or 'AVX-512, which it does not use here'}",
+        close=child.close,
+    )

@@ -1,0 +1,58 @@
+"""The process that sorts with numpy for `hsgen.tools.bench.baselines.numpy_avx2`; it ends with its parent, when stdin does.
+
+It first says, as a line of JSON, which AVX-512 features it still uses.  Then it takes lines: `keys SIZE N`, followed by
+N keys of SIZE bytes; `prepare`, which copies them; `sort`, which sorts the copy and answers with seconds; `result`,
+which answers with the bytes of the copy.  To the first two the answer is an empty line.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from typing import BinaryIO
+
+import numpy as np
+
+from hsgen.tools.bench.baselines.numpy_avx2 import features
+from hsgen.tools.validate.cases import Keys
+
+
+def serve(asked: BinaryIO, answers: BinaryIO) -> None:
+    """Answer until `asked` ends."""
+    source: Keys = np.empty(0, np.uint32)
+    work = np.empty_like(source)
+    for line in iter(asked.readline, b""):
+        word, *numbers = line.split()
+        answer = b"\n"
+        if word == b"keys":
+            size, n = map(int, numbers)
+            source = np.frombuffer(asked.read(size * n), f"u{size}")
+            work = np.empty_like(source)
+        elif word == b"prepare":
+            np.copyto(work, source)
+        elif word == b"sort":
+            begin = time.perf_counter()
+            work.sort()
+            answer = f"{time.perf_counter() - begin:.9f}\n".encode()
+        else:
+            answer = work.tobytes()
+        answers.write(answer)
+        answers.flush()
+
+
+def main() -> None:
+    """Serve stdin and stdout.  Python's own stdout goes to stderr."""
+    out = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    out.write(json.dumps(features("baseline", "found")).encode() + b"\n")
+    out.flush()
+    try:
+        serve(sys.stdin.buffer, out)
+    except BrokenPipeError:  # the parent is gone
+        os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

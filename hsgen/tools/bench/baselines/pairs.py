@@ -1,0 +1,125 @@
+"""Peers that sort keys with values, or find the order of keys."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hsgen.core.errors import Unavailable
+from hsgen.engines.engine import KEYS_OUT, VALUES_OUT, Engine
+from hsgen.tools.bench.baselines import build
+from hsgen.tools.bench.baselines.baseline import Run, copied, timed
+from hsgen.tools.validate.cases import Keys
+
+Words = NDArray[Any]
+
+
+def numpy(engine: Engine, keys: Keys, values: Words | None) -> Run:
+    """`numpy.argsort`, stable, and with values the keys and values taken in that order.
+
+    The order of numpy's default is another one among equal keys; see `numpy_quick`.
+    """
+    made: dict[str, Any] = {}
+
+    def sort() -> None:
+        order = made["order"] = np.argsort(keys, kind="stable")
+        if values is not None:
+            made["keys"], made["values"] = keys[order], values[order]
+
+    return Run(
+        name="numpy",
+        prepare=lambda: None,
+        sort=sort,
+        result=lambda: made["keys"] if values is not None else keys[made["order"]],
+        values=lambda: made["values"] if values is not None else _places(made["order"]),
+        version=np.__version__,
+    )
+
+
+def numpy_quick(engine: Engine, keys: Keys, values: Words | None) -> Run:
+    """`numpy.argsort` as it is called without a word on stability: quicker where the processor has AVX-512.
+
+    Raises:
+        Unavailable: there are values.
+    """
+    if values is not None:
+        raise Unavailable("peer numpy-quick: finds orders only; give --value index, or take numpy")
+    made: dict[str, Any] = {}
+
+    def sort() -> None:
+        made["order"] = np.argsort(keys)
+
+    def stable() -> Words:
+        """The order with that of equal keys mended, so that it can be compared."""
+        order = made["order"]
+        by = np.lexsort((order, keys[order]))
+        return _places(order[by])
+
+    return Run(
+        name="numpy-quick",
+        prepare=lambda: None,
+        sort=sort,
+        result=lambda: keys[made["order"]],
+        values=stable,
+        version=np.__version__,
+    )
+
+
+def _places(order: NDArray[np.intp]) -> Words:
+    return order.astype(np.uint32).reshape(-1, 1)
+
+
+def lsd(engine: Engine, keys: Keys, values: Words | None) -> Run:
+    """The radix sort of `host.lsd` on words of a 32-bit key and a 32-bit value, packed beforehand.
+
+    Raises:
+        Unavailable: there is no C compiler, or keys or values have another size.
+    """
+    if values is None or keys.dtype.itemsize != 4 or values.shape[1] != 1:
+        raise Unavailable("peer lsd: packs 32-bit keys with 32-bit values; give --key u32 --value v4, or leave it out")
+    library = build.load("lsd")
+    library.peer_sort.restype = ctypes.c_double
+    packed = keys.astype(np.uint64) << np.uint64(32) | values[:, 0]
+    work, spare = np.empty_like(packed), np.empty_like(packed)
+
+    def sort() -> float:
+        places = [a.ctypes.data_as(ctypes.c_void_p) for a in (work, spare)]
+        return float(library.peer_sort(*places, ctypes.c_size_t(len(work)), ctypes.c_int(0)))
+
+    return Run(
+        name="lsd",
+        prepare=lambda: np.copyto(work, packed),
+        sort=sort,
+        result=lambda: (work >> np.uint64(32)).astype(np.uint32),
+        values=lambda: work.astype(np.uint32).reshape(-1, 1),
+        version=build.version(library),
+    )
+
+
+def cub(engine: Engine, keys: Keys, values: Words | None) -> Run:
+    """CUB's `DeviceRadixSort::SortPairs`, from device buffers into others, its memory allocated beforehand.
+
+    Raises:
+        Unavailable: the sort does not run on CUDA, or it is an argsort.
+    """
+    if values is None:
+        raise Unavailable("peer cub: has no argsort; give values, or leave it out")
+    size, n = keys.dtype.itemsize, len(keys)
+    shape = values.shape
+
+    def read(slot: int, like: Any) -> Any:
+        engine.read(slot, like)
+        return like
+
+    sort, device = timed(lambda: engine.peer("cub", size, n, 4 * shape[1]))
+    return Run(
+        name="cub",
+        prepare=lambda: copied(engine, keys.nbytes + values.nbytes),
+        sort=sort,
+        device=device,
+        result=lambda: read(KEYS_OUT, np.empty_like(keys)),
+        values=lambda: read(VALUES_OUT, np.empty(shape, np.uint32)),
+    )

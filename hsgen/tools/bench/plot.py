@@ -1,0 +1,206 @@
+"""Pictures of benchmarks: throughput against the count, drawn with matplotlib, which is only needed here.
+
+Lines differ by marker and dashes as well as by colour, so that they can be told apart in black and white.  The same
+rows give the same picture, byte for byte, with the same version of matplotlib.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from io import BytesIO
+from pathlib import Path
+from textwrap import fill
+from typing import Any
+
+from hsgen.core.errors import Unavailable, Usage
+
+SUFFIXES = ("svg", "png")
+_STYLE = {
+    "svg.fonttype": "none",  # text stays text
+    "svg.hashsalt": "hsgen",  # ids are the same each time
+    "font.family": "DejaVu Sans",
+    "font.size": 9,
+    "axes.titlesize": 10,
+    "axes.axisbelow": True,
+}
+_COLOURS = ("#000000", "#d55e00", "#0072b2", "#009e73", "#cc79a7", "#8c6d00", "#56b4e9", "#7f3c8d")
+_MARKERS = "os^Dv<>pX*"
+_DASHES = ("-", (5, 1.5), (1.5, 1.5), (6, 1.5, 1.5, 1.5), (3, 1, 1, 1, 1, 1), (9, 3), (1, 3), (9, 2, 1, 2, 1, 2, 1, 2))
+_CHARACTERS = 80  # of a line of a title
+_WIDTH, _HEIGHT = 7.6, 4.0  # inches of a panel
+_ROOF = "roof: a copy's\nbandwidth"
+
+Rows = Sequence[Mapping[str, Any]]
+
+
+def throughput(rows: Rows) -> str:
+    """Return a picture of a benchmark's rows (`hsgen.tools.bench.Row.record`) as an SVG element, text without a prolog.
+
+    A panel shows the rows of one sort, called in one way for one kind of input: median wall rates in Mkeys/s with the
+    quartiles as bars, a line for each contestant, and the roof that `roof_mkeys_per_s` says.
+
+    Raises:
+        Unavailable: matplotlib is not installed.
+        Usage: there are no rows.
+    """
+    text = _drawn(rows, "svg").decode()
+    return text[text.index("<svg") :]
+
+
+def check(path: str) -> None:
+    """Refuse a file that no picture can go to, before anything is measured.
+
+    Raises:
+        Usage: its name ends in neither .svg nor .png, or its folder is not there.
+        Unavailable: matplotlib is not installed.
+    """
+    if Path(path).suffix[1:] not in SUFFIXES:
+        raise Usage(f"plot {path}: is no kind of picture; give a name that ends in .svg or .png")
+    if not Path(path).parent.is_dir():
+        raise Usage(f"plot {path}: there is no folder {Path(path).parent}; make it first")
+    _matplotlib()
+
+
+def save(rows: Rows, path: str) -> None:
+    """Write the picture of `throughput` to a file, as its suffix says.
+
+    Raises:
+        Usage: it cannot be written.
+        Unavailable: matplotlib is not installed.
+    """
+    data = _drawn(rows, Path(path).suffix[1:])
+    try:
+        Path(path).write_bytes(data)
+    except OSError as e:
+        raise Usage(f"plot {path}: cannot be written ({e.strerror}); name another file") from None
+
+
+def _matplotlib() -> Any:
+    """matplotlib, with the parts that are used."""
+    try:
+        import matplotlib
+        import matplotlib.figure
+        import matplotlib.ticker
+    except ImportError:
+        raise Unavailable("plots need matplotlib; install it with pip install 'hsgen[plot]'") from None
+    return matplotlib
+
+
+def _drawn(rows: Rows, form: str) -> bytes:
+    if not rows:
+        raise Usage("plot: there are no rows to draw; measure something")
+    matplotlib = _matplotlib()
+    panels = _grouped(rows, _panel)
+    across = min(2, len(panels))
+    down = -(-len(panels) // across)
+    out = BytesIO()
+    with matplotlib.rc_context(_STYLE):
+        figure = matplotlib.figure.Figure(figsize=(_WIDTH * across, _HEIGHT * down), layout="constrained")
+        axes = list(figure.subplots(down, across, squeeze=False).flat)
+        styles = _styles(rows)
+        for some, ax in zip(panels.values(), axes, strict=False):
+            _fill(matplotlib, ax, some, styles)
+        for ax in axes[len(panels) :]:
+            ax.set_axis_off()
+        metadata = {"Date": None} if form == "svg" else {"Software": None}
+        figure.savefig(out, format=form, dpi=150, metadata=metadata)
+    return out.getvalue()
+
+
+def _grouped(rows: Rows, by: Any) -> dict[Any, list[Mapping[str, Any]]]:
+    """The rows by what `by` says of them, in the order of their first ones."""
+    found: dict[Any, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        found.setdefault(by(row), []).append(row)
+    return found
+
+
+def _panel(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    """What all rows of a panel have in common."""
+    same = ("target", "api", "device", "key", "value", "order", "counted", "kind")
+    more = ("task", "segments", "layout", "changes", "epilogue")
+    return (*(row[name] for name in same), *row["bits"], *(row.get(name) for name in more))
+
+
+def _name(row: Mapping[str, Any]) -> str:
+    """What the line of a row is called; of a rival's file its last part."""
+    return re.sub(r"^(hsgen:).*[/\\]", r"\1", row["peer"]) if row["peer"] else f"hsgen {row['algorithm']}"
+
+
+def _styles(rows: Rows) -> dict[str, dict[str, Any]]:
+    """How the line of each contestant looks, the same in every panel; hsgen's own are the heaviest."""
+    names = [n for n in dict.fromkeys(map(_name, rows)) if n != "copy"]
+    own = {_name(row) for row in rows if row["peer"] is None}
+    return {
+        name: {
+            "color": _COLOURS[i % len(_COLOURS)],
+            "marker": _MARKERS[i % len(_MARKERS)],
+            "linestyle": (0, _DASHES[i % len(_DASHES)]) if i % len(_DASHES) else "-",
+            "linewidth": 2 if name in own else 1.2,
+            "zorder": 4 if name in own else 3,
+            "markerfacecolor": _COLOURS[i % len(_COLOURS)] if name in own else "white",
+        }
+        for i, name in enumerate(names)
+    }
+
+
+def _fill(matplotlib: Any, ax: Any, rows: Rows, styles: Mapping[str, Mapping[str, Any]]) -> None:
+    """Draw one panel."""
+    for name, some in _grouped(sorted(rows, key=lambda r: r["n"]), _name).items():
+        if name != "copy":
+            _line(ax, some, name, styles[name])
+    roof = [(r["n"], r["roof_mkeys_per_s"]) for r in rows if r["peer"] is None and r["roof_mkeys_per_s"]]
+    if roof:
+        ax.plot(*zip(*sorted(roof), strict=True), color="0.45", linewidth=1, label=_ROOF, zorder=1)
+        ax.fill_between(*zip(*sorted(roof), strict=True), ax.get_ylim()[1] * 1e3, color="0.92", zorder=0)
+    _scales(matplotlib, ax, rows)
+    ax.set_title(_title(rows[0]), loc="left")
+    ax.set_xlabel("keys")
+    ax.set_ylabel("Mkeys/s")
+    ax.grid(True, which="major", color="0.85", linewidth=0.6)
+    handles, labels = ax.get_legend_handles_labels()
+    order = sorted(range(len(labels)), key=lambda i: labels[i] == _ROOF)  # the roof last
+    beside = {"loc": "upper left", "bbox_to_anchor": (1.01, 1), "borderaxespad": 0, "frameon": False}
+    ax.legend([handles[i] for i in order], [labels[i] for i in order], handlelength=4.5, **beside)
+
+
+def _line(ax: Any, rows: Rows, name: str, style: Mapping[str, Any]) -> None:
+    x, y = [r["n"] for r in rows], [r["mkeys_per_s"] for r in rows]
+    spread = [[r["mkeys_per_s"] - r["q1"] for r in rows], [r["q3"] - r["mkeys_per_s"] for r in rows]]
+    ax.errorbar(x, y, yerr=spread, label=name, markersize=5, elinewidth=0.8, capsize=2, **style)
+
+
+def _scales(matplotlib: Any, ax: Any, rows: Rows) -> None:
+    """Powers of two below, powers of ten with their 2 and 5 to the left, as far as there is something to see."""
+    ax.set_xscale("log", base=2)
+    ax.set_yscale("log")
+    ticker = matplotlib.ticker
+    low, high = min(r["n"] for r in rows), max(r["n"] for r in rows)
+    first, last = low.bit_length() - 1, (high - 1).bit_length()
+    step = max(1, -(-(last - first) // 9))
+    ax.set_xticks([2.0**i for i in range(first, last + 1, step)])
+    ax.xaxis.set_major_formatter(ticker.FuncFormatter(lambda x, _: f"$2^{{{round(x).bit_length() - 1}}}$"))
+    ax.xaxis.set_minor_locator(ticker.NullLocator())
+    shown = [r for r in rows if r["peer"] != "copy"]
+    most = max(max(r["q3"], r["roof_mkeys_per_s"] or 0) for r in shown)
+    least = min(max(r["q1"], r["mkeys_per_s"] / 4) for r in shown)
+    ax.set_ylim(least / 1.5, most * 1.6)
+    ax.yaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5) if most / least < 1e4 else (1,)))
+    ax.yaxis.set_major_formatter(ticker.FuncFormatter(lambda y, _: f"{y:g}" if y < 1000 else f"{y:,.0f}"))
+    ax.yaxis.set_minor_formatter(ticker.NullFormatter())
+
+
+def _title(row: Mapping[str, Any]) -> str:
+    """What is sorted, by what, and where."""
+    words: Iterable[str] = [f"{row['key']} keys{', descending' * (row['order'] == 'descending')}"]
+    words = [*words, "no values" if row["value"] is None else f"values {row['value']}"]
+    words += [row["kind"]]
+    words += [f"bits {row['bits'][0]} to {row['bits'][1]}"] if row["bits"] != [0, int(row["key"][1:])] else []
+    words += ["counted on the device"] * row["counted"] + ["changes told"] * bool(row.get("changes"))
+    words += ["an epilogue"] * bool(row.get("epilogue"))
+    words += ["merge"] * (row.get("task") == "merge")
+    if row.get("segments"):
+        words += [f"{row['segments']} {'rows' if row['layout'] == 'equal' else 'segments'}"]
+    head = f"{row['target']}: {', '.join(words)}"
+    return "\n".join(fill(line, _CHARACTERS) for line in (head, f"{row['api']} on {row['device']}"))

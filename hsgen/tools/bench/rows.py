@@ -1,0 +1,190 @@
+"""The rows of a benchmark: rates, their spread, the roof, and what is compared with what."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from hsgen import __version__
+from hsgen.core.interpreter import Options, bit_range, launches
+from hsgen.core.spec import Sort
+from hsgen.engines.engine import Engine
+from hsgen.targets import assembly
+from hsgen.tools.bench.baselines import Run
+from hsgen.tools.bench.candidates import OWN
+from hsgen.tools.bench.inputs import Load
+from hsgen.tools.bench.intervals import median_interval
+
+SCHEMA = 2
+"""The schema of `document`; what came before was a list of rows."""
+
+
+@dataclass(slots=True)
+class Times:
+    """Seconds of one contestant, a number for each round; `device` is empty where the device does not tell them."""
+
+    wall: list[float] = field(default_factory=list)
+    device: list[float] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One line of a benchmark; docs/json.md says what each field is.
+
+    Rates are in Mkeys/s, times in seconds; None is written where something does not apply or is not known.
+    """
+
+    target: str
+    api: str
+    device: str
+    key: str
+    value: str | None
+    order: str
+    bits: list[int]
+    counted: bool
+    kind: str
+    n: int
+    algorithm: str | None
+    peer: str | None
+    peer_version: str | None
+    runs: int
+    mkeys_per_s: float
+    min: float
+    q1: float
+    q3: float
+    max: float
+    seconds: float
+    device_mkeys_per_s: float | None
+    device_min: float | None
+    device_q1: float | None
+    device_q3: float | None
+    device_max: float | None
+    device_seconds: float | None
+    bytes: int | None
+    roof_share: float | None
+    roof_mkeys_per_s: float | None
+    roof_clock: str | None
+    hsgen_ratio: float | None
+    ratio_low: float | None
+    ratio_high: float | None
+    task: str = "sort"
+    segments: int | None = None
+    layout: str | None = None
+    changes: bool = False
+    epilogue: bool = False
+
+    def record(self) -> dict[str, Any]:
+        """The row as JSON has it."""
+        return asdict(self)
+
+
+def document(rows: Sequence[Row], *, rounds: int, seed: int) -> dict[str, Any]:
+    """Return what `hsgen bench --json` prints: the rows, with what all of them have in common."""
+    return {
+        "schema": SCHEMA,
+        "hsgen": __version__,
+        "target": rows[0].target,
+        "api": rows[0].api,
+        "device": rows[0].device,
+        "rounds": rounds,
+        "seed": seed,
+        "rows": [row.record() for row in rows],
+    }
+
+
+def rows_of(
+    engine: Engine,
+    device: str,
+    work: Load,
+    runs: Sequence[Run],
+    times: Sequence[Times],
+    rivals: Mapping[str, tuple[Sort, Options]],
+) -> list[Row]:
+    """Return the row of each run; the first is hsgen's own, the last the copy.
+
+    `rivals` are the sorts of hsgen that are compared with, each with how it is called.
+    """
+    sort, n, how = engine.sort, work.n, work.how
+    parted = work.offsets is not None
+    begin, end = (bit - sort.plan.first_bit for bit in bit_range(sort.plan, how))
+    rows = []
+    for run, found in zip(runs, times, strict=True):
+        sorter, called = (sort, how) if run.name == OWN else rivals.get(run.name, (None, how))
+        rows.append(
+            Row(
+                target=sort.target,
+                api=engine.api,
+                device=device,
+                key=f"{'uif'[how.kind]}{sort.label[1:]}",
+                value=None if sort.form.value == "none" else sort.form.value,
+                order="descending" if how.descending else "ascending",
+                bits=[begin, end],
+                counted=how.counted,
+                kind=work.kind,
+                n=n,
+                algorithm=sorter.algorithm if sorter else None,
+                peer=None if run.name == OWN else run.name,
+                peer_version=run.version,
+                runs=len(found.wall),
+                **_rates(n, found.wall, ""),
+                **_rates(n, found.device, "device_"),
+                **_roof(sorter, called, work, found, times[-1], last=run is runs[-1]),
+                **_ratio(found.wall, times[0].wall, own_row=run.name == OWN),
+                task=sort.kind,
+                segments=how.parts if parted else None,
+                layout=("equal" if how.rows else "random") if parted else None,
+                changes=sort.form.changes,
+                epilogue=bool(sort.form.epilogue),
+            )
+        )
+    return rows
+
+
+def _rates(n: int, seconds: Sequence[float], begin: str) -> dict[str, Any]:
+    """The rates of n keys in these times, and their spread; the names of the fields begin with `begin`."""
+    if not seconds:
+        return {begin + name: None for name in ("mkeys_per_s", "min", "q1", "q3", "max", "seconds")}
+    rates = n / np.array(seconds) / 1e6
+    least, q1, median, q3, most = (_round(float(x)) for x in np.quantile(rates, [0, 0.25, 0.5, 0.75, 1]))
+    found = {"mkeys_per_s": median, "min": least, "q1": q1, "q3": q3, "max": most}
+    return {begin + name: value for name, value in {**found, "seconds": _round(statistics.median(seconds))}.items()}
+
+
+def _roof(sorter: Sort | None, how: Options, work: Load, found: Times, copy: Times, *, last: bool) -> dict[str, Any]:
+    """What a sort of hsgen moves, and its share of the copy's bandwidth, by the device's clock where it timed both."""
+    if sorter is None:
+        moved = 2 * work.copied if last else None
+        return {"bytes": moved, "roof_share": None, "roof_mkeys_per_s": None, "roof_clock": None}
+    clock = "device" if found.device and copy.device else "wall"
+    own, theirs = (found.device, copy.device) if clock == "device" else (found.wall, copy.wall)
+    bandwidth = 2 * work.copied / statistics.median(theirs)
+    moved = _moved(sorter, work.n, how)
+    least = moved / bandwidth  # seconds
+    roof = _round(work.n / least / 1e6) if moved else None
+    share = round(least / statistics.median(own), 4)
+    return {"bytes": moved, "roof_share": share, "roof_mkeys_per_s": roof, "roof_clock": clock}
+
+
+def _ratio(seconds: Sequence[float], own: Sequence[float], *, own_row: bool) -> dict[str, Any]:
+    """How many times as fast as a contestant hsgen is: the ratio in each round, and of these the median."""
+    if own_row:
+        return {"hsgen_ratio": None, "ratio_low": None, "ratio_high": None}
+    ratios = [s / h for s, h in zip(seconds, own, strict=True)]
+    low, high = median_interval(ratios) or (None, None)
+    ratio = _round(statistics.median(ratios))
+    return {"hsgen_ratio": ratio, "ratio_low": low and _round(low), "ratio_high": high and _round(high)}
+
+
+def _round(value: float) -> float:
+    """To 6 significant digits."""
+    return float(f"{value:.6g}")
+
+
+def _moved(sort: Sort, n: int, how: Options) -> int:
+    """The bytes that the launches of a sort read and write; a count on the device is known to be n here."""
+    how = replace(how, counted=False)
+    return sum(assembly.moved(sort, x.step, n) for x in launches(sort.plan, n, in_place=False, how=how))

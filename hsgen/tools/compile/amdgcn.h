@@ -1,0 +1,81 @@
+/* What hsgen's kernels use of OpenCL C, by builtins of LLVM's AMDGPU back end: clang alone brings neither OpenCL's
+   headers nor AMD's device library.  Included ahead of a text by hsgen/tools/compile/amdgcn.py; HS_WAVE is the wavefront's lanes.
+   Kernels compiled with this are measured, not run. */
+
+typedef unsigned char uchar;
+typedef unsigned short ushort;
+typedef unsigned int uint;
+typedef unsigned long ulong;
+typedef __SIZE_TYPE__ size_t;
+typedef uint uint2 __attribute__((ext_vector_type(2)));
+typedef uint uint4 __attribute__((ext_vector_type(4)));
+typedef uint uint16 __attribute__((ext_vector_type(16)));
+typedef ulong ulong8 __attribute__((ext_vector_type(8)));
+
+#define CLK_LOCAL_MEM_FENCE 1
+#define CLK_GLOBAL_MEM_FENCE 2
+
+#define HS_OVER static inline __attribute__((overloadable, always_inline))
+#define HS_CONST static inline __attribute__((always_inline))
+
+/* Places.  Grids have one dimension here or two; get_num_groups is the first word of the implicit arguments, and
+   before their version 5 a quotient. */
+HS_CONST size_t get_local_id(uint d) { return __builtin_amdgcn_workitem_id_x(); }
+HS_CONST size_t get_group_id(uint d) { return d ? __builtin_amdgcn_workgroup_id_y() : __builtin_amdgcn_workgroup_id_x(); }
+#if __clang_major__ >= 18
+HS_CONST size_t get_num_groups(uint d) { return ((__constant const uint *)__builtin_amdgcn_implicitarg_ptr())[d]; }
+#else
+HS_CONST size_t get_num_groups(uint d) { return __builtin_amdgcn_grid_size_x() / __builtin_amdgcn_workgroup_size_x(); }
+#endif
+HS_CONST uint get_sub_group_id(void) { return __builtin_amdgcn_workitem_id_x() / HS_WAVE; }
+#if HS_WAVE == 64
+HS_CONST uint get_sub_group_local_id(void) { return __builtin_amdgcn_mbcnt_hi(~0u, __builtin_amdgcn_mbcnt_lo(~0u, 0u)); }
+#else
+HS_CONST uint get_sub_group_local_id(void) { return __builtin_amdgcn_mbcnt_lo(~0u, 0u); }
+#endif
+
+/* Order: barriers are fences around the instruction. */
+#define HS_FENCED(scope, instruction) \
+    do { __builtin_amdgcn_fence(__ATOMIC_RELEASE, scope); instruction; __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, scope); } while (0)
+#define barrier(flags) HS_FENCED("workgroup", __builtin_amdgcn_s_barrier())
+#define sub_group_barrier(flags) HS_FENCED("wavefront", __builtin_amdgcn_wave_barrier())
+#define mem_fence(flags) __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "workgroup")
+
+/* Atomic access to words, relaxed: in local memory for the work-group, in global memory for the device. */
+#define HS_ATOMIC(name, what, space, scope) \
+    HS_OVER uint name(volatile space uint *p, uint x) \
+    { return __opencl_atomic_##what((volatile space atomic_uint *)p, x, __ATOMIC_RELAXED, scope); }
+#define HS_ATOMICS(name, what) \
+    HS_ATOMIC(name, what, __local, __OPENCL_MEMORY_SCOPE_WORK_GROUP) \
+    HS_ATOMIC(name, what, __global, __OPENCL_MEMORY_SCOPE_DEVICE)
+HS_ATOMICS(atomic_add, fetch_add)
+HS_ATOMICS(atomic_or, fetch_or)
+HS_ATOMICS(atomic_xchg, exchange)
+
+/* Lanes exchange words through the crossbar of local memory; a broadcast reads one lane's register. */
+#if __has_builtin(__builtin_amdgcn_ballot_w64)
+#define sub_group_ballot(vote) hs_ballot_words(__builtin_amdgcn_ballot_w64(vote))
+#else /* clang 15 and before: a comparison with 0, by the number that LLVM gives to "not equal" */
+#define sub_group_ballot(vote) hs_ballot_words(__builtin_amdgcn_uicmp((uint)(vote), 0u, 33))
+#endif
+HS_CONST uint4 hs_ballot_words(ulong votes) { return (uint4)((uint)votes, (uint)(votes >> 32), 0u, 0u); }
+HS_OVER uint sub_group_shuffle_xor(uint x, uint mask)
+{ return (uint)__builtin_amdgcn_ds_bpermute((int)((get_sub_group_local_id() ^ mask) << 2), (int)x); }
+HS_OVER int sub_group_shuffle_xor(int x, uint mask) { return (int)sub_group_shuffle_xor((uint)x, mask); }
+HS_OVER uint sub_group_broadcast(uint x, uint lane) { return (uint)__builtin_amdgcn_readlane((int)x, (int)lane); }
+HS_OVER int sub_group_broadcast(int x, uint lane) { return __builtin_amdgcn_readlane(x, (int)lane); }
+#define HS_WIDE(name) \
+    HS_OVER ulong name(ulong x, uint lane) { return (ulong)name((uint)(x >> 32), lane) << 32 | name((uint)x, lane); }
+HS_WIDE(sub_group_shuffle_xor)
+HS_WIDE(sub_group_broadcast)
+
+/* Numbers. */
+#define HS_NUMBERS(type) \
+    HS_OVER type min(type a, type b) { return a < b ? a : b; } \
+    HS_OVER type max(type a, type b) { return a > b ? a : b; }
+HS_NUMBERS(int)
+HS_NUMBERS(uint)
+HS_NUMBERS(long)
+HS_NUMBERS(ulong)
+HS_OVER uint popcount(uint x) { return (uint)__builtin_popcount(x); }
+HS_OVER ulong popcount(ulong x) { return (ulong)__builtin_popcountl(x); }

@@ -1,0 +1,163 @@
+"""clang's AMDGPU back end: OpenCL kernels for AMD GPUs, by the ziglang package from PyPI or any clang of the machine.
+
+ROCm's OpenCL compiler ends in the same back end, so registers and spills of one version of LLVM are those of a driver
+built from it.  It is not that driver: clang alone has neither its headers nor its device library, and what kernels use
+of OpenCL is defined by ``amdgcn.h`` beside this file, whose shuffles may be other instructions than a driver's.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import re
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+from hsgen.core.errors import Unavailable, Wrong
+from hsgen.system import processes, toolchain
+from hsgen.targets.isa import KINDS
+from hsgen.tools.compile.base import Request, Use
+from hsgen.tools.compile.refusals import refusal
+
+_PRELUDE = Path(__file__).with_name("amdgcn.h")
+_TARGET = ("--target=amdgcn-amd-amdhsa", "-nogpulib")
+_LANGUAGE = ("-x", "cl", "-cl-std=CL2.0", "-cl-no-stdinc", "-w", "-O3", "-S")
+_CLANGS = ("clang", *(f"clang-{n}" for n in range(30, 13, -1)))
+_ASKING = 60
+
+WAVES = {
+    **dict.fromkeys(("gfx801", "gfx802", "gfx803", "gfx805", "gfx810"), 10),  # GCN 3 and 4
+    **dict.fromkeys(("gfx900", "gfx902", "gfx904", "gfx906", "gfx909", "gfx90c"), 10),  # GCN 5
+    **dict.fromkeys(("gfx908",), 10),  # CDNA 1
+    **dict.fromkeys(("gfx90a", "gfx940", "gfx942", "gfx950"), 8),  # CDNA 2 to 4
+    **dict.fromkeys(("gfx1010", "gfx1011", "gfx1012", "gfx1013"), 20),  # RDNA 1
+    **dict.fromkeys(("gfx1030", "gfx1031", "gfx1032", "gfx1033", "gfx1034", "gfx1035", "gfx1036"), 16),  # RDNA 2
+    **dict.fromkeys(("gfx1100", "gfx1101", "gfx1102", "gfx1103", "gfx1150", "gfx1151", "gfx1152", "gfx1153"), 16),
+    **dict.fromkeys(("gfx1200", "gfx1201"), 16),  # RDNA 4
+}
+"""Devices by LLVM's names with the wavefronts that a SIMD holds at most (LLVM, AMDGPUBaseInfo, getMaxWavesPerEU).
+
+Older ones lack the instruction that shuffles are made of.
+"""
+
+_METADATA = re.compile(r"\.amdgpu_metadata\n(.*?)\.end_amdgpu_metadata", re.DOTALL)
+_FIELD = re.compile(r"^(?:    )?\.(\w+): +(\S+)$", re.MULTILINE)
+_INSTRUCTION = re.compile(r"^\t[a-z]\w+(?:\s|$)", re.MULTILINE)
+
+
+class Amdgcn:
+    """clang for AMD GPUs.
+
+    ``Use.registers`` are vector registers, with accumulators where a device has both.  `spill_bytes` is the private
+    segment of a lane: registers spilled to scratch memory, and arrays that did not get into registers, for no array of
+    hsgen's kernels is meant to lie in memory.  Scalar registers that spill into lanes of vector registers take no
+    memory; the vector registers count.  `occupancy` is what the compiler says, wavefronts by `WAVES`; some versions
+    before 22 (14 at least) leave local memory out of it.
+
+    A program has one width of wavefronts: the subgroups of its sort, or the device's own where no lanes exchange
+    anything.
+    """
+
+    name = "amdgcn"
+    api = "opencl"
+    install = "pip install 'hsgen[isa-amd]'"
+
+    def devices(self) -> Sequence[str]:
+        """Return LLVM's names of devices that hsgen knows, oldest first."""
+        return KINDS[self.name].devices
+
+    def identity(self, device: str) -> str | None:
+        """Return the version of the first clang that knows `device`, ziglang's first, or None."""
+        command = _compiler(device)
+        return _version(command) if command else None
+
+    def recipe(self, request: Request) -> str:
+        """Return the options and the hash of the prelude, with the version of the way in which needs are read."""
+        prelude = hashlib.sha256(_PRELUDE.read_bytes()).hexdigest()
+        return f"1 {' '.join(_LANGUAGE)} {WAVES[request.device]} {request.sort.lanes} {prelude}"
+
+    def compile(self, request: Request, folder: Path, seconds: float) -> dict[str, Use]:
+        """Compile for one device; see `hsgen.tools.compile.base.Compiler.compile`."""
+        device = request.device
+        command = _compiler(device)
+        if command is None:
+            found = ", ".join(_version(c) for c in _clangs() if _known(c)) or "nothing"
+            raise Unavailable(f"no clang for {device} (found {found}); {self.install}")
+        wave = _wave(request)
+        source, out = folder / "kernels.cl", folder / "kernels.s"
+        source.write_text(request.text, encoding="utf-8")
+        options = [*_TARGET, f"-mcpu={device}", *(["-mwavefrontsize64"] if wave == 64 and _narrow(device) else [])]
+        prelude = ["-include", str(_PRELUDE), f"-DHS_WAVE={wave}"]
+        done = processes.run([*command, *_LANGUAGE, *options, *prelude, str(source), "-o", str(out)], seconds, folder)
+        if done.returncode:
+            raise refusal(f"{_version(command)} for {device}", done, folder)
+        text = out.read_text(encoding="utf-8", errors="replace")
+        needs = _needs(text)
+        return {k.name: _use(f"clang for {device}", k.name, needs, text, WAVES[device]) for k in request.kernels}
+
+
+def _narrow(device: str) -> bool:
+    """Whether wavefronts may have 32 lanes, and have so by default; all may have 64."""
+    return len(device) > len("gfx900")
+
+
+def _wave(request: Request) -> int:
+    """The lanes of the wavefronts of a program."""
+    lanes, narrow = request.sort.lanes, _narrow(request.device)
+    offered = (32, 64) if narrow else (64,)
+    if lanes > 1 and lanes not in offered:
+        have = " or ".join(map(str, offered))
+        raise Wrong(f"clang for {request.device}: subgroups have {have} lanes, not {lanes}; give subgroup = {have}")
+    return lanes if lanes > 1 else offered[0]
+
+
+def _needs(text: str) -> dict[str, dict[str, str]]:
+    """The fields of every kernel's metadata, by the kernel's name."""
+    metadata = _METADATA.search(text)
+    entries = re.split(r"^  - (?=\.)", metadata[1] if metadata else "", flags=re.MULTILINE)
+    fields = [dict(_FIELD.findall(entry)) for entry in entries]
+    return {f["name"]: f for f in fields if "name" in f and "vgpr_count" in f}
+
+
+def _use(who: str, kernel: str, needs: dict[str, dict[str, str]], text: str, waves: int) -> Use:
+    begin = re.search(rf"^{kernel}:", text, re.MULTILINE)
+    if kernel not in needs or begin is None:
+        raise Wrong(f"{who}: kernel {kernel}: is not in the code that it made")
+    own = text[begin.start() :]
+    end = own.find("\n.Lfunc_end")
+    resident = re.search(r"^; Occupancy: (\d+)", own, re.MULTILINE)
+    fields = needs[kernel]
+    return Use(
+        registers=int(fields["vgpr_count"]),
+        spill_bytes=int(fields["private_segment_fixed_size"]),
+        local_bytes=int(fields["group_segment_fixed_size"]),
+        instructions=len(_INSTRUCTION.findall(own[:end])),
+        occupancy=min(1.0, int(resident[1]) / waves) if resident else None,
+    )
+
+
+def _clangs() -> list[tuple[str, ...]]:
+    """The commands of all clangs of this machine, the one to be preferred first."""
+    found = [tuple(processes.python("ziglang", "clang"))] if toolchain.has_module("ziglang") else []
+    paths = dict.fromkeys(str(Path(p).resolve()) for name in _CLANGS if (p := toolchain.tool(name)))
+    return [*found, *((path,) for path in paths)]
+
+
+def _compiler(device: str) -> tuple[str, ...] | None:
+    """The command of the first clang that knows a device, or None."""
+    return next((c for c in _clangs() if device in WAVES and device in _known(c)), None)
+
+
+@cache
+def _known(command: tuple[str, ...]) -> frozenset[str]:
+    """The AMD GPUs that a clang knows, none if it was built without them."""
+    done = toolchain.run([*command, *_TARGET, "--print-supported-cpus"], _ASKING)
+    return frozenset(re.findall(r"^\s+(gfx\w+)$", done.stdout + done.stderr, re.MULTILINE))
+
+
+@cache
+def _version(command: tuple[str, ...]) -> str:
+    found = re.search(r"clang version (\S+)", toolchain.run([*command, "--version"], _ASKING).stdout)
+    name = f"clang {found[1]}" if found else "clang of unknown version"
+    return f"{name} (ziglang {importlib.metadata.version('ziglang')})" if "ziglang" in command else name

@@ -1,0 +1,86 @@
+"""CUDA kernels for NVIDIA's instruction sets, by NVRTC or nvcc."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+from hsgen.core.errors import Unavailable, Wrong
+from hsgen.core.spec import Kernel
+from hsgen.system import processes
+from hsgen.targets.isa import KINDS
+from hsgen.tools.compile import nvidia, nvrtc
+from hsgen.tools.compile.base import Request, Use
+
+
+class Cuda:
+    """The first of NVRTC 11.8, NVRTC 12.9 and nvcc that knows the device; registers and spills are those of a lane.
+
+    `Use.spill_bytes` is what a lane stores to spilled registers or loads from them, whichever is more, each place in
+    the code counted once: what ``ptxas -v`` says.
+    """
+
+    name = "cuda"
+    api = "cuda"
+    install = f"{nvrtc.INSTALL}, or put nvcc of the CUDA toolkit on the path"
+
+    def devices(self) -> Sequence[str]:
+        """Return sm_NN of every architecture that compilers knew."""
+        return KINDS[self.name].devices
+
+    def identity(self, device: str) -> str | None:
+        """Return the name and version of the compiler for `device`, or None."""
+        try:
+            return _compiler(_arch(device)).name
+        except Unavailable:
+            return None
+
+    def recipe(self, request: Request) -> str:
+        """Return the version of the way in which needs are read, and what a multiprocessor holds."""
+        return f"1 {nvidia.LIMITS.get(_arch(request.device))}"
+
+    def compile(self, request: Request, folder: Path, seconds: float) -> dict[str, Use]:
+        """Compile in another process; see `hsgen.tools.compile.base.Compiler`."""
+        arch, out = _arch(request.device), folder / "answer.json"
+        by = _compiler(arch)
+        order = {"name": by.name, "path": str(by.path), "arch": arch, "text": request.text, "out": str(out)}
+        done = processes.run(processes.python("hsgen.tools.compile.nvrtc"), seconds, folder, json.dumps(order))
+        if done.returncode or not out.is_file():
+            how = processes.ending(done.returncode)
+            raise Wrong(f"{by.name} for {request.device} {how}", done.stdout + done.stderr)
+        answer = json.loads(out.read_text(encoding="utf-8"))
+        if "wrong" in answer:
+            raise Wrong(*answer["wrong"])
+        found = {kernel: nvrtc.Use(**use) for kernel, use in answer["uses"].items()}
+        if lacking := [k.name for k in request.kernels if k.name not in found]:
+            raise Wrong(f"{by.name} for {request.device} leaves out {', '.join(lacking)}")
+        key = request.sort.key
+        return {k.name: _use(found[k.name], arch, k, k.local_bytes(key)) for k in request.kernels}
+
+
+@cache
+def _compiler(arch: int) -> nvrtc.Compiler:
+    """The first compiler that knows an architecture; to ask all of them takes a while."""
+    return nvrtc.compiler_for(arch)
+
+
+def _use(found: nvrtc.Use, arch: int, kernel: Kernel, local: int) -> Use:
+    """The needs of a kernel; its shared memory is asked for at the launch, and what it has by itself comes on top."""
+    shared = local + found.shared
+    share = nvidia.occupancy(arch, kernel.work_group, found.registers, shared)
+    if share == 0:
+        needs = f"{kernel.work_group} lanes with {found.registers} registers each and {shared} bytes"
+        raise Wrong(f"sm_{arch}: kernel {kernel.name}: no multiprocessor holds a block of {needs}")
+    return Use(
+        registers=found.registers,
+        spill_bytes=max(found.spill_stores, found.spill_loads),
+        local_bytes=shared,
+        instructions=found.instructions,
+        occupancy=share,
+    )
+
+
+def _arch(device: str) -> int:
+    return int(device.removeprefix("sm_"))

@@ -1,0 +1,28 @@
+"""The sorts without tables that are compiled beside those of a target's tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from hsgen.core.errors import Usage
+from hsgen.core.keys import Form
+from hsgen.core.spec import Sort
+from hsgen.targets.target import Target
+
+
+def derived(target: Target, widths: Iterable[str]) -> list[Sort]:
+    """Return what a target has of every algorithm without tables for keys of these widths, alone and with values of 4
+    bytes; of the latter only the kernels that get other buffers, since the others do no more than for keys alone."""
+    found = []
+    for width in widths:
+        for label in target.derived(width):
+            plain = target.sort(label, width)
+            known = {k.name: k.buffers for k in plain.kernels}
+            found.append(plain)
+            try:
+                valued = target.sort(label, width, Form(value="v4"))
+            except Usage:  # no values go with such keys
+                continue
+            found.append(replace(valued, kernels=tuple(k for k in valued.kernels if k.buffers != known.get(k.name))))
+    return found

@@ -1,0 +1,250 @@
+"""Compiling CUDA for NVIDIA's instruction sets without a GPU or driver, and what every kernel then needs.
+
+Two compilers can answer: NVRTC, installed from PyPI (11.8 for Kepler to Hopper, 12.9 for Maxwell to Blackwell; both
+may be there), and the toolkit's nvcc where it is on the path.  Nothing of them is imported: libraries are loaded only
+when they are asked for something.  Run as a module it compiles what stdin asks for, so that a compiler that crashes or
+hangs takes no other process with it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.metadata
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import cast
+
+from hsgen.core.errors import Unavailable, Wrong
+from hsgen.system import folders, toolchain
+from hsgen.tools.compile import cubin
+
+PACKAGES = ("nvidia-cuda-nvrtc-cu11", "nvidia-cuda-nvrtc-cu12")
+INSTALL = "pip install nvidia-cuda-nvrtc-cu11==11.8.89 nvidia-cuda-nvrtc-cu12==12.9.86"
+_LIBRARY = re.compile(r"libnvrtc\.so\.\d+(\.\d+)?")
+_ENTRY = re.compile(r"Compiling entry function '([^']+)'")
+_SPILLS = re.compile(r"(\d+) bytes spill stores, (\d+) bytes spill loads")
+_REGISTERS = re.compile(r"Used (\d+) registers")
+_SHARED = re.compile(r"(\d+) bytes smem")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Use:
+    """What one kernel takes of a multiprocessor; shared memory without what a launch adds to it.
+
+    `instructions` are those of its code (`hsgen.tools.compile.cubin`), None where the code cannot be read.
+    """
+
+    registers: int
+    spill_stores: int
+    spill_loads: int
+    shared: int
+    instructions: int | None = None
+
+    @property
+    def spills(self) -> bool:
+        """Whether registers did not suffice."""
+        return self.spill_stores > 0 or self.spill_loads > 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compiler:
+    """One compiler: `path` is NVRTC's library or the program nvcc, `archs` the numbers of the sm_NN it knows."""
+
+    name: str
+    path: Path
+    archs: tuple[int, ...]
+
+    def compile(self, text: str, arch: int) -> dict[str, Use]:
+        """Compile `text`, CUDA C++ that includes nothing, for sm_<arch>; return every kernel's needs by its name.
+
+        Raises:
+            Wrong: the compiler reports errors; a line each, with the line number in `text`.
+            Unavailable: the compiler does not know the architecture.
+        """
+        if arch not in self.archs:
+            known = ", ".join(f"sm_{a}" for a in self.archs)
+            raise Unavailable(f"{self.name}: does not know sm_{arch}, only {known}; install another: {INSTALL}")
+        log, code = _by_nvcc(self, text, arch) if self.path.name == "nvcc" else _by_nvrtc(self, text, arch)
+        try:
+            counts = cubin.instructions(code, arch)
+        except ValueError:
+            counts = {}
+        return {name: replace(use, instructions=counts.get(name)) for name, use in uses(log).items()}
+
+
+def compilers() -> list[Compiler]:
+    """Return every compiler that this machine has, the oldest NVRTC first, nvcc last."""
+    found = [_nvrtc(path) for package in PACKAGES for path in _libraries(package)]
+    path = toolchain.tool("nvcc")
+    return [*found, _nvcc(path)] if path else found
+
+
+def compiler_for(arch: int, among: Iterable[Compiler] | None = None) -> Compiler:
+    """Return the first compiler that knows sm_<arch>.
+
+    Raises:
+        Unavailable: none does.
+    """
+    known = compilers() if among is None else list(among)
+    for one in known:
+        if arch in one.archs:
+            return one
+    have = ", ".join(one.name for one in known) or "nothing"
+    raise Unavailable(
+        f"no compiler for sm_{arch} (found {have}); {INSTALL}, or put nvcc of the CUDA toolkit on the path"
+    )
+
+
+def compile(text: str, arch: int) -> dict[str, Use]:
+    """Compile `text` for sm_<arch> with the first compiler that knows it; see `Compiler.compile`."""
+    return compiler_for(arch).compile(text, arch)
+
+
+def uses(log: str) -> dict[str, Use]:
+    """Return what a log of ``ptxas -v`` says of each kernel."""
+    found: dict[str, Use] = {}
+    for part in re.split(r"(?=Compiling entry function)", log):
+        entry, registers = _ENTRY.search(part), _REGISTERS.search(part)
+        if entry and registers:
+            spills, shared = _SPILLS.search(part), _SHARED.search(part)
+            found[entry[1]] = Use(
+                registers=int(registers[1]),
+                spill_stores=int(spills[1]) if spills else 0,
+                spill_loads=int(spills[2]) if spills else 0,
+                shared=int(shared[1]) if shared else 0,
+            )
+    return found
+
+
+def _libraries(package: str) -> list[Path]:
+    """The library itself, without its builtins and its second build."""
+    try:
+        files = importlib.metadata.files(package) or []
+    except importlib.metadata.PackageNotFoundError:
+        return []
+    paths = [Path(str(f.locate())).resolve() for f in files if _LIBRARY.fullmatch(f.name)]
+    return [p for p in paths if p.is_file()]
+
+
+@cache
+def _load(path: Path) -> ctypes.CDLL:
+    """The library, which finds its builtins beside it; several versions can be loaded at once."""
+    try:
+        return ctypes.CDLL(str(path))
+    except OSError as e:
+        raise Unavailable(f"NVRTC cannot be loaded ({e}); install it again: {INSTALL}") from None
+
+
+@cache
+def _nvrtc(path: Path) -> Compiler:
+    library = _load(path)
+    major, minor, count = ctypes.c_int(), ctypes.c_int(), ctypes.c_int()
+    _done(library, library.nvrtcVersion(ctypes.byref(major), ctypes.byref(minor)))
+    _done(library, library.nvrtcGetNumSupportedArchs(ctypes.byref(count)))
+    archs = (ctypes.c_int * count.value)()
+    _done(library, library.nvrtcGetSupportedArchs(archs))
+    return Compiler(name=f"NVRTC {major.value}.{minor.value}", path=path, archs=tuple(archs))
+
+
+def _done(library: ctypes.CDLL, result: int) -> None:
+    if result:
+        library.nvrtcGetErrorString.restype = ctypes.c_char_p
+        raise Wrong(f"NVRTC: {library.nvrtcGetErrorString(result).decode()}")
+
+
+def _thread_locale(new: int | None) -> int | None:
+    """Set the thread's locale, which decides how Python reads text, unless `new` is None; return the one before."""
+    function = getattr(ctypes.CDLL(None), "uselocale", None)
+    if function is None:
+        return None
+    function.restype, function.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
+    return cast(int, function(new))
+
+
+def _by_nvrtc(compiler: Compiler, text: str, arch: int) -> tuple[str, bytes]:
+    """The log and the cubin."""
+    library, program, size = _load(compiler.path), ctypes.c_void_p(), ctypes.c_size_t()
+    options = [f"--gpu-architecture=sm_{arch}".encode(), b"--ptxas-options=-v"]
+    _done(library, library.nvrtcCreateProgram(ctypes.byref(program), text.encode(), b"kernels.cu", 0, None, None))
+    before = _thread_locale(None)  # NVRTC leaves the thread with another
+    try:
+        result = library.nvrtcCompileProgram(program, len(options), (ctypes.c_char_p * len(options))(*options))
+        _done(library, library.nvrtcGetProgramLogSize(program, ctypes.byref(size)))
+        log = ctypes.create_string_buffer(size.value)
+        _done(library, library.nvrtcGetProgramLog(program, log))
+        code = b"" if result else _cubin(library, program)
+    finally:
+        library.nvrtcDestroyProgram(ctypes.byref(program))
+        _thread_locale(before)
+    said = log.value.decode(errors="replace")
+    if result:
+        raise Wrong(*_errors(compiler, arch, said))
+    return said, code
+
+
+def _cubin(library: ctypes.CDLL, program: ctypes.c_void_p) -> bytes:
+    size = ctypes.c_size_t()
+    _done(library, library.nvrtcGetCUBINSize(program, ctypes.byref(size)))
+    code = ctypes.create_string_buffer(size.value)
+    _done(library, library.nvrtcGetCUBIN(program, code))
+    return code.raw
+
+
+@cache
+def _nvcc(path: str) -> Compiler:
+    said = _run([path, "--version"]).stdout
+    version = re.search(r"release ([\d.]+)", said)
+    archs = re.findall(r"compute_(\d+)\b", _run([path, "--list-gpu-arch"]).stdout)
+    name = f"nvcc {version[1]}" if version else "nvcc"
+    return Compiler(name=name, path=Path(path), archs=tuple(map(int, archs)))
+
+
+def _by_nvcc(compiler: Compiler, text: str, arch: int) -> tuple[str, bytes]:
+    """The log and the cubin.  Kernels that no host code names are left out if they are static, so here they are not."""
+    with folders.scratch() as folder:
+        source = folder / "kernels.cu"
+        source.write_text(text.replace("static __global__", 'extern "C" __global__'), encoding="utf-8")
+        out = source.with_suffix(".cubin")
+        command = [str(compiler.path), "-cubin", f"-arch=sm_{arch}", "-Xptxas", "-v", str(source), "-o", str(out)]
+        done = _run(command)
+        code = out.read_bytes() if out.is_file() else b""
+        said = (done.stdout + done.stderr).replace(f"{folder}/", "")
+    if done.returncode:
+        raise Wrong(*_errors(compiler, arch, said))
+    return said, code
+
+
+def _run(command: list[str]) -> subprocess.CompletedProcess[str]:
+    return toolchain.run(command, 600)
+
+
+def _errors(compiler: Compiler, arch: int, log: str) -> list[str]:
+    """The lines of a log that report errors, or all of it if none is recognised."""
+    lines = [line.strip() for line in log.splitlines() if line.strip()]
+    wrong = [line for line in lines if re.search(r"\berror\b\s*:|ptxas (error|fatal)", line)]
+    return [f"{compiler.name} for sm_{arch}: {line}" for line in wrong or lines]
+
+
+def main() -> None:
+    """Compile what stdin asks for, as JSON: `text` for sm_`arch`, by the compiler called `name` at `path`.
+
+    Needs, or what is wrong, are written to the file `out`.
+    """
+    order = json.loads(sys.stdin.read())
+    compiler = Compiler(name=order["name"], path=Path(order["path"]), archs=(order["arch"],))
+    try:
+        uses = compiler.compile(order["text"], order["arch"])
+        answer: dict[str, object] = {"uses": {kernel: asdict(use) for kernel, use in uses.items()}}
+    except Wrong as e:
+        answer = {"wrong": e.lines}
+    Path(order["out"]).write_text(json.dumps(answer), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,206 @@
+"""Intel's offline compiler ocloc: OpenCL kernels for Intel GPUs of Gen8 and later, by the compiler of its own driver.
+
+What a kernel needs stands in no output of ocloc, but in the dump of the graphics compiler behind it (IGC): a listing
+for every attempt at a kernel.  IGC tries again, with loops that are not unrolled and arrays in memory, if registers do
+not suffice; the attempt that counts is the one whose instructions are in the binary.
+"""
+
+from __future__ import annotations
+
+import mmap
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from hsgen.core.errors import Unavailable, Wrong
+from hsgen.core.spec import Kernel
+from hsgen.system import folders, processes, toolchain
+from hsgen.targets.isa import KINDS
+from hsgen.tools.compile.base import Request, Use
+from hsgen.tools.compile.refusals import refusal
+
+_STANDARD = "-cl-std=CL2.0"  # of a later version its own headers fail on some devices
+_DUMP = {"IGC_ShaderDumpEnable": "1", "IGC_ShaderDumpPidDisable": "1"}
+_LIBRARIES = ("/usr/lib/x86_64-linux-gnu", "/usr/local/lib", "/usr/lib64", "/usr/lib")
+_ASKING = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Subslice:
+    """What work-groups share: `threads` hardware threads of one subgroup each, `local` bytes of local memory handed
+    out in powers of two from `least` on, and `barriers` work-groups that wait at barriers."""
+
+    threads: int
+    local: int
+    least: int
+    barriers: int
+
+    def occupancy(self, lanes: int, simd: int, local: int) -> float:
+        """Return the share of the threads that work-groups of `lanes` with `local` bytes can fill; 0: none fits."""
+        taken = -(-lanes // simd)
+        groups = self.threads // taken
+        if local:
+            held = max(self.least, 1 << (local - 1).bit_length())
+            groups = min(groups, self.barriers, self.local // held)
+        return groups * taken / self.threads
+
+
+_KIB = 1024
+_GEN8 = Subslice(8 * 7, 64 * _KIB, 4 * _KIB, 16)
+_GEN9 = Subslice(8 * 7, 64 * _KIB, _KIB, 32)  # Gen11 has the same
+_ATOM = Subslice(6 * 6, 64 * _KIB, _KIB, 32)
+_XE_LP = Subslice(16 * 7, 64 * _KIB, _KIB, 32)
+_XE_HPG = Subslice(16 * 8, 128 * _KIB, _KIB, 32)
+_XE_HPC = Subslice(8 * 8, 128 * _KIB, _KIB, 32)
+
+SUBSLICES = {
+    "bdw": _GEN8,
+    **dict.fromkeys(("skl", "kbl", "cfl", "whl", "aml", "cml"), _GEN9),
+    **dict.fromkeys(("apl", "bxt", "glk"), _ATOM),
+    **dict.fromkeys(("icllp", "lkf", "ehl", "jsl"), _GEN9),
+    **dict.fromkeys(("tgllp", "rkl", "adl-s", "adl-p", "adl-n", "dg1"), _XE_LP),
+    **dict.fromkeys(("acm-g10", "acm-g11", "acm-g12"), _XE_HPG),
+    "pvc": _XE_HPC,
+}
+"""Devices by ocloc's names, oldest first, with their subslices (Xe: dual subslices, or Xe cores) at full size.
+
+Execution units times threads each: the driver's sources (intel/compute-runtime, hw_cmds_*.h: 8 x 7, in Apollo Lake
+and Gemini Lake 6 x 6).  From Gen9 on local memory, barriers and Xe's units are those of Intel's GPU Occupancy
+Calculator (oneapi-src/oneAPI-samples), barriers of Gen8 those of Intel's guide to OpenCL on processor graphics.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    """One listing of a kernel; `attempt` is the suffix of what belongs to it in the dump."""
+
+    kernel: str
+    simd: int
+    instructions: int
+    spilled: int
+    attempt: str
+
+
+class Ocloc:
+    """Intel's offline compiler.
+
+    ``Use.registers`` is None: hardware threads have 128 registers of 32 bytes, whatever the kernel.  `spill_bytes` is
+    of a hardware thread: registers spilled to scratch memory, and arrays of all its lanes that went to memory.  Flag
+    registers that are saved in general ones, which IGC lists too, take no memory and are not counted.  `occupancy` is
+    worked out from `SUBSLICES`; local memory is what the kernel's arrays take.
+    """
+
+    name = "ocloc"
+    api = "opencl"
+    install = "apt-get install intel-opencl-icd"
+
+    def devices(self) -> Sequence[str]:
+        """Return ocloc's names of devices that hsgen knows, oldest first."""
+        return KINDS[self.name].devices
+
+    def identity(self, device: str) -> str | None:
+        """Return the driver's version with IGC's, as far as they tell it, or None if nothing here knows `device`."""
+        path = toolchain.tool("ocloc")
+        return _identity(path) if path and device in SUBSLICES and device in _known(path) else None
+
+    def recipe(self, request: Request) -> str:
+        """Return the options and the version of the way in which needs are read."""
+        return f"1 {_STANDARD} {SUBSLICES[request.device]}"
+
+    def compile(self, request: Request, folder: Path, seconds: float) -> dict[str, Use]:
+        """Compile for one device; see `hsgen.tools.compile.base.Compiler.compile`."""
+        path = toolchain.tool("ocloc")
+        if path is None:
+            raise Unavailable(f"ocloc is not installed; {self.install}")
+        if request.device not in SUBSLICES or request.device not in _known(path):
+            known = ", ".join(d for d in SUBSLICES if d in _known(path))
+            raise Unavailable(f"ocloc: does not know the device {request.device}; it knows {known}")
+        source, dump, out = folder / "kernels.cl", folder / "dump", folder / "out"
+        source.write_text(request.text, encoding="utf-8")
+        dump.mkdir()
+        command = [path, "compile", "-file", str(source), "-device", request.device, "-out_dir", str(out)]
+        variables = {**_DUMP, "IGC_DumpToCustomDir": str(dump)}
+        done = processes.run([*command, "-options", _STANDARD], seconds, folder, **variables)
+        if done.returncode:
+            raise refusal(f"ocloc for {request.device}", done, folder)
+        binary = b"".join(p.read_bytes() for p in sorted(out.glob("*.bin")))
+        kept = {a.kernel: a for a in _attempts(dump, binary)}
+        memory = {a.attempt: _memory(dump, a.attempt) for a in kept.values()}
+        return {k.name: _use(request, k, kept.get(k.name), memory) for k in request.kernels}
+
+
+def _use(request: Request, kernel: Kernel, found: _Attempt | None, memory: dict[str, dict[str, int]]) -> Use:
+    """What a kernel needs; `memory` holds the bytes of arrays of one lane, by attempt and kernel."""
+    who = f"ocloc for {request.device}: kernel {kernel.name}"
+    if found is None:
+        raise Wrong(f"{who}: is not in the binary that it made")
+    if kernel.subgroup > 1 and found.simd != kernel.subgroup:
+        raise Wrong(f"{who}: compiled for subgroups of {found.simd} lanes, not {kernel.subgroup}")
+    local = kernel.local_bytes(request.sort.key)
+    occupancy = SUBSLICES[request.device].occupancy(kernel.work_group, found.simd, local)
+    if not occupancy:
+        raise Wrong(f"{who}: a work-group of {kernel.work_group} lanes with {local} bytes does not fit into a subslice")
+    return Use(
+        spill_bytes=found.spilled + found.simd * memory[found.attempt].get(kernel.name, 0),
+        local_bytes=local,
+        instructions=found.instructions,
+        occupancy=occupancy,
+    )
+
+
+def _attempts(dump: Path, binary: bytes) -> Iterator[_Attempt]:
+    """The listings whose instructions are in the binary."""
+    for listing in sorted(dump.glob("*.asm")):
+        code = listing.with_suffix(".dat")
+        name = re.fullmatch(r"OCL_asm[0-9a-f]+?((?:_\d+)?)_simd(\d+)_.*", listing.stem)
+        if name is None or not code.is_file() or code.read_bytes() not in binary:
+            continue
+        head = "".join(re.findall(r"^//.*\n", listing.read_text(encoding="utf-8", errors="replace"), re.MULTILINE))
+        kernel = re.search(r"^//\.kernel (\S+)", head, re.MULTILINE)
+        if kernel:
+            yield _Attempt(kernel[1], int(name[2]), _count(head, "instCount"), _count(head, "spill size"), name[1])
+
+
+def _count(head: str, what: str) -> int:
+    found = re.search(rf"^//\.{what} (\d+)", head, re.MULTILINE)
+    return int(found[1]) if found else 0
+
+
+def _memory(dump: Path, attempt: str) -> dict[str, int]:
+    """The bytes of arrays in memory that a lane of each kernel has, where there are any."""
+    text = "".join(p.read_text(encoding="utf-8", errors="replace") for p in dump.glob(f"*_codegen{attempt}.ll"))
+    sizes = dict(re.findall(r'^!(\d+) = !\{!"privateMemoryPerWI", i32 (\d+)\}', text, re.MULTILINE))
+    names = dict(re.findall(r'^!\d+ = !\{!"FuncMDMap\[(\d+)\]", .*@([\w.]+)\}', text, re.MULTILINE))
+    values = dict(re.findall(r'^!\d+ = !\{!"FuncMDValue\[(\d+)\]", (.*)\}', text, re.MULTILINE))
+    found = {names[i]: [sizes[n] for n in re.findall(r"!(\d+)", values[i]) if n in sizes] for i in names if i in values}
+    return {name: int(size[0]) for name, size in found.items() if size}
+
+
+@cache
+def _known(path: str) -> frozenset[str]:
+    """The devices that the installed ocloc names in its help."""
+    said = toolchain.run([path, "compile", "--help"], _ASKING).stdout
+    listed = re.search(r"<device_type> can be: (.*?)\n", said)
+    return frozenset(listed[1].replace(",", " ").split()) if listed else frozenset()
+
+
+@cache
+def _identity(path: str) -> str:
+    with folders.scratch() as folder:
+        toolchain.run([path, "query", "OCL_DRIVER_VERSION"], _ASKING, cwd=folder)
+        answer = folder / "OCL_DRIVER_VERSION"
+        version = answer.read_text(encoding="utf-8").strip("\0 \n") if answer.is_file() else "of unknown version"
+    behind = _igc()
+    return f"ocloc {version}" + (f" (IGC {behind})" if behind else "")
+
+
+def _igc() -> str | None:
+    """The version of the graphics compiler, which is in its library only by the paths that it was built from."""
+    library = next((p for f in _LIBRARIES if (p := Path(f) / "libigc.so.1").is_file()), None)
+    if library is None:
+        return None
+    with library.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        found = re.search(rb"(?:intel-graphics-compiler|igc)-(\d+\.\d+\.\d+(?:\.\d+)?)", content)
+        return found[1].decode() if found else None

@@ -1,0 +1,169 @@
+"""RADV, Mesa's Vulkan driver for AMD GPUs, which compiles for GPUs that are not here: its compiler ACO is the driver's
+own, and it tells all that it knows of a kernel.
+
+Each job is a process of its own (`hsgen.tools.compile.radv_child`): the GPU is chosen by a variable of the process, and the
+driver ends it for what it does not expect.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import time
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from hsgen.core.errors import Unavailable, Wrong
+from hsgen.core.spec import Kernel
+from hsgen.emit import spirv
+from hsgen.system import folders, processes
+from hsgen.targets.isa import KINDS
+from hsgen.tools.compile.base import Request, Use
+from hsgen.tools.compile.modules import modules
+
+_FOLDERS = ("/usr/local/share", "/usr/local/etc", "/etc", "/usr/share")
+_ASKING = 60.0
+_ALONE = {  # nothing of the user's may change what comes out
+    "VK_LOADER_LAYERS_DISABLE": "~all~",
+    "MESA_SHADER_CACHE_DISABLE": "true",
+    "RADV_DEBUG": "",
+    "RADV_PERFTEST": "",
+    "ACO_DEBUG": "",
+}
+_OLD = KINDS["radv"].devices.index("navi10")  # devices before have wavefronts of 64 lanes only
+_NEEDED = ("Subgroup size", "VGPRs", "Scratch size", "LDS size", "Instructions", "Subgroups per SIMD")
+_POLARIS = ("polaris10", "polaris11", "polaris12", "vegam")
+
+
+class Radv:
+    """RADV on no hardware.
+
+    ``Use.registers`` are vector registers.  `spill_bytes` is scratch memory of a lane: registers spilled to it and
+    arrays that lie in it.  Scalar registers that spill into lanes of vector registers take no memory.  `occupancy` is
+    the driver's "Subgroups per SIMD", of the most that it says for any kernel.  A kernel with a form for device
+    addresses is compiled in both forms, and has the needs of the greedier.
+    """
+
+    name = "radv"
+    api = "vulkan"
+    install = "apt-get install mesa-vulkan-drivers libvulkan1 glslang-tools"
+
+    def devices(self) -> Sequence[str]:
+        """Return RADV's names of families."""
+        return KINDS[self.name].devices
+
+    def identity(self, device: str) -> str | None:
+        """Return the driver with its version and the GLSL compiler, or None if one lacks or `device` is unknown."""
+        driver, using = _driver(device), spirv.compiler()
+        return f"{driver}, {using.identity}" if driver and using else None
+
+    def recipe(self, request: Request) -> str:
+        """Return what else decides: the version of Vulkan, and of the way in which needs are read."""
+        return f"1 {request.sort.vulkan}"
+
+    def compile(self, request: Request, folder: Path, seconds: float) -> dict[str, Use]:
+        """Compile for one device; see `hsgen.tools.compile.base.Compiler.compile`."""
+        begin, device = time.monotonic(), request.device
+        if device not in self.devices():
+            raise Unavailable(f"radv: {device} is unknown; it knows {', '.join(self.devices())}")
+        for kernel in request.kernels:
+            _offered(device, kernel)
+        orders = modules(request, folder, seconds)
+        left = max(1.0, seconds - (time.monotonic() - begin))
+        _, done, answers = _ask(device, orders, folder, left)
+        found = _checked(f"radv for {device}", orders, done, answers)
+        return {k.name: _use(device, [a for o, a in found if o["kernel"] == k.name]) for k in request.kernels}
+
+
+def _offered(device: str, kernel: Kernel) -> None:
+    """Refuse wavefronts that the family has not, for which the driver compiles all the same."""
+    widths = (64,) if KINDS["radv"].devices.index(device) < _OLD else (32, 64)
+    if kernel.subgroup > 1 and kernel.subgroup not in widths:
+        have = " or ".join(map(str, widths))
+        raise Wrong(f"radv for {device}: kernel {kernel.name}: subgroups have {have} lanes, not {kernel.subgroup}")
+
+
+def _most(device: str, lanes: int) -> int:
+    """The most wavefronts that the driver says a SIMD holds; in RDNA one of 64 lanes counts twice."""
+    if device in _POLARIS:
+        return 8
+    at = KINDS["radv"].devices.index
+    if at(device) < _OLD:
+        return 10
+    return (20 if at(device) < at("navi21") else 16) * lanes // 32
+
+
+def _checked(
+    who: str, orders: list[dict[str, Any]], done: subprocess.CompletedProcess[str], answers: list[dict[str, Any]]
+) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """Each order with its answer.
+
+    Raises:
+        Wrong: one has none, tells less than is needed, or is about other subgroups.
+    """
+    good = [a for a in answers if "failed" not in a]
+    if len(good) < len(orders):
+        why = next((a["failed"] for a in answers if "failed" in a), processes.ending(done.returncode))
+        raise Wrong(f"{who}: kernel {orders[len(good)]['kernel']}: {why}", *done.stderr.splitlines())
+    for order, answer in zip(orders, answers, strict=True):
+        if lacking := [name for name in _NEEDED if name not in answer]:
+            told = f"the driver does not tell {', '.join(lacking)}, as that of Mesa 25.0 does"
+            raise Wrong(f"{who}: kernel {order['kernel']}: {told}")
+        if order["subgroup"] > 1 and answer["Subgroup size"] != order["subgroup"]:
+            got = f"compiled for subgroups of {answer['Subgroup size']} lanes, not {order['subgroup']}"
+            raise Wrong(f"{who}: kernel {order['kernel']}: {got}")
+    return list(zip(orders, answers, strict=True))
+
+
+def _use(device: str, forms: list[dict[str, Any]]) -> Use:
+    """The needs of a kernel whose forms have these statistics."""
+    return Use(
+        registers=max(f["VGPRs"] for f in forms),
+        spill_bytes=max(-(-f["Scratch size"] // f["Subgroup size"]) for f in forms),
+        local_bytes=max(f["LDS size"] for f in forms),
+        instructions=max(f["Instructions"] for f in forms),
+        occupancy=min(1.0, *(f["Subgroups per SIMD"] / _most(device, f["Subgroup size"]) for f in forms)),
+    )
+
+
+def _manifest() -> Path | None:
+    """Where the Vulkan loader learns of RADV on this machine, or None."""
+    homes = [os.environ.get("XDG_DATA_HOME") or str(Path("~/.local/share").expanduser())]
+    found = [p for f in (*homes, *_FOLDERS) for p in sorted((Path(f) / "vulkan" / "icd.d").glob("radeon_icd*.json"))]
+    return min(found, key=lambda p: "i686" in p.name) if found else None
+
+
+@cache
+def _driver(device: str) -> str | None:
+    """What compiles for a family, or None: no driver, no loader, or a family that it does not know."""
+    with folders.scratch() as folder:
+        try:
+            return _ask(device, [], folder, _ASKING)[0]
+        except (Unavailable, subprocess.TimeoutExpired):
+            return None
+
+
+def _ask(
+    device: str, orders: list[dict[str, Any]], folder: Path, seconds: float
+) -> tuple[str, subprocess.CompletedProcess[str], list[dict[str, Any]]]:
+    """Compile in another process: the driver, how the process ended, and its answers to the orders.
+
+    Raises:
+        Unavailable: there is no driver, or it makes no such device.
+    """
+    manifest = _manifest()
+    if manifest is None:
+        raise Unavailable(f"radv: is not installed; {Radv.install}")
+    variables = {"RADV_FORCE_FAMILY": device, "VK_DRIVER_FILES": str(manifest), "VK_ICD_FILENAMES": str(manifest)}
+    command = processes.python("hsgen.tools.compile.radv_child")
+    done = processes.run(command, seconds, folder, json.dumps(orders), **_ALONE, **variables)
+    head, *answers = [json.loads(x) for x in done.stdout.splitlines() if x.endswith("}")] or [{}]
+    made, driver = str(head.get("device", "")), str(head.get("driver", ""))
+    if f"RADV {device.upper()})" not in made or not driver.startswith("radv "):
+        said = [line for line in done.stderr.splitlines() if line.strip()]
+        why = head.get("failed") or (f"the driver makes {made}" if made else said[-1] if said else "no device")
+        raise Unavailable(f"radv: nothing here compiles for {device} ({why}); {Radv.install}")
+    return driver, done, answers

@@ -1,0 +1,167 @@
+"""The process that compiles for one AMD GPU without having it, by Mesa's Vulkan driver RADV; see `hsgen.tools.compile.radv`.
+
+RADV makes a device of the family that a variable names, which compiles and does nothing else.  A list of modules as
+JSON comes on stdin; to stdout goes a line of JSON for the driver, and one for each module with all its statistics.
+Structures of Vulkan are packed by their layout in C (Vulkan 1.3, vulkan_core.h), so no binding has to be installed.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import struct
+import sys
+from pathlib import Path
+from typing import Any
+
+CAPTURE, FULL = 0x40, 2  # flags of a pipeline and of its stage: statistics, full subgroups
+_FEATURES = {  # structure: its type, how many features it has, those to enable; robust access would cost registers
+    "2": (1000059000, 55, (40, 41)),  # 64-bit and 16-bit integers
+    "1.1": (49, 12, (0, 1)),  # 16-bit storage
+    "1.2": (51, 47, (2, 3, 8, 38, 41, 42)),  # 8-bit storage, 8-bit integers, addresses, the memory model
+    "1.3": (53, 15, (7, 8, 14)),  # required subgroup sizes, full subgroups, maintenance 4
+    "executable": (1000269000, 1, (0,)),
+}
+
+
+class Failed(Exception):
+    """A call that did not succeed."""
+
+
+class Vulkan:
+    """The loader's functions; every argument is a structure, a number or a handle."""
+
+    def __init__(self) -> None:
+        self.library = ctypes.CDLL("libvulkan.so.1")
+        self.kept: list[Any] = []
+
+    def record(self, layout: str, *values: Any) -> int:
+        """Return the address of a structure, which stays; `layout` is that of `struct.pack`."""
+        self.kept.append(ctypes.create_string_buffer(struct.pack(f"@{layout}0P", *values)))
+        return ctypes.addressof(self.kept[-1])
+
+    def space(self, layout: str, *values: Any, count: int = 1) -> ctypes.Array[ctypes.c_char]:
+        """Return zeroed structures that begin with `values`, for Vulkan to fill."""
+        size = struct.calcsize(f"@{layout}0P")
+        one = struct.pack("@iP", *values).ljust(size, b"\0") if values else bytes(size)
+        self.kept.append(ctypes.create_string_buffer(one * count, size * count))
+        made: ctypes.Array[ctypes.c_char] = self.kept[-1]
+        return made
+
+    def call(self, name: str, *arguments: Any) -> None:
+        """Call a function that may fail.
+
+        Raises:
+            Failed: with its name and result.
+        """
+        wrapped = [ctypes.c_uint64(a) if isinstance(a, int) else a for a in arguments]
+        if result := getattr(self.library, name)(*wrapped):
+            raise Failed(f"{name} returns {result}")
+
+    def made(self, name: str, *arguments: Any) -> int:
+        """Return the handle that a function stores at its last argument."""
+        handle = ctypes.c_uint64()
+        self.call(name, *arguments, ctypes.byref(handle))
+        return handle.value
+
+
+class Device:
+    """The first device, with what compute kernels of hsgen need enabled."""
+
+    def __init__(self) -> None:
+        self.vulkan = v = Vulkan()
+        application = v.record("iPPIPII", 0, 0, 0, 0, 0, 0, 3 << 12 | 1 << 22)
+        instance = v.made("vkCreateInstance", v.record("iPIPIPIP", 1, 0, 0, application, 0, 0, 0, 0), 0)
+        one, physical = ctypes.c_uint32(1), ctypes.c_uint64()
+        v.library.vkEnumeratePhysicalDevices(ctypes.c_uint64(instance), ctypes.byref(one), ctypes.byref(physical))
+        if not physical.value:
+            raise Failed("vkEnumeratePhysicalDevices finds no device")
+        self.name, self.driver = self._described(physical.value)
+        chain = 0
+        for kind, count, enabled in _FEATURES.values():
+            chain = v.record(f"iP{count}I", kind, chain, *(int(i in enabled) for i in range(count)))
+        extension = v.record("P", v.record("40s", b"VK_KHR_pipeline_executable_properties"))
+        queue = v.record("iPIIIP", 2, 0, 0, 0, 1, v.record("f", 1.0))
+        info = v.record("iPIIPIPIPP", 3, chain, 0, 1, queue, 0, 0, 1, extension, 0)
+        self.handle = v.made("vkCreateDevice", physical.value, info, 0)
+
+    def _described(self, physical: int) -> tuple[str, str]:
+        """The names of the device and of its driver with the version."""
+        v = self.vulkan
+        driver = v.space("iPi256s256s4s", 1000196000, 0)
+        properties = v.space("iP5I256s1024s", 1000059001, ctypes.addressof(driver))
+        v.library.vkGetPhysicalDeviceProperties2(ctypes.c_uint64(physical), properties)
+        _, _, _, name, version, _ = struct.unpack("@iPi256s256s4s", driver.raw[: struct.calcsize("@iPi256s256s4s")])
+        device = struct.unpack("@iP5I256s", properties.raw[: struct.calcsize("@iP5I256s")])[-1]
+        return text(device), f"{text(name)} {text(version)}"
+
+    def pipeline(self, module: dict[str, Any]) -> int:
+        """Compile a module; see `main` for what it holds."""
+        v, code, count = self.vulkan, Path(module["path"]).read_bytes(), module["bindings"]
+        bindings = v.record("IIIIP" * count, *(x for i in range(count) for x in (i, 7, 1, 0x20, 0)))
+        layout = v.made("vkCreateDescriptorSetLayout", self.handle, v.record("iPIIP", 32, 0, 0, count, bindings), 0)
+        sets, push = v.record("Q", layout), v.record("III", 0x20, 0, module["push"])
+        place = v.record("iPIIPIP", 30, 0, 0, 1, sets, 1, push)
+        held = v.made("vkCreatePipelineLayout", self.handle, place, 0)
+        words = v.record(f"{len(code)}s", code)
+        shader = v.made("vkCreateShaderModule", self.handle, v.record("iPIQP", 16, 0, 0, len(code), words), 0)
+        lanes = module["subgroup"]
+        width = v.record("iPI", 1000225001, 0, lanes) if lanes > 1 else 0
+        stage = (18, width, FULL if lanes > 1 else 0, 0x20, shader, v.record("5s", b"main"), 0)
+        info = v.record("iPI4xiPIIQPPQQi", 29, 0, CAPTURE, *stage, held, 0, -1)
+        return v.made("vkCreateComputePipelines", self.handle, 0, 1, info, 0)
+
+    def statistics(self, pipeline: int) -> dict[str, int]:
+        """Return what the driver says of a compute pipeline, and the lanes of its subgroups as "Subgroup size"."""
+        v, count = self.vulkan, ctypes.c_uint32()
+        said = "iPI256s256sI"
+        found = v.space(said, 1000269002, 0)
+        one = ctypes.c_uint32(1)
+        what = v.record("iPQ", 1000269001, 0, pipeline)
+        v.call(self._extra("vkGetPipelineExecutablePropertiesKHR"), self.handle, what, ctypes.byref(one), found)
+        out = {"Subgroup size": struct.unpack(f"@{said}", found.raw[: struct.calcsize(f"@{said}")])[-1]}
+        name = self._extra("vkGetPipelineExecutableStatisticsKHR")
+        which = v.record("iPQI", 1000269003, 0, pipeline, 0)
+        v.call(name, self.handle, which, ctypes.byref(count), None)
+        row = "iP256s256siQ"
+        rows = v.space(row, 1000269004, 0, count=count.value)
+        v.call(name, self.handle, which, ctypes.byref(count), rows)
+        for _, _, title, _, _, value in struct.iter_unpack(f"@{row}", rows.raw[: count.value * struct.calcsize(row)]):
+            out[text(title)] = value
+        return out
+
+    def _extra(self, name: str) -> str:
+        """Make a function of an extension callable by its name."""
+        get = self.vulkan.library.vkGetDeviceProcAddr
+        get.restype = ctypes.c_void_p
+        address = get(ctypes.c_uint64(self.handle), name.encode())
+        if not address:
+            raise Failed(f"{name} is missing")
+        setattr(self.vulkan.library, name, ctypes.CFUNCTYPE(ctypes.c_int)(address))
+        return name
+
+
+def text(field: bytes) -> str:
+    """Return what stands in a field of characters."""
+    return field.split(b"\0", 1)[0].decode(errors="replace")
+
+
+def main() -> None:
+    """Answer for each module, {"kernel", "path", "bindings", "push" (bytes), "subgroup" (lanes, 1: any)}."""
+    out = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what the driver says belongs to stderr
+    try:
+        device = Device()
+        out.write(json.dumps({"device": device.name, "driver": device.driver}) + "\n")
+        for module in json.load(sys.stdin):
+            out.flush()
+            out.write(json.dumps({"kernel": module["kernel"], **device.statistics(device.pipeline(module))}) + "\n")
+    except (Failed, OSError) as e:
+        out.write(json.dumps({"failed": str(e)}) + "\n")
+    out.flush()
+    os._exit(0)  # nothing of the driver's is to be taken apart
+
+
+if __name__ == "__main__":
+    main()

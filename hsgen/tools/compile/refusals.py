@@ -1,0 +1,27 @@
+"""What an offline compiler says when it refuses a text, as an error of hsgen."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from subprocess import CompletedProcess
+
+from hsgen.core.errors import Wrong
+
+_MOST = 40
+_REASON = re.compile(r"\berror\b|\bfatal\b|\bLLVM ERROR\b|not supported|unknown", re.IGNORECASE)
+
+
+def refusal(who: str, done: CompletedProcess[str], folder: Path) -> Wrong:
+    """Return the error for a compiler `who` (with its device) that ended without success.
+
+    The first line holds the reason, the others the log without the path of `folder`, as far as it is short.
+    """
+    if done.returncode < 0:
+        what = f"crashes with signal {-done.returncode}"
+    else:
+        what = f"refuses the kernels with exit code {done.returncode}"
+    said = (done.stdout + done.stderr).replace(f"{folder}/", "").splitlines()
+    lines = [line.rstrip() for line in said if line.strip()]
+    reason = next((line.strip() for line in lines if _REASON.search(line)), lines[-1] if lines else "no reason given")
+    return Wrong(f"{who}: {what}: {reason}", *lines[:_MOST])

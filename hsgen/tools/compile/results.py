@@ -1,0 +1,117 @@
+"""What came of compiling kernels offline, and what it adds up to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from hsgen.tools.compile.base import Use
+
+TOGETHER = "*"
+"""The name under which it is told that kernels compile one by one, but not together."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """A target's kernels on a device: the compiler's name in ``[isa]``, and the device by the name that it uses."""
+
+    target: str
+    compiler: str
+    device: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """One kernel of a sort, called as its file is, on a device.
+
+    `identity` is what compiled it.  `use` is None where that failed: then `problem` is a line about it, and `log` the
+    file with what the compiler said.
+    """
+
+    place: Place
+    identity: str
+    sort: str
+    kernel: str
+    use: Use | None = None
+    problem: str | None = None
+    log: str | None = None
+
+    @property
+    def spills(self) -> bool:
+        """Whether registers did not suffice."""
+        return self.use is not None and self.use.spill_bytes > 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Missing:
+    """A compiler that is not here, for the devices of a target that it would compile for."""
+
+    target: str
+    compiler: str
+    devices: tuple[str, ...]
+    install: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """All kernels of a target on a device; None for numbers that the compiler does not tell.
+
+    `failed` are kernels without a result, `spilling` those whose registers did not suffice, `tightest` the one of the
+    least occupancy.
+    """
+
+    place: Place
+    identity: str
+    kernels: int
+    failed: int
+    spilling: int
+    registers: int | None
+    local_bytes: int | None
+    occupancy: float | None
+    tightest: str
+    instructions: int | None
+
+
+def places(results: Iterable[Result]) -> list[Place]:
+    """Return the places of results, each once, in their order."""
+    return list(dict.fromkeys(r.place for r in results))
+
+
+def summaries(results: Sequence[Result]) -> list[Summary]:
+    """Return a line for each target and device, in the order of the results."""
+    by: dict[Place, list[Result]] = {}
+    for r in results:
+        by.setdefault(r.place, []).append(r)
+    return [_summary(place, some) for place, some in by.items()]
+
+
+def _summary(place: Place, some: Sequence[Result]) -> Summary:
+    uses = [r.use for r in some if r.use is not None]
+    tight = min(
+        ((r.use.occupancy, f"{r.sort} {r.kernel}") for r in some if r.use and r.use.occupancy is not None),
+        default=(None, ""),
+    )
+    return Summary(
+        place=place,
+        identity=some[0].identity,
+        kernels=len({(r.sort, r.kernel) for r in some if r.kernel != TOGETHER}),
+        failed=sum(r.use is None for r in some),
+        spilling=sum(r.spills for r in some),
+        registers=max((u.registers for u in uses if u.registers is not None), default=None),
+        local_bytes=max((u.local_bytes for u in uses if u.local_bytes is not None), default=None),
+        occupancy=tight[0],
+        tightest=tight[1],
+        instructions=max((u.instructions for u in uses if u.instructions is not None), default=None),
+    )
+
+
+def wrongs(results: Iterable[Result], spills: bool = True) -> list[str]:
+    """Return a line for each kernel that failed and, if `spills`, for each that spills."""
+    lines = []
+    for r in results:
+        where = f"{r.place.target}/{r.sort}: kernel {r.kernel}: {r.place.compiler} {r.place.device}: "
+        if r.problem is not None:
+            lines.append(where + r.problem + (f"; the log is {r.log}" if r.log else ""))
+        elif spills and r.use and r.spills:
+            lines.append(f"{where}spills {r.use.spill_bytes} bytes; choose a smaller scale, height or items")
+    return lines

@@ -1,0 +1,142 @@
+"""What this machine has, and which command each missing thing costs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from hsgen.core.errors import HsgenError, Unavailable
+from hsgen.core.spec import TITLES
+from hsgen.emit import spirv
+from hsgen.engines import hosts as devices
+from hsgen.engines import metal_shim, native, selection, worker
+from hsgen.system import toolchain
+from hsgen.targets import target as targets
+from hsgen.tools.compile import nvrtc
+from hsgen.tools.compile.compilers import COMPILERS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One thing that hsgen can use: what was found, or what its lack costs and how to get it."""
+
+    what: str
+    found: str | None
+    costs: str
+
+    def record(self) -> dict[str, Any]:
+        """The finding as JSON has it."""
+        return asdict(self)
+
+
+_INSTALL = "pip install 'hsgen[cpu-device]'"
+
+
+def findings() -> list[Finding]:
+    """Return everything looked for, in a fixed order."""
+    problem = toolchain.embedded_problem()
+    why = f": {problem}" if problem else ""
+    out = [
+        Finding(
+            what="embedded OpenCL runtime",
+            found=None if problem else toolchain.EMBEDDED,
+            costs=f"validate and bench for the targets cpu and intel-gen8{why}; {_INSTALL}",
+        )
+    ]
+    try:
+        hosts = devices.hosts()
+    except Unavailable as e:
+        return [*out, Finding(what="OpenCL device", found=None, costs=str(e)), *_native(), *_tools()]
+    known = [targets.find(n) for n in targets.names()]
+    for host in hosts:
+        widths = [w for w in (4, 8, 16, 32, 64, 128) if devices.offers(host, w)]
+        lanes = f"subgroups of {', '.join(map(str, widths))}" if widths else "no subgroups to choose"
+        best = devices.target_for(host, known).name
+        found = f"{_told(host, hosts)}: {lanes}; target {best}"
+        out.append(Finding(what="OpenCL device", found=found, costs=""))
+    if not hosts:
+        out.append(Finding(what="OpenCL device", found=None, costs=f"validate, bench; {_INSTALL}"))
+    return [*out, *_native(), _metal(), *_tools()]
+
+
+def _told(host: devices.Host, found: Sequence[devices.Host]) -> str:
+    """A device as --device takes it, and its driver."""
+    return f"{selection.specification(host, found)} ({host.driver})"
+
+
+def _metal() -> Finding:
+    """What runs Metal's kernels."""
+    what, costs = "Metal", f"validate --api metal; {metal_shim.UNDRIVEN}"
+    try:
+        host = selection.candidates(metal_shim.takers())[0]
+    except Unavailable as e:
+        return Finding(what=what, found=None, costs=f"{costs}: {e}")
+    found = f"no device is driven; kernels run as {metal_shim.LANGUAGE} on {host.label}"
+    return Finding(what=what, found=found, costs="")
+
+
+def _native() -> list[Finding]:
+    """Devices that a bundle's own C runtime shows."""
+    out = []
+    generic = targets.find("generic")
+    for api, costs in (("vulkan", "validate and bench --api vulkan"), ("cuda", "validate and bench --api cuda")):
+        title = f"{TITLES[api]} device"
+        try:
+            shown = worker.hosts(api, native.library(api, [generic], "u32"))
+        except HsgenError as e:
+            out.append(Finding(what=title, found=None, costs=f"{costs}: {e}"))
+            continue
+        for host in shown:
+            if problem := devices.unsound(host):
+                out.append(Finding(what=title, found=None, costs=f"{costs}: {problem}"))
+                continue
+            found = f"{_told(host, shown)}: subgroups of {', '.join(map(str, host.widths or ()))}; target "
+            known = [targets.find(n) for n in targets.names()]
+            out.append(Finding(what=title, found=found + devices.target_for(host, known).name, costs=""))
+        if not shown:
+            out.append(Finding(what=title, found=None, costs=f"{costs}: the driver shows none"))
+    return out
+
+
+def _tools() -> list[Finding]:
+    """Compilers and checkers."""
+    glsl = spirv.compiler()
+    try:
+        cc: str | None = " ".join(native.compiler())
+    except HsgenError:
+        cc = None
+    toolkit = toolchain.tool("nvcc")
+    nvrtcs = ", ".join(c.name for c in nvrtc.compilers() if "nvcc" not in c.name) or None
+    return [
+        Finding(what="C compiler", found=cc, costs="--api vulkan and --runtime c; install gcc or clang"),
+        Finding(
+            what="GLSL compiler",
+            found=glsl.identity if glsl else None,
+            costs="SPIR-V in new bundles, checking it, and --api vulkan; apt-get install glslang-tools",
+        ),
+        Finding(what="CUDA compiler", found=toolkit, costs="--api cuda; install NVIDIA's CUDA toolkit"),
+        Finding(what="NVRTC", found=nvrtcs, costs=f"CUDA kernels in `hsgen compile`; {nvrtc.INSTALL}"),
+        *_offline(),
+        Finding(
+            what="oclgrind",
+            found=toolchain.tool("oclgrind"),
+            costs="the race check of the tests; apt-get install oclgrind",
+        ),
+    ]
+
+
+def _offline() -> list[Finding]:
+    """What `hsgen compile` asks besides NVIDIA's compilers."""
+    titles = {
+        "ocloc": ("Intel's offline compiler", "kernels for Intel GPUs"),
+        "amdgcn": ("clang for AMD GPUs", "OpenCL kernels for AMD GPUs"),
+        "radv": ("Mesa's RADV, for no device", "Vulkan kernels for AMD GPUs"),
+        "spirv": ("SPIR-V validator", "SPIR-V"),
+    }
+    out = []
+    for name, (title, what) in titles.items():
+        compiler = COMPILERS[name]
+        found = next((i for d in compiler.devices() if (i := compiler.identity(d))), None)
+        out.append(Finding(what=title, found=found, costs=f"{what} in `hsgen compile`; {compiler.install}"))
+    return out

@@ -1,0 +1,65 @@
+"""What a report says of a bundle: its targets with the sorts that they were generated for, and its files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from hsgen.bundle import build
+from hsgen.bundle.manifest import Entry, Manifest, again
+from hsgen.bundle.store import read_manifest, sizes
+from hsgen.core.errors import Usage
+from hsgen.targets import target as target_files
+from hsgen.targets.target import Target
+from hsgen.tools.report.page import Contents, Subject
+
+
+def epilogues(folder: Path, names: Sequence[str]) -> dict[str, str]:
+    """Return the epilogues of the targets that a page would show, by their names; nothing is rendered.
+
+    Raises:
+        Usage: as `contents`.
+    """
+    manifest = read_manifest(folder)
+    return {t.name: manifest.targets[t.name].choice.epilogue for t in _targets(folder, manifest, names)}
+
+
+def contents(folder: Path, names: Sequence[str]) -> Contents:
+    """Return what a page shows of the bundle in `folder`: of all its targets, or of those in `names`.
+
+    Raises:
+        Usage: there is no bundle, it lacks a target or a file, or a target of it must be given as a file.
+    """
+    manifest = read_manifest(folder)
+    if not manifest.targets:
+        raise Usage(f"{folder}: holds no target, so there is nothing to show; generate one into it")
+    subjects = [_subject(folder, manifest.targets[t.name], t) for t in _targets(folder, manifest, names)]
+    common = sizes(folder, manifest.common)
+    rows = [
+        ("made by", f"hsgen {manifest.version}"),
+        ("C names begin with", manifest.prefix),
+        ("targets", ", ".join(manifest.targets)),
+        ("files", f"{len(manifest.hashes)} and the manifest"),
+    ]
+    one = subjects[0].target.name if names and len(subjects) == 1 else "all targets"
+    return Contents(title=f"Bundle: {one}", subjects=subjects, bundle=rows, common=common)
+
+
+def _targets(folder: Path, manifest: Manifest, names: Sequence[str]) -> list[Target]:
+    """The targets to show, in the order of the manifest."""
+    given = {t.name: t for t in map(target_files.find, names)}
+    for name in given:
+        if name not in manifest.targets:
+            raise Usage(f"{folder}: holds no target {name}; it has {', '.join(manifest.targets)}")
+    wanted = [name for name in manifest.targets if name in given or not given]
+    for name in wanted:
+        if name not in given and name not in target_files.names():
+            raise Usage(f"{folder}: target {name} does not come with hsgen; give its file with -t {name}.toml")
+    return [given[name] if name in given else target_files.find(name) for name in wanted]
+
+
+def _subject(folder: Path, entry: Entry, found: Target) -> Subject:
+    have = entry.choice
+    return Subject(
+        target=found, sorts=build.sorts(found, again(found, have)), apis=have.apis, files=sizes(folder, entry.files)
+    )

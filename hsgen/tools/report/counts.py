@@ -1,0 +1,85 @@
+"""The drawing of which algorithm serves which count, with and without values."""
+
+from __future__ import annotations
+
+from hsgen.core.errors import Usage
+from hsgen.core.keys import PLAIN, Form
+from hsgen.core.spec import Sort
+from hsgen.targets.target import AUTO, Target
+from hsgen.tools.report.drawing import Drawing, Figure, count, power
+
+_BAR = 640  # pixels from one key to the greatest count
+_LEFT = 152
+_FILLS = ("light", "mid", "hatch", "dots")
+
+
+def served(found: Target, key: str, form: Form) -> list[tuple[str, int, int]] | None:
+    """Return the labels of "auto" for a width and a form, each with the counts above one and up to another that it
+    serves; None where the target has no such sort."""
+    try:
+        sort = found.sort(AUTO, key, form)
+    except Usage:
+        return None
+    autos = found.autos_valued if form.value_bytes else found.autos
+    labels = _labels(sort, [label for label, _ in autos[found.keys_of(key)]])
+    return [(label, part.min_n, part.max_n) for label, part in zip(labels, sort.parts, strict=True)]
+
+
+def _labels(sort: Sort, labels: list[str]) -> list[str]:
+    """The label of each part; its algorithm alone where some labels do not serve the form."""
+    parts = [part.algorithm for part in sort.parts]
+    return labels if [label.split("-")[0] for label in labels] == parts else parts
+
+
+def figure(found: Target, key: str) -> Figure | None:
+    """Return the drawing of "auto" for a width; None where the target has none."""
+    forms = {"keys alone": PLAIN, "with values of 4 bytes": Form(value="v4")}
+    rows = {words: made for words, form in forms.items() if (made := served(found, key, form)) is not None}
+    if not rows:
+        return None
+    scale = max((parts[-1][2] - 1).bit_length() for parts in rows.values())
+    told = "; ".join(f"{words}: {_told(parts)}" for words, parts in rows.items())
+    d = Drawing(f"which algorithm serves which count, {told}")
+    names = list(dict.fromkeys(label for parts in rows.values() for label, _, _ in parts))
+    y = 26.0
+    for words, parts in rows.items():
+        _row(d, y, words, parts, scale, names)
+        y += 54
+    for k in range(0, scale + 1, 4):
+        x = _LEFT + _BAR * k / scale
+        d.line(x, y - 8, x, y - 2, "thin")
+        d.text(x, y + 12, f"2^{k}", kind="small")
+    d.text(_LEFT - 24, y + 12, "keys", anchor="end", kind="small")
+    return Figure(d.markup(), f"The sort for any count: {told}.")
+
+
+def _row(d: Drawing, y: float, words: str, parts: list[tuple[str, int, int]], scale: int, names: list[str]) -> None:
+    d.text(_LEFT - 10, y + 17, words, anchor="end", kind="small")
+    for label, low, high in parts:
+        x, end = (_LEFT + _BAR * _log2(n) / scale for n in (max(low, 1), high))
+        fill = _FILLS[names.index(label) % len(_FILLS)]
+        d.box(x, y, end - x, 26, fill, f"{label}: {low + 1} to {high} keys")
+        if end - x >= 8 * len(label):  # else the words below say it
+            if fill in ("hatch", "dots"):
+                d.box((x + end) / 2 - 4 * len(label), y + 6, 8 * len(label), 15, "empty")
+            d.text((x + end) / 2, y + 17, label)
+        if low:
+            d.line(x, y - 4, x, y + 30, "thick")
+            d.text(x, y - 8, power(low), kind="small")
+
+
+def _log2(n: int) -> float:
+    """log2, exact for powers of two and the same on every machine: linear between them."""
+    whole = n.bit_length() - 1
+    return whole + (n - (1 << whole)) / (1 << whole)
+
+
+def _told(parts: list[tuple[str, int, int]]) -> str:
+    if len(parts) == 1:
+        return f"{parts[0][0]} for every count up to {power(parts[0][2])}"
+    return ", ".join(f"{label} up to {power(high)}" for label, _, high in parts)
+
+
+def spelled(n: int) -> str:
+    """Return a count with the power of two that it is, if it is one."""
+    return f"{power(n)} = {count(n)}" if power(n) != count(n) else count(n)

@@ -1,0 +1,172 @@
+"""What a report shows of benchmarks: the documents of ``hsgen bench --json``, their plots, and their numbers."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hsgen.core.errors import Unavailable, Usage, shown
+from hsgen.core.keys import TYPES
+from hsgen.core.spec import TITLES
+from hsgen.system import documents
+from hsgen.tools.bench.rows import SCHEMA
+
+Record = Mapping[str, Any]
+
+_NUMBER = (int, float)
+_GREATEST = 1 << 53
+"""What no number of a benchmark exceeds, and a float holds exactly."""
+_NEEDED: dict[str, tuple[type, ...]] = {
+    "target": (str,),
+    "api": (str,),
+    "device": (str,),
+    "key": (str,),
+    "value": (str, type(None)),
+    "order": (str,),
+    "bits": (list,),
+    "counted": (bool,),
+    "kind": (str,),
+    "n": (int,),
+    "algorithm": (str, type(None)),
+    "peer": (str, type(None)),
+    "runs": (int,),
+    "mkeys_per_s": _NUMBER,
+    "min": _NUMBER,
+    "q1": _NUMBER,
+    "q3": _NUMBER,
+    "max": _NUMBER,
+    "roof_mkeys_per_s": (*_NUMBER, type(None)),
+    "roof_share": (*_NUMBER, type(None)),
+    "hsgen_ratio": (*_NUMBER, type(None)),
+    "ratio_low": (*_NUMBER, type(None)),
+    "ratio_high": (*_NUMBER, type(None)),
+}
+_SAME = ("target", "api", "device", "key", "value", "order", "counted", "kind")
+"""What all rows of one plot have in common, besides the bits."""
+_TASK: dict[str, tuple[type, ...]] = {
+    "task": (str,),
+    "segments": (int, type(None)),
+    "layout": (str, type(None)),
+    "changes": (bool,),
+    "epilogue": (bool,),
+}
+"""The same, of rows that have it: documents of before have none of these."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """The rows of one benchmark that belong in one plot; `picture` is that as an address with its data in it, None
+    where it could not be drawn for the reason in `why`."""
+
+    title: str
+    rows: list[Record]
+    picture: str | None
+    why: str
+
+
+def read(path: Path) -> list[Record]:
+    """Return the rows of a document that ``hsgen bench --json`` printed.
+
+    Raises:
+        Usage: the file cannot be read, or is no such document of the schema that is read.
+    """
+    hint = "give what `hsgen bench --json` prints"
+    name = shown(path)
+    data = documents.parsed_json(documents.text(path, hint, most=documents.JSON_BYTES), name, hint)
+    schema = data.get("schema") if isinstance(data, dict) else None
+    if schema != SCHEMA:
+        what = "has no schema" if schema is None else f"schema {shown(schema)} is not known"
+        raise Usage(f"{name}: {what}; {hint} (schema {SCHEMA})")
+    rows = data.get("rows")
+    if not isinstance(rows, list) or not rows:
+        raise Usage(f"{name}: has no rows; {hint}")
+    for number, row in enumerate(rows):
+        wrong = _wrong(row)
+        if wrong:
+            raise Usage(f"{name}: rows[{number}]: {wrong} is missing or of another type; {hint}")
+    return [{k: shown(v) if isinstance(v, str) else v for k, v in row.items()} for row in rows]
+
+
+def _wrong(row: object) -> str | None:
+    """The first field of a row that is not as it should be."""
+    if not isinstance(row, dict):
+        return "its object"
+    for name, kinds in {**_NEEDED, **{k: v for k, v in _TASK.items() if k in row}}.items():
+        if name not in row or not _right(row[name], kinds):
+            return name
+    if row["key"] not in TYPES or row["api"] not in TITLES:
+        return "key" if row["key"] not in TYPES else "api"
+    if row["n"] == 0:
+        return "n"
+    if row.get("segments") and "layout" not in row:
+        return "layout"
+    return None if len(row["bits"]) == 2 and all(_right(b, (int,)) for b in row["bits"]) else "bits"
+
+
+def _right(value: object, kinds: tuple[type, ...]) -> bool:
+    """Whether a value is of one of the types, and a number no greater than any that is measured."""
+    if isinstance(value, bool):
+        return bool in kinds
+    return isinstance(value, kinds) and (not isinstance(value, int | float) or 0 <= value <= _GREATEST)
+
+
+def of_targets(path: Path, rows: Sequence[Record], names: Iterable[str]) -> None:
+    """Refuse rows of targets that are not on the page.
+
+    Raises:
+        Usage: that is said of the first.
+    """
+    known = list(names)
+    for row in rows:
+        if row["target"] not in known:
+            what = f"measures target {row['target']}; this page is about {', '.join(known)}"
+            raise Usage(f"{shown(path)}: {what}")
+
+
+def contestant(row: Record) -> str:
+    """Return what a row measures, without the folder of a target file that was measured against."""
+    return re.sub(r"^(hsgen:).*[/\\]", r"\1", row["peer"]) if row["peer"] else f"hsgen {row['algorithm']}"
+
+
+def runs(rows: Iterable[Record]) -> list[Run]:
+    """Return the rows plot by plot, in the order in which they first come."""
+    groups: dict[tuple[Any, ...], list[Record]] = {}
+    for row in rows:
+        same = (*(row[name] for name in _SAME), *row["bits"], *(row.get(name) for name in _TASK))
+        groups.setdefault(same, []).append(row)
+    return [_run(some) for some in groups.values()]
+
+
+def _run(rows: list[Record]) -> Run:
+    picture, why = _picture(rows)
+    return Run(title=_title(rows[0]), rows=rows, picture=picture, why=why)
+
+
+def _title(row: Record) -> str:
+    words = [f"{row['key']} keys"]
+    words += [f"value {row['value']}"] if row["value"] else []
+    words += ["descending"] if row["order"] == "descending" else []
+    words += [f"bits {row['bits'][0]} to {row['bits'][1]}"] if row["bits"] != [0, int(row["key"][1:])] else []
+    words += ["count on the device"] if row["counted"] else []
+    words += ["merge"] if row.get("task") == "merge" else []
+    words += [f"{row['segments']} segments{', equal' * (row['layout'] == 'equal')}"] if row.get("segments") else []
+    words += ["changes told"] if row.get("changes") else []
+    words += ["an epilogue"] if row.get("epilogue") else []
+    return f"{', '.join([*words, row['kind']])}; {TITLES[row['api']]} on {row['device']}"
+
+
+def _picture(rows: list[Record]) -> tuple[str | None, str]:
+    """The plot as a data address, or None with the reason."""
+    try:
+        from hsgen.tools.bench import plot
+
+        svg = plot.throughput(rows)
+    except ImportError:
+        return None, "matplotlib, which draws it, was not there when this page was made"
+    except Unavailable as e:
+        return None, " ".join(e.lines)
+    return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}", ""

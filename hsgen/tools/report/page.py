@@ -1,0 +1,222 @@
+"""The page: what it shows of every target, put together and rendered.  Writes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+import jinja2
+from markupsafe import Markup
+
+from hsgen import __version__
+from hsgen.algorithms import EVERY
+from hsgen.core.keys import described
+from hsgen.core.spec import TITLES, Sort
+from hsgen.emit.kernels import template_errors
+from hsgen.system import resources
+from hsgen.targets.target import AUTO, Target
+from hsgen.tools.report import counts, drawing, facts, merge, plans, radix, scan
+from hsgen.tools.report.drawing import Figure
+from hsgen.tools.report.kernels import Builder, Listing
+from hsgen.tools.report.measured import Record, Run, contestant, runs
+
+_DRAWN: dict[str, ModuleType] = {"merge": merge, "radix": radix, "scan": scan}
+"""Who draws the shapes of an algorithm; those of others are told in words alone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """A target that a page is about: its sorts, their APIs, and the files of a bundle with their bytes, if any."""
+
+    target: Target
+    sorts: Sequence[Sort]
+    apis: Sequence[str]
+    files: Sequence[tuple[str, int]] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """What an algorithm chose for a width: drawings, derived values, and the table of choices."""
+
+    label: str
+    figures: list[Figure]
+    notes: list[tuple[str, str]]
+    params: list[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SortPart:
+    """One sort on the page; `folded` ones are to be opened first."""
+
+    sort: Sort
+    form: str
+    folded: bool
+    listing: Listing
+    shown: list[plans.Shown]
+    rows: list[tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyPart:
+    """All that is on the page about one width of keys, or of the elements of prefix sums."""
+
+    key: str
+    scans: bool
+    auto: Figure | None
+    shapes: list[Shape]
+    sorts: list[SortPart]
+
+    @property
+    def name(self) -> str:
+        """What its heading says."""
+        return f"Prefix sums of {self.key}" if self.scans else f"{self.key} keys"
+
+    @property
+    def anchor(self) -> str:
+        """Its id within those of its target."""
+        return f"{'scan' if self.scans else 'keys'}-{self.key}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetPart:
+    """All that is on the page about one target."""
+
+    subject: Subject
+    standing: str
+    facts: list[tuple[str, str]]
+    matches: list[tuple[str, str]]
+    keys: list[KeyPart]
+    note: str
+    runs: list[Run]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contents:
+    """What a page shows: `bundle` has lines about the bundle that it is of, and `common` its shared files."""
+
+    title: str
+    subjects: Sequence[Subject]
+    records: Sequence[Record] = ()
+    bundle: Sequence[tuple[str, str]] = ()
+    common: Sequence[tuple[str, int]] = ()
+    sizes: Sequence[int] = ()
+    compiled: bool = True
+    arch: int | None = None
+    told: Callable[[str], None] = field(default=lambda line: None)
+
+
+def page(contents: Contents) -> str:
+    """Return the page, the same text for the same contents on every machine with the same compilers.
+
+    Raises:
+        Wrong: a kernel does not compile, or a template is damaged.
+    """
+    builder = Builder(compiled=contents.compiled, arch=contents.arch, told=contents.told)
+    parts = [_target(contents, subject, builder) for subject in contents.subjects]
+    with template_errors():
+        return _environment().get_template("report/page.j2").render(c=contents, targets=parts, version=__version__)
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    env = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(resources.templates(), encoding="utf-8"),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        newline_sequence="\n",
+        keep_trailing_newline=True,
+        autoescape=True,
+    )
+    env.filters |= {
+        "count": drawing.count,
+        "power": drawing.power,
+        "spelled": counts.spelled,
+        "wbr": _breakable,
+        "contestant": contestant,
+    }
+    env.globals |= {"languages": facts.LANGUAGES, "apis": TITLES}
+    return env
+
+
+def _breakable(text: str) -> Markup:
+    """A path or name that may be broken behind its slashes and underscores."""
+    return Markup("<wbr>").join(Markup.escape(p) for p in text.replace("_", "_\0").replace("/", "/\0").split("\0"))
+
+
+def _target(contents: Contents, subject: Subject, builder: Builder) -> TargetPart:
+    found = subject.target
+    keys = [_key(contents, subject, builder, some) for some in _by_key(subject.sorts)]
+    return TargetPart(
+        subject=subject,
+        standing=facts.standing(found),
+        facts=facts.facts(found),
+        matches=facts.matches(found),
+        keys=keys,
+        note=builder.note(found, subject.apis),
+        runs=runs(r for r in contents.records if r["target"] == found.name),
+    )
+
+
+def _by_key(every: Iterable[Sort]) -> list[list[Sort]]:
+    """The sorts by their widths, in the order given, and behind them the prefix sums."""
+    groups: dict[tuple[bool, str], list[Sort]] = {}
+    for sort in every:
+        groups.setdefault((sort.kind == "scan", sort.label), []).append(sort)
+    return [groups[k] for k in sorted(groups, key=lambda k: k[0])]
+
+
+def _key(contents: Contents, subject: Subject, builder: Builder, some: Sequence[Sort]) -> KeyPart:
+    first = some[0]
+    return KeyPart(
+        key=first.label,
+        scans=first.kind == "scan",
+        auto=counts.figure(subject.target, first.label) if first.algorithm == AUTO else None,
+        shapes=_shapes(some),
+        sorts=[
+            SortPart(
+                sort=sort,
+                form=described(sort.form),
+                folded=sort.kind == "scan" or (first.algorithm == AUTO and sort.algorithm != AUTO),
+                listing=builder.listing(subject.target, subject.apis, sort),
+                shown=[plans.shown(sort, n) for n in plans.counts(sort, contents.sizes)],
+                rows=[plans.row(step) for step in sort.plan.steps],
+            )
+            for sort in some
+        ],
+    )
+
+
+def _shapes(some: Sequence[Sort]) -> list[Shape]:
+    """The shapes of some sorts, each once; those of "auto" as far as it takes them."""
+    labels: dict[Any, str] = {}
+    for sort in some:
+        for part in sort.parts:
+            if part.params not in labels or sort.algorithm != AUTO:
+                name = part.label or part.algorithm if sort.algorithm == AUTO else sort.algorithm
+                labels[part.params] = " ".join(x for x in (name, described(sort.form)) if x)
+    most: dict[Any, tuple[str, int]] = {}
+    for sort in some:
+        for part in sort.parts:
+            most.setdefault(part.params, (part.algorithm, part.max_n))
+    return [_shape(labels[p], algorithm, p, top) for p, (algorithm, top) in most.items()]
+
+
+def _shape(label: str, algorithm: str, params: Any, most: int) -> Shape:
+    made = EVERY[algorithm]
+    values = [(name, getattr(params, name, None)) for name in made.FIELDS]
+    return Shape(
+        label=label,
+        figures=_DRAWN[algorithm].figures(params, most) if algorithm in _DRAWN else [],
+        notes=made.notes(params),
+        params=[(name, str(value).lower()) for name, value in values if value is not None],
+    )
+
+
+def every_sort(found: Target) -> list[Sort]:
+    """Return all sorts and prefix sums of plain keys that a target has tables for, "auto" first of each width."""
+    widths = dict.fromkeys(key for _, key in found.choices)
+    return [found.sort(label, key) for key in widths for label in found.labels(key)]

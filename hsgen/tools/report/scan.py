@@ -1,0 +1,44 @@
+"""Drawings of prefix sums: the tile, and the launches one after the other."""
+
+from __future__ import annotations
+
+from hsgen.algorithms import scan
+from hsgen.algorithms.scan.params import Params
+from hsgen.tools.report.drawing import Drawing, Figure, count, plural
+from hsgen.tools.report.tiles import lanes_by_items
+
+
+def figures(p: Params, most: int) -> list[Figure]:
+    """Return the drawings of a shape; `most` is the greatest count of rows, which changes none of them."""
+    return [_tile(p), _launches(p)]
+
+
+def _tile(p: Params) -> Figure:
+    d = Drawing(f"a tile of {p.work_group} lanes x {p.items} rows = {p.tile} rows")
+    lanes_by_items(d, p.work_group, p.items, 1, "rows")
+    kind = "exclusive (a row's sums leave out the row itself)" if p.exclusive else "inclusive"
+    caption = (
+        f"Tile: {plural(p.work_group, 'lane')} x {p.items} = {count(p.tile)} rows of {plural(p.columns, 'element')}. "
+        f"Every column has sums of its own, {kind}."
+    )
+    return Figure(d.markup(), caption)
+
+
+def _launches(p: Params) -> Figure:
+    kernels = {k.name: k for k in scan.kernels(p)}
+    steps = [s for s in scan.plan(p).steps if s.kernel != "single"]
+    d = Drawing(f"{plural(len(steps), 'launch')}: {', '.join(s.kernel for s in steps)}")
+    top, w = 12, 120
+    for at, step in enumerate(steps):
+        x = 8 + at * (w + 36)
+        d.box(x, top, w, 30, "light", kernels[step.kernel].summary)
+        d.text(x + w / 2, top + 19, step.kernel, kind="code")
+        if at:
+            d.line(x - 34, top + 15, x - 4, top + 15, "arrow")
+    how = (
+        "Look-back: tiles wait for the sums of those before them; the launches behind end at once unless one gave up."
+        if p.looks
+        else "Reduced and scanned: tiles are summed first, then scanned from the sums of those before them."
+    )
+    caption = f"More than {count(p.tile)} rows: {plural(len(steps), 'launch')}. {how}"
+    return Figure(d.markup(), caption)

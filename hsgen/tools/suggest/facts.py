@@ -1,0 +1,93 @@
+"""What first shapes are suggested by: the facts of a device, and what follows from them for a lane and a core."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from hsgen.core.device import Device
+from hsgen.targets.target import Target
+
+NVIDIA = 0x10DE
+_THREADS = 32  # of a core whose threads nobody knows: few enough for every GPU of the last ten years
+_VECTOR = 64  # bytes of the widest registers of a CPU
+
+
+class Choice(NamedTuple):
+    """A value for a key of a target's table, and why, in plain ASCII text ("": it goes without saying)."""
+
+    value: Any
+    why: str
+
+
+Table = dict[str, Choice]
+"""A table of a target by its keys."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What is known of a device, or of a family of devices.
+
+    cpu: it runs kernels on a CPU.  vendor: its number, 0 if it is not known.  ballot: lanes can vote, where they can
+    exchange values.
+    """
+
+    device: Device
+    apis: tuple[str, ...]
+    cpu: bool = False
+    vendor: int = 0
+    ballot: bool = True
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """Widths of subgroups that can exchange values, ascending."""
+        found = [w for w in self.device.subgroups if 1 < w <= self.device.work_group and w & (w - 1) == 0]
+        return tuple(sorted(set(found))) if self.device.shuffle else ()
+
+    @property
+    def narrow(self) -> bool:
+        """Whether the lanes of a hardware thread share its registers: a compiler then chooses among narrow widths."""
+        return not self.cpu and len(self.widths) > 1 and self.widths[0] <= 16
+
+    @property
+    def threads(self) -> int:
+        """Subgroups that a core holds at once; a cautious number where it is not known."""
+        return self.device.threads or _THREADS
+
+    def width(self, size: int) -> Choice:
+        """Return the subgroup's width for keys of `size` bytes; 1 without shuffles."""
+        if not self.widths:
+            return Choice(1, "lanes cannot exchange values: all goes through local memory")
+        if self.cpu:
+            return Choice(self._nearest(_VECTOR // size), f"a register of {8 * _VECTOR} bits, or the widest there is")
+        if self.narrow:
+            why = "lanes share the registers of a thread: half as many lanes for keys of twice the size"
+            return Choice(self._nearest(64 // size), why)
+        return Choice(self.widths[0], "the only width" if len(self.widths) == 1 else "the least width")
+
+    def _nearest(self, wanted: int) -> int:
+        """The greatest width up to `wanted`, or the least one."""
+        return max((w for w in self.widths if w <= wanted), default=self.widths[0])
+
+    def lane_registers(self, width: int) -> float | None:
+        """Return the 32-bit registers of a lane of subgroups of `width` where a core is full; None: not known."""
+        if self.device.registers is None or self.device.threads is None or width == 1:
+            return None
+        return self.device.registers / (self.device.threads * width)
+
+    def resident(self, subgroups: int) -> int | None:
+        """Return the work-groups of so many subgroups that the largest device holds at once; None: not known."""
+        if self.device.cores is None:
+            return None
+        return self.device.cores * max(1, self.threads // max(1, subgroups))
+
+
+def facts(target: Target) -> Facts:
+    """Return what a target says of its devices."""
+    vendors = target.match.vendors
+    return Facts(
+        device=target.device,
+        apis=target.apis,
+        cpu=target.match.types == ("cpu",),
+        vendor=vendors[0] if len(vendors) == 1 else 0,
+    )

@@ -1,0 +1,111 @@
+"""A new target file from what a device says of itself: facts with where they are from, and suggested shapes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from hsgen.core.errors import Usage, shown
+from hsgen.core.fields import plain
+from hsgen.core.spec import TITLES
+from hsgen.system.paths import target_problem
+from hsgen.targets import target
+from hsgen.targets.isa import KINDS
+from hsgen.tools.suggest import suggest
+from hsgen.tools.suggest.facts import Facts
+from hsgen.tools.suggest.query import Query, facts
+from hsgen.tools.suggest.text import block, literal, setting
+
+_SIZES = (
+    "subgroups",
+    "shuffle",
+    "work_group",
+    "groups",
+    "local_bytes",
+    "int64",
+    "storage8",
+    "storage16",
+    "binding_bytes",
+)
+_FACTS = (*_SIZES, "progress", "threads", "units", "registers", "cores", "local")
+_HEAD = """\
+# {what}.
+# Facts are what the device tells, shapes follow from them by hsgen's rule.  Nothing of this has been run yet:
+# `hsgen validate` shows whether it is right, `hsgen tune` finds what is fast, and [[evidence]] says so.
+schema = 1
+name = "{name}"
+summary = "{summary}"
+apis = ["{api}"]
+"""
+
+
+def check(name: str) -> None:
+    """Refuse a name that no new target can have.
+
+    Raises:
+        Usage: it comes with hsgen, or cannot name files.
+    """
+    if name in target.names():
+        raise Usage(f"target {name}: comes with hsgen; give the file another name")
+    if problem := target_problem(name):
+        raise Usage(f"target {shown(repr(name))}: {problem[0]}; {problem[1]}")
+
+
+def written(q: Query, name: str) -> str:
+    """Return the text of a target file called `name` for the device of a query.
+
+    Raises:
+        Usage: the device has room for no shape, or the name cannot be a target's.
+    """
+    check(name)
+    found, origin = facts(q)
+    what = _clean(str(q.said["name"])) or "a device without a plain name"
+    summary = f"{what} through {TITLES[q.api]}"
+    parts = [_HEAD.format(what=summary, name=name, summary=summary, api=q.api), _device(found, origin), _match(q)]
+    if isa := _isa(q):
+        parts.append(isa)
+    parts += [block(at, table) for at, table in suggest(found).items()]
+    text = "\n".join(parts)
+    target.parse(text, name, f"{name}.toml")  # what hsgen writes it can read
+    return text
+
+
+def _device(f: Facts, origin: Mapping[str, str]) -> str:
+    lines = ["[device]"]
+    for name in _FACTS:
+        value = getattr(f.device, name)
+        if value is not None:
+            value = list(value) if isinstance(value, tuple) else value
+            lines += setting(f"{name} = {literal(value)}", origin[name])
+    if f.device.threads is None and not f.cpu:
+        lines.append("# threads, units, registers: not told; add them, and hsgen suggest says what follows")
+    return "\n".join(lines) + "\n"
+
+
+def _match(q: Query) -> str:
+    """What recognises this very device."""
+    said = q.said
+    lines = ["[match] # this device alone; shorten the name for its family", f"types = {literal([said['type']])}"]
+    lines.append(f"vendors = [{said['vendor']:#06x}]")
+    if said["name"] and plain(said["name"]):
+        lines.append(f"names = {literal([said['name']])}")
+    # another runtime on the same processor may name it within its own device's name
+    if (platform := said.get("platform")) and plain(platform):
+        lines.append(f"platforms = {literal([platform])}")
+    if compute := said.get("compute", 0):
+        lines.append(f"compute = [{compute}, {compute}]")
+    return "\n".join(lines) + "\n"
+
+
+def _isa(q: Query) -> str:
+    """The offline compiler's name of the device, where its API is CUDA, whose names are numbers."""
+    name = f"sm_{q.said.get('compute', 0)}"
+    if q.api != "cuda" or name not in KINDS["cuda"].devices:
+        return ""
+    return f"[isa]\ncuda = {literal([name])}\n"
+
+
+def _clean(name: str) -> str:
+    """A device's name as far as it can stand in a C file."""
+    kept = re.sub(r"[^ -~]|[\"\\]|\*/", "", name).strip()
+    return kept if plain(kept) else ""

@@ -1,0 +1,143 @@
+"""Queries: what a device says of itself, as JSON that people can send, read strictly and turned into facts.
+
+Where an API tells nothing of a fact, the fact is what is safe, or, of a core, what is known of the vendor's GPUs.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hsgen.core.device import Device
+from hsgen.core.errors import Usage
+from hsgen.core.fields import Field, Reader
+from hsgen.system import documents
+from hsgen.tools.suggest.facts import NVIDIA, Facts
+from hsgen.tools.suggest.origins import AMD, ARM, INTEL, SAFE, TOLD, VENDORS
+
+SCHEMA = 1
+APIS = ("opencl", "vulkan", "cuda")
+
+_TOP = {
+    "schema": Field("int", f"the number {SCHEMA}", least=SCHEMA, greatest=SCHEMA),
+    "api": Field("str", f"one of {', '.join(APIS)}", choices=APIS),
+    "source": Field("str", "where the values are from", required=False),
+}
+_COUNT = "as the device reports it"
+_DEVICE = {
+    "name": Field("str", "the device's name", filled=True),
+    "platform": Field("str", "the platform's or driver's name", required=False),
+    "driver": Field("str", "the driver's version", required=False),
+    "type": Field("str", 'for example "gpu"', choices=("cpu", "gpu", "other")),
+    "vendor": Field("int", "the vendor's number"),
+    "compute": Field("int", "10 x major + minor", required=False, greatest=999),
+    "work_group": Field("int", "the greatest work-group, in lanes", least=1),
+    "local_bytes": Field("int", "the local memory of a work-group", least=1),
+    "subgroups": Field("ints", "the widths that kernels can ask for, [1] if none", least=1, greatest=128, filled=True),
+    "shuffle": Field("bool", "whether lanes can exchange values"),
+    "ballot": Field("bool", "whether lanes can vote", required=False),
+    "int64": Field("bool", "whether 64-bit integers exist"),
+    "storage8": Field("bool", "whether buffers of 8-bit elements exist", required=False),
+    "storage16": Field("bool", "whether buffers of 16-bit elements exist", required=False),
+    "groups": Field("int", _COUNT, required=False),
+    "group_subgroups": Field("int", _COUNT, required=False),
+    "binding_bytes": Field("int", _COUNT, required=False),
+    "local": Field("str", '"chip" or "memory"', required=False, choices=("chip", "memory")),
+    "vulkan": Field("str", 'for example "1.3"', required=False),
+    "cores": Field("int", _COUNT, required=False, greatest=4096),
+    "units": Field("int", _COUNT, required=False, greatest=256),
+    "threads": Field("int", _COUNT, required=False, greatest=4096),
+    "registers": Field("int", _COUNT, required=False, greatest=1 << 24),
+}
+
+
+_HINT = "give the output of hsgen probe --raw"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """A device of an API: `said` are its members, as `hsgen.engines.query` lists them."""
+
+    api: str
+    said: Mapping[str, Any]
+    source: str = ""
+
+    def text(self) -> str:
+        """Return it as JSON, a member a line."""
+        top = {"schema": SCHEMA, "api": self.api, **({"source": self.source} if self.source else {})}
+        head = ",\n".join(f"  {json.dumps(k)}: {json.dumps(v)}" for k, v in top.items())
+        body = ",\n".join(f"    {json.dumps(k)}: {json.dumps(v)}" for k, v in self.said.items())
+        return f'{{\n{head},\n  "device": {{\n{body}\n  }}\n}}\n'
+
+
+def parse(text: str, where: str) -> Query:
+    """Return the query that a JSON text holds.
+
+    Raises:
+        Usage: all that is wrong with it, one line each.
+    """
+    data = documents.parsed_json(text, where, _HINT)
+    if not isinstance(data, dict):
+        raise Usage(f"{where}: is no JSON object; give the output of hsgen probe --raw")
+    r = Reader(where)
+    r.unknown(data, "", (*_TOP, "device"))
+    top = r.fields({k: v for k, v in data.items() if k in _TOP}, "", _TOP)
+    device = r.table(data, "device")
+    said = r.fields(device, "device", _DEVICE) if device is not None else {}
+    r.check()
+    return Query(api=top["api"], said=said, source=top.get("source", ""))
+
+
+def read(path: Path) -> Query:
+    """Return the query that a file holds.
+
+    Raises:
+        Usage: it cannot be read, or is wrong.
+    """
+    return parse(documents.text(path, _HINT), str(path))
+
+
+def facts(q: Query) -> tuple[Facts, dict[str, str]]:
+    """Return the facts of a query's device, and for each member of its `device` where it is from."""
+    said, origin = q.said, dict(TOLD[q.api])
+    found: dict[str, Any] = {}
+    for name, (value, why) in {**SAFE, **_known(q)}.items():
+        told = said.get(name) or said.get(name) is False
+        found[name] = said[name] if told else value
+        if not told:
+            origin[name] = why
+    for name in ("work_group", "local_bytes", "int64", "shuffle"):
+        found[name] = said[name]
+    found["subgroups"] = tuple(sorted(set(said["subgroups"])))
+    least = next((w for w in found["subgroups"] if w > 1), 1)
+    if (most := said.get("group_subgroups", 0) * least) and least > 1 and most < found["work_group"]:
+        found["work_group"] = most
+        origin["work_group"] = f"{said['group_subgroups']} subgroups of {least}: maxComputeWorkgroupSubgroups"
+    if q.api == "opencl" and said["type"] == "gpu" and said["vendor"] == INTEL and said.get("cores"):
+        found["cores"] = max(1, said["cores"] // found["units"])
+        origin["cores"] += " / units, which is what Intel counts"
+    found["groups"] = min(found["groups"], (1 << 32) - 1)
+    device = Device(**{name: value for name, value in found.items() if value is not None})
+    ballot = said.get("ballot", False)
+    return Facts(device=device, apis=(q.api,), cpu=said["type"] == "cpu", vendor=said["vendor"], ballot=ballot), origin
+
+
+def _known(q: Query) -> dict[str, tuple[Any, str]]:
+    """What is known of such a device where its API does not tell."""
+    said, vendor = q.said, q.said["vendor"]
+    if said["type"] == "cpu":
+        known = ("Intel(R) OpenCL" in said.get("platform", ""), "llvmpipe" in said["name"])
+        goes = {"progress": ("started", "as seen of this runtime")} if any(known) else {}
+        return {"local": ("memory", "as on all CPUs"), **goes}
+    goes = {"progress": ("started", "as on all GPUs of this vendor in practice")}
+    known_core = VENDORS.get(vendor)
+    core: dict[str, tuple[Any, str]] = {}
+    if known_core is not None:
+        values = zip(("threads", "units", "registers"), known_core.core, strict=True)
+        core = {name: (value, f"not told; {known_core.whence}") for name, value in values}
+    if vendor == ARM:
+        core["local"] = ("memory", "as on all Mali GPUs")
+    return {**core, **(goes if vendor in (NVIDIA, AMD) or q.api == "cuda" else {})}

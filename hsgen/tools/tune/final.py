@@ -1,0 +1,131 @@
+"""The end of a tuning: the best shapes and those of the file side by side at many counts, and what follows from that.
+
+Everything here is worked out from the journal's records, so the same journal gives the same file.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from hsgen.tools.bench.intervals import median_interval
+from hsgen.tools.tune.crossover import Cut
+from hsgen.tools.tune.journal import Record
+from hsgen.tools.tune.propose import Table, name_of
+from hsgen.tools.tune.search import BETTER
+
+START, BEST = "start", "best"
+
+Rounds = dict[str, dict[int, list[float]]]
+"""Seconds of each round, by entry and count; rounds with the same number were in turns."""
+
+
+def entry(label: str, which: str) -> str:
+    """Return what an entry is called in records of finals: radix start, radix best."""
+    return f"{label} {which}"
+
+
+def rounds_of(record: Record) -> Rounds:
+    """Return the seconds of a final's record."""
+    return {name: {int(n): t for n, t in found.items()} for name, found in record["seconds"].items()}
+
+
+def gain(rounds: Rounds, label: str, sizes: Sequence[int]) -> tuple[float, float]:
+    """Return by what power of e the best of a label is faster than its start, the mean over the counts it serves: the
+    median over the rounds, and what it is at least, with 95 %."""
+    a, b = rounds[entry(label, START)], rounds[entry(label, BEST)]
+    ratios = [_paired(a[n], b[n]) for n in sizes if n in a and n in b]
+    several = [len(r) for r in ratios if len(r) > 1]
+    logs = [
+        statistics.fmean(math.log(r[i] if len(r) > 1 else r[0]) for r in ratios)
+        for i in range(min(several, default=1 if ratios else 0))
+    ]
+    middle = statistics.median(logs) if logs else 0.0
+    return middle, (median_interval(logs) or (middle, middle))[0]
+
+
+def _paired(a: Sequence[float], b: Sequence[float]) -> list[float]:
+    """The ratios within rounds; of the medians where one was timed once only."""
+    if len(a) == len(b):
+        return [x / y for x, y in zip(a, b, strict=True)]
+    return [statistics.median(a) / statistics.median(b)]
+
+
+def which(rounds: Rounds, label: str, sizes: Sequence[int]) -> str:
+    """Return which table of a label to take: the start, unless the best is certainly better, by more than a little."""
+    if entry(label, START) not in rounds:
+        return BEST
+    if entry(label, BEST) not in rounds:
+        return START
+    middle, least = gain(rounds, label, sizes)
+    return BEST if middle > BETTER and least > 0 else START
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """A line of what a tuning brought: the sort of any count before and after, in one run.
+
+    Rates in Mkeys/s; `ratio` is after over before, the median over the rounds, between `low` and `high` with 90 %.
+    """
+
+    key: str
+    n: int
+    before: str | None
+    after: str
+    rate_before: float | None
+    rate_after: float
+    ratio: float | None
+    low: float | None
+    high: float | None
+
+
+def serving(found: Cut, n: int) -> str:
+    """Return the label that serves a count."""
+    return next((label for label, upto in found if n <= upto), found[-1][0])
+
+
+def rows(key: str, rounds: Rounds, before: Cut, after: Cut, chosen: Mapping[str, str]) -> list[Row]:
+    """Return the rows of a width of keys for all counts of its final."""
+    out = []
+    for n in sorted({n for t in rounds.values() for n in t}):
+        new = serving(after, n)
+        times = rounds[entry(new, chosen[new])].get(n)
+        if times is None:
+            continue
+        old = serving(before, n) if before else None
+        was = rounds.get(entry(old, START), {}).get(n) if old else None
+        ratios = _paired(was, times) if was else []
+        low, high = median_interval(ratios) or (None, None)
+        out.append(
+            Row(
+                key=key,
+                n=n,
+                before=old if was else None,
+                after=new,
+                rate_before=round(n / statistics.median(was) / 1e6, 3) if was else None,
+                rate_after=round(n / statistics.median(times) / 1e6, 3),
+                ratio=round(statistics.median(ratios), 4) if ratios else None,
+                low=None if low is None else round(low, 4),
+                high=None if high is None else round(high, 4),
+            )
+        )
+    return out
+
+
+def typical(rounds: Rounds, chosen: Mapping[str, str]) -> dict[str, dict[int, float]]:
+    """Return the median seconds of the chosen tables, by label and count."""
+    return {x: {n: statistics.median(t) for n, t in rounds[entry(x, w)].items()} for x, w in chosen.items()}
+
+
+def tables_of(starts: Mapping[str, Table | None], bests: Mapping[str, Table | None]) -> dict[str, tuple[str, Table]]:
+    """Return the entries of a final by name, as (label, table): of each label the start, and the best if another."""
+    out: dict[str, tuple[str, Table]] = {}
+    for label, start in starts.items():
+        best = bests.get(label)
+        if start is not None:
+            out[entry(label, START)] = label, start
+        if best is not None and (start is None or name_of(best) != name_of(start)):
+            out[entry(label, BEST)] = label, best
+    return out

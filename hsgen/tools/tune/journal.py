@@ -1,0 +1,232 @@
+"""The journal of a tuning: one file, one JSON object a line, from which everything that was found follows.
+
+The first line says what is tuned, where and from which tables; each further one is a *record*.  A line counts once it
+ends; what a killed process left of its last one is dropped.  docs/tune.md documents the fields.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import types
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from hsgen import __version__
+from hsgen.core.errors import Usage, shown
+from hsgen.system import documents
+
+SCHEMA = 1
+SAME = ("schema", "hsgen", "target", "api", "device", "driver", "facts", "sizes", "start", "autos")
+"""What journals must agree in to be one."""
+
+Record = dict[str, Any]
+
+_NUMBER = (int, float)
+_FIELDS: dict[str, dict[str, tuple[type, ...]]] = {
+    "journal": {"sizes": (dict,), "start": (dict,), "facts": (dict,), "seed": (int,)},
+    "race": {"label": (str,), "key": (str,), "number": (int,), "best": (str, type(None)), "contestants": (list,)},
+    "failed": {"label": (str,), "key": (str,), "number": (int,), "table": (dict,), "kind": (str,), "why": (str,)},
+    "final": {"key": (str,), "value": (str,), "entries": (dict,), "sizes": (list,), "seconds": (dict,)},
+    "checked": {"key": (str,), "label": (str,), "table": (dict, type(None)), "cases": (int,)},
+}
+"""What each kind of record has, in addition to `took`, and what it may be."""
+
+
+def header(**more: Any) -> Record:
+    """Return the first line of a journal."""
+    return {"what": "journal", "schema": SCHEMA, "hsgen": __version__, **more}
+
+
+class Journal:
+    """Records of a tuning, kept in a file, or in memory alone where there is no path."""
+
+    def __init__(self, path: Path | None, head: Record, records: Sequence[Record] = (), *, kept: int = 0) -> None:
+        self.path, self.head = path, head
+        self.records = list(records)
+        if path is not None and not kept:
+            _write(path, [head, *self.records])
+        elif path is not None:
+            with _writing(path):
+                os.truncate(path, kept)
+
+    def add(self, record: Record) -> None:
+        """Append a record; it is on the disk when this returns."""
+        self.records.append(record)
+        if self.path is not None:
+            with _writing(self.path), self.path.open("ab") as file:
+                file.write(json.dumps(record).encode() + b"\n")
+                file.flush()
+                os.fsync(file.fileno())
+
+    def of(self, what: str, **fields: Any) -> Iterator[Record]:
+        """Yield the records of a kind whose fields are as given, in order."""
+        for record in self.records:
+            if record["what"] == what and all(record.get(k) == v for k, v in fields.items()):
+                yield record
+
+    @property
+    def spent(self) -> float:
+        """The seconds that all records took."""
+        return float(sum(record.get("took", 0.0) for record in self.records))
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    """Say in one line that a journal cannot be written."""
+    try:
+        yield
+    except OSError as e:
+        raise Usage(f"journal {path}: cannot be written ({e.strerror}); name another with --journal") from None
+
+
+def _write(path: Path, lines: Sequence[Record]) -> None:
+    """Write a journal at once, or not at all."""
+    part = path.with_name(f"{path.name}.{os.getpid()}")
+    with _writing(path):
+        try:
+            part.write_text("".join(json.dumps(x) + "\n" for x in lines), encoding="utf-8")
+            part.replace(path)
+        except OSError:
+            with suppress(OSError):
+                part.unlink()
+            raise
+
+
+def read(path: Path) -> tuple[Record, list[Record], int]:
+    """Return the first line of a journal, its records, and the bytes up to the end of the last whole line.
+
+    Raises:
+        Usage: it cannot be read, or is no journal of this schema.
+    """
+    name, hint = (
+        f"journal {shown(path)}",
+        "name a file that hsgen tune wrote, or one that does not exist yet",
+    )
+    try:
+        data = path.read_bytes()
+    except OSError as e:
+        raise Usage(f"{name}: cannot be read ({e.strerror}); name a file that hsgen tune wrote") from None
+    whole = data[: data.rfind(b"\n") + 1]
+    try:
+        lines = [documents.parsed_json(line.decode("utf-8"), name, hint) for line in whole.split(b"\n")[:-1]]
+    except (UnicodeDecodeError, Usage):
+        lines = []
+    if not lines or not isinstance(lines[0], dict) or lines[0].get("what") != "journal":
+        raise Usage(f"{name}: is none; {hint}")
+    if lines[0].get("schema") != SCHEMA:
+        schema = shown(lines[0].get("schema"))
+        raise Usage(f"{name}: has schema {schema}, this hsgen reads {SCHEMA}; name another")
+    for number, line in enumerate(lines, 1):
+        if problem := _problem(line, first=number == 1):
+            raise Usage(f"{name}: line {number} is damaged ({problem}); restore it, or begin another journal")
+    return lines[0], lines[1:], len(whole)
+
+
+def _problem(record: object, *, first: bool) -> str | None:
+    """Name the first thing of a record that is not as `hsgen tune` writes it."""
+    if not isinstance(record, dict) or not isinstance(record.get("what"), str) or record["what"] not in _FIELDS:
+        return "it is no record"
+    if (record["what"] == "journal") is not first:
+        return "what"
+    for name, kinds in _FIELDS[record["what"]].items():
+        if name not in record or not isinstance(record[name], kinds) or isinstance(record[name], bool):
+            return name
+    if not _time(record.get("took", 0.0)):
+        return "took"
+    for name, sound in _INSIDE[record["what"]].items():
+        if not sound(record[name]):
+            return name
+    return None
+
+
+def _time(value: object) -> bool:
+    return isinstance(value, _NUMBER) and not isinstance(value, bool) and 0 <= value < 1e12
+
+
+def _counts(value: object) -> bool:
+    """Whether it is a list of counts, with at least one."""
+    every = value if isinstance(value, list) else []
+    return bool(every) and all(isinstance(n, int) and not isinstance(n, bool) and 0 < n < 1 << 40 for n in every)
+
+
+def _times(value: object) -> bool:
+    """Whether it maps counts to times."""
+    return isinstance(value, dict) and all(n.isdecimal() and _time(t) and t > 0 for n, t in value.items())
+
+
+def _contestant(value: object) -> bool:
+    if not isinstance(value, dict) or not isinstance(value.get("table"), dict | types.NoneType):
+        return False
+    score = value.get("score")
+    return (score is None or _time(abs(score) if isinstance(score, _NUMBER) else score)) and _times(
+        value.get("seconds")
+    )
+
+
+def _rounds(value: object) -> bool:
+    return isinstance(value, dict) and all(
+        n.isdecimal() and isinstance(t, list) and all(map(_time, t)) for n, t in value.items()
+    )
+
+
+_INSIDE: dict[str, dict[str, Callable[[Any], bool]]] = {
+    "journal": {
+        "sizes": lambda x: bool(x) and all(map(_counts, x.values())),
+        "start": lambda x: all(
+            len(at.split()) == 2 and isinstance(table, dict | types.NoneType) for at, table in x.items()
+        ),
+    },
+    "race": {"contestants": lambda x: all(map(_contestant, x))},
+    "failed": {},
+    "final": {"seconds": lambda x: all(map(_rounds, x.values()))},
+    "checked": {},
+}
+"""What the fields of a record hold in turn."""
+
+
+def differs(path: Path, have: Mapping[str, Any], wanted: Mapping[str, Any], names: Sequence[str]) -> None:
+    """Compare the first lines of two journals.
+
+    Raises:
+        Usage: they differ in one of `names`; the line says in which.
+    """
+    for name in names:
+        if have.get(name) != wanted.get(name):
+            a, b = have.get(name), wanted.get(name)
+            plain = isinstance(a, str | int) and isinstance(b, str | int)
+            what = f"its {name} is {a}, not {b}" if plain else f"its {name} differ from what is to be tuned"
+            raise Usage(f"journal {path}: {what}; name another journal with --journal")
+
+
+def opened(path: Path | None, head: Record) -> Journal:
+    """Return the journal at `path`, a new one that begins with `head` if there is none.
+
+    Where there is one, its own first line holds: seed, sizes and the tables that it began with.
+
+    Raises:
+        Usage: what lies there is of another target, device or version.
+    """
+    if path is None or not path.exists():
+        return Journal(path, head)
+    have, records, kept = read(path)
+    differs(path, have, head, [name for name in SAME if name not in ("start", "sizes", "autos")])
+    return Journal(path, have, records, kept=kept)
+
+
+def merged(paths: Sequence[Path], into: Path) -> Journal:
+    """Return a new journal at `into` with the races and failures of several, each once, in an order of their own.
+
+    Raises:
+        Usage: they are not of one target and kind of device, or began with other tables; or `into` exists.
+    """
+    if into.exists():
+        raise Usage(f"journal {into}: exists; name a new file for the merged journal with --journal")
+    found = [read(path)[:2] for path in paths]
+    for path, (head, _) in zip(paths, found, strict=True):
+        differs(path, head, found[0][0], SAME)
+    found.sort(key=json.dumps)  # so that what follows does not depend on the order in which they are named
+    records = {json.dumps(r, sort_keys=True): r for _, some in found for r in some if r["what"] in ("race", "failed")}
+    return Journal(into, found[0][0], list(records.values()))

@@ -1,0 +1,162 @@
+"""Which shapes to try next: drawn from the space that an algorithm declares, or bred from the best so far.
+
+A plain evolutionary search in boxes of lists.  Each race tries some of both kinds, so that neither a bad start nor a
+local optimum holds it; docs/decisions/0013-tuning.md compares it with others.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from hsgen.algorithms import ALGORITHMS
+from hsgen.algorithms.search_space import Box
+from hsgen.core.device import Device
+from hsgen.core.keys import KEYS
+from hsgen.targets.choices import algorithm
+
+Table = Mapping[str, Any]
+"""The table of an algorithm in a target, without what is left to defaults."""
+
+_DRAWS = 400  # of a box, before it is taken for empty
+_PARENTS = 3  # of all shapes, and of the best of each box
+_ENOUGH = 2  # shapes of a box, before it is drawn from as others are
+
+
+def name_of(table: Table) -> str:
+    """Return what a table is called in journals: the same for equal ones."""
+    return json.dumps(dict(sorted(table.items())), separators=(",", ":"))
+
+
+class Space:
+    """The shapes of one algorithm for one width of keys that a device can run."""
+
+    def __init__(self, label: str, key: str, device: Device, start: Table | None) -> None:
+        """Make the space of the label; keys of `start` that no list has are kept in every shape."""
+        self.label, self.key, self._device = label, key, device
+        self._made = ALGORITHMS[algorithm(label)]
+        # a list is empty where the device is too small for any of what it would hold
+        self.boxes = tuple(box for box in self._made.space(KEYS[key], device) if all(box.values()))
+        listed = {name for box in self.boxes for name in box}
+        self._kept = {k: v for k, v in (start or {}).items() if k not in listed}
+        self._said = set(start or {})
+
+    def fits(self, table: Table) -> bool:
+        """Whether the device's facts and the algorithm's own arithmetic allow a table."""
+        return not self._made.problems(self._made.params(KEYS[self.key], table), self._device)
+
+    def table(self, box: Box, at: Mapping[str, int]) -> dict[str, Any]:
+        """Return the table of one place in a box, without what is a default, unless the file says that."""
+        values = {k: choices[at[k]] for k, choices in box.items()}
+        table = {**{k: v for k, v in values.items() if v is not None}, **self._kept}
+        defaults = {f.name: f.default for f in fields(self._made.params(KEYS[self.key], table))}
+        return {k: v for k, v in table.items() if k in self._said or v != defaults[k]}
+
+    def draw(self, number: int, rng: np.random.Generator) -> dict[str, Any] | None:
+        """Return a table drawn from box `number`, None if that seems to hold none that fits."""
+        box = self.boxes[number]
+        for _ in range(_DRAWS):
+            found = self.table(box, {k: int(rng.integers(len(v))) for k, v in box.items()})
+            if self.fits(found):
+                return found
+        return None
+
+    def place(self, table: Table) -> tuple[Box, dict[str, int]] | None:
+        """Return the box that holds a table, or nearly so, and the place there; None if none does.
+
+        What the table leaves out has its default.
+        """
+        params = self._made.params(KEYS[self.key], table)
+        best: tuple[int, Box, dict[str, int]] | None = None
+        for box in self.boxes:
+            off, at = 0, {}
+            for k, choices in box.items():
+                value = table.get(k, getattr(params, k, None))
+                if value in choices:
+                    at[k] = choices.index(value)
+                    continue
+                near = _nearest(choices, value)
+                off += 1 if near is not None or k not in table else 1000
+                at[k] = near or 0
+            if best is None or off < best[0]:
+                best = off, box, at
+        return None if best is None or best[0] >= 1000 else best[1:]
+
+    def box(self, table: Table) -> int | None:
+        """Return the number of the box that holds a table, or nearly so; None if none does."""
+        found = self.place(table)
+        return None if found is None else next(i for i, box in enumerate(self.boxes) if box is found[0])
+
+    def bred(self, parents: Sequence[Table], rng: np.random.Generator) -> dict[str, Any] | None:
+        """Return a table between two parents of one box, or beside one; None if no attempt fits."""
+        for _ in range(_DRAWS):
+            found = self.place(parents[int(rng.integers(len(parents)))])
+            if found is None:
+                continue
+            box, at = found
+            other = self.place(parents[int(rng.integers(len(parents)))])
+            if other is not None and other[0] is box and rng.random() < 0.3:
+                at = {k: (at if rng.random() < 0.5 else other[1])[k] for k in box}
+            for k in rng.permutation([k for k, v in box.items() if len(v) > 1])[: int(rng.geometric(0.5))]:
+                at[k] = _beside(at[k], len(box[k]), rng)
+            table = self.table(box, at)
+            if self.fits(table):
+                return table
+        return None
+
+
+def _nearest(choices: Sequence[Any], value: object) -> int | None:
+    """The place of the number nearest to `value`, in octaves; None where there are no numbers to compare."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        return None
+    numbers = [(abs(np.log2((c + 1) / (value + 1))), i) for i, c in enumerate(choices) if isinstance(c, int)]
+    return min(numbers)[1] if numbers else None
+
+
+def _beside(at: int, length: int, rng: np.random.Generator) -> int:
+    """Another place in a list: mostly a neighbour."""
+    if rng.random() < 0.2 or length < 3:
+        return int(rng.integers(length))
+    step = int(rng.choice([-2, -1, -1, -1, 1, 1, 1, 2]))
+    return min(max(at + step, 0), length - 1)
+
+
+def propose(
+    space: Space, board: Mapping[str, float], tables: Mapping[str, Table], wanted: int, number: int, seed: int
+) -> list[dict[str, Any]]:
+    """Return up to `wanted` tables for race `number` that `tables`, which were tried, does not hold.
+
+    `board` is the scores by name, greater ones better, of those that were measured.  Boxes that were tried least are
+    drawn from: by all of the first race, by half of each until all were tried enough, then by one.  The others are bred
+    from the best of the best boxes, so that the luck of one box does not end the search in others.
+    """
+    rng = np.random.default_rng([seed, number, *space.key.encode(), *space.label.encode()])
+    parents = _parents(space, board, tables)
+    tried = [0] * len(space.boxes)
+    for table in tables.values():
+        if (box := space.box(table)) is not None:
+            tried[box] += 1
+    order = sorted((int(x) for x in rng.permutation(len(tried))), key=lambda x: tried[x])
+    lacking = sum(n < _ENOUGH for n in tried)
+    drawn = wanted if number == 0 or not parents else max(1, min(wanted // 2, lacking))
+    found: dict[str, dict[str, Any]] = {}
+    for i in range(4 * wanted):
+        if len(found) == wanted:
+            break
+        some = space.draw(order[i % len(order)], rng) if i < drawn or not parents else space.bred(parents, rng)
+        if some is not None and name_of(some) not in tables:
+            found.setdefault(name_of(some), some)
+    return list(found.values())
+
+
+def _parents(space: Space, board: Mapping[str, float], tables: Mapping[str, Table]) -> list[Table]:
+    """The best few of all, and the best of each of the best boxes."""
+    order = sorted((x for x in board if x in tables), key=lambda x: (-board[x], x))
+    firsts: dict[int | None, str] = {}
+    for name in order:
+        firsts.setdefault(space.box(tables[name]), name)
+    return [tables[x] for x in dict.fromkeys([*order[:_PARENTS], *list(firsts.values())[:_PARENTS]])]

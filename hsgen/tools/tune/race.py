@@ -1,0 +1,278 @@
+"""What a race does with a device.  It runs in a process of its own, which candidates may crash or hang.
+
+A request is JSON, and so are the events that `perform` sends: {"trying": name} before anything that may not come
+back, {"ready": name}, {"failed": name, "kind": ..., "why": ...}, and at the end the times.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hsgen.algorithms import ALGORITHMS
+from hsgen.core.errors import HsgenError, Unavailable, Wrong
+from hsgen.core.interpreter import PLAIN
+from hsgen.core.keys import KEYS as WIDTHS
+from hsgen.core.keys import PLAIN as PLAIN_FORM
+from hsgen.core.keys import Form
+from hsgen.core.spec import Sort
+from hsgen.emit.kernels import render
+from hsgen.engines import hosts, pyopencl
+from hsgen.engines.engine import KEYS, KEYS_OUT, VALUES, VALUES_OUT, Engine
+from hsgen.engines.harness import Harness, Native
+from hsgen.engines.worker import serve
+from hsgen.targets import target
+from hsgen.targets.choices import algorithm
+from hsgen.targets.target import Target
+from hsgen.tools.tune.search import scores
+from hsgen.tools.validate import validation
+from hsgen.tools.validate.guarded import Call
+
+CASES = 160  # pairs of count and kind that a shape must sort before it is timed
+SLOW = 4.0  # times the best, beyond which a contestant is timed once and not in turns
+HOPELESS = 10.0  # times the best, beyond which it leaves the race, or its validation is not waited for
+PATIENT = 5.0  # seconds of a validation, at least
+LASTING = 2.5  # seconds of rounds at one count, about, so that slow devices get fewer
+PLACINGS = 3  # of buffers at each count
+FINAL = 15  # rounds, from which on contestants get new code, too
+_LEAST = 3  # rounds
+_QUICK = 0.5  # seconds to make code anew
+
+Send = Callable[[dict[str, Any]], None]
+
+
+def made(
+    found: Target, label: str, key: str, table: Mapping[str, Any] | None, form: Form = PLAIN_FORM
+) -> tuple[Target, Sort]:
+    """Return the target with a table in place of its own, and the sort or scan of that table; its own with None.
+
+    Raises:
+        Usage: the target has none.
+    """
+    if table is not None:
+        params = ALGORITHMS[algorithm(label)].params(WIDTHS[key], table)
+        found = replace(found, choices={**found.choices, (label, key): params})
+    return found, found.sort(label, key, form)
+
+
+def cases(sort: Sort, seed: int, wanted: int = CASES) -> list[tuple[int, str]]:
+    """Return (count, kind) pairs, about as many as are wanted (0: all), of those that a quick validation has.
+
+    They are taken evenly, so that every kernel and every way of the sort is among them.
+    """
+    pairs = validation.plan_cases(sort, full=False, seed=seed)
+    return pairs[:: max(1, len(pairs) // wanted)] if wanted else pairs
+
+
+class Contestant:
+    """A sort on the device that takes part."""
+
+    def __init__(self, name: str, engine: Engine) -> None:
+        self.name, self.engine = name, engine
+        self._places: dict[str, tuple[int, int]] = {}
+        self._n = 0
+
+    def load(self, work: Call) -> None:
+        """Fill its buffers, sort once, and look at the result.
+
+        Raises:
+            Wrong: it is not sorted.
+        """
+        engine, keys, self._n = self.engine, work.keys, work.n
+        assert work.expected is not None
+        images = {KEYS: keys, KEYS_OUT: np.zeros_like(keys)}
+        self._places = {"source": (KEYS, 0), "destination": (KEYS_OUT, 0)}
+        if work.values_expected is not None:
+            images |= {VALUES_OUT: np.zeros_like(work.values_expected)}
+            self._places["values_out"] = (VALUES_OUT, 0)
+            if work.values is not None:
+                images |= {VALUES: work.values}
+                self._places["values"] = (VALUES, 0)
+        for slot, image in images.items():
+            engine.allocate(slot, image.nbytes)
+            engine.write(slot, image)
+        self.seconds()
+        for slot, expected in ((KEYS_OUT, work.expected), (VALUES_OUT, work.values_expected)):
+            if expected is not None:
+                out = np.empty_like(expected)
+                engine.read(slot, out)
+                if not np.array_equal(out, expected):
+                    raise Wrong(f"{self._n} {keys.dtype.name} keys came back wrong")
+
+    def seconds(self) -> float:
+        """Sort once; return the wall time to its end."""
+        begin = time.perf_counter()
+        self.engine.run(self._n, self._places)
+        return time.perf_counter() - begin
+
+    def unload(self) -> None:
+        """Give the memory back, as far as engines do."""
+        for slot in (KEYS, KEYS_OUT, VALUES, VALUES_OUT):
+            self.engine.allocate(slot, 1024)
+
+
+def ready(request: Mapping[str, Any], send: Send) -> dict[str, Contestant]:
+    """Return the contestants that compile and sort rightly, by name."""
+    found = target.parse(request["text"], request["stem"], request["where"])
+    form = Form(**request["form"])
+    context = host = None
+    if not request["native"]:
+        host = hosts.labelled(request["device"])
+        context = pyopencl.context_for(host)
+    out: dict[str, Contestant] = {}
+    least = math.inf
+    for c in sorted(request["contestants"], key=lambda c: c["name"] != request["best"]):
+        send({"trying": c["name"]})
+        try:
+            _, sort = made(found, c["label"], request["key"], c["table"], form)
+            if host is not None and (lacking := hosts.lacks(sort, host)):
+                raise Unavailable(f"{host.label} {lacking}")
+            engine = _engine(request, c, context, sort)
+        except HsgenError as e:
+            send({"failed": c["name"], "kind": "device" if isinstance(e, Unavailable) else "build", "why": e.lines[0]})
+            continue
+        if not c["checked"]:
+            pairs = cases(sort, request["seed"], request["cases"])
+            begin = time.monotonic()
+            patience = max(PATIENT, HOPELESS * least) if out else math.inf
+            try:
+                report = validation.run(engine, pairs, request["seed"], stop=1, progress=_told(send, patience))
+            except TimeoutError:
+                send({"failed": c["name"], "kind": "slow", "why": f"validation takes more than {patience:.0f} seconds"})
+                continue
+            least = min(least, time.monotonic() - begin)
+            if report.failed:  # it may have written anywhere: what else this process finds is not to be believed
+                send({"failed": c["name"], "kind": "wrong", "why": report.failures[0]})
+                raise Wrong(report.failures[0])
+        send({"ready": c["name"], "cases": 0 if c["checked"] else report.cases})
+        out[c["name"]] = Contestant(c["name"], engine)
+    return out
+
+
+def _engine(request: Mapping[str, Any], c: Mapping[str, Any], context: Any, sort: Sort) -> Engine:
+    if request["native"]:
+        harness = Harness(Path(c["library"]))
+        return Native(harness, request["api"], sort, request["index"], request["options"])
+    return pyopencl.Direct(context, pyopencl.Compiled(context, sort, render(sort, "opencl")))
+
+
+def _told(send: Send, patience: float) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """Say every second that it goes on, for so many seconds."""
+
+    def wrap(items: Iterator[Any]) -> Iterator[Any]:
+        begin = said = time.monotonic()
+        for number, item in enumerate(items):
+            yield item
+            now = time.monotonic()
+            if now - begin > patience:
+                raise TimeoutError
+            if now - said > 1:
+                said = now
+                send({"done": number})
+
+    return wrap
+
+
+def timed(
+    some: Sequence[Contestant], n: int, rounds: int, seed: int, send: Send, *, renew: bool = False
+) -> dict[str, list[float]]:
+    """Return the seconds of each contestant at one count, in turns, after each result was looked at.
+
+    Who is far behind the best gets one round only.  Where buffers and code lie decides on some devices about a fifth of
+    the time, for as long as they lie there: each third of the rounds has new buffers, and with `renew` new code, where
+    that is made quickly.
+    """
+    sort, rng = some[0].engine.sort, np.random.default_rng([seed, n])
+    send({"done": n})  # what follows takes numpy long for large counts
+    keys = validation.kinds_of(sort)["random"](rng, n * sort.columns, np.dtype(f"u{sort.key.bytes}"))
+    work = validation.call(sort, keys, PLAIN, in_place=False, count=None, rng=rng)
+    first: dict[str, float] = {}
+    for c in some:
+        _load(c, work, send)
+        first[c.name] = min(c.seconds() for _ in range(2))
+    turns = _fast(some, first)
+    found = {c.name: [first[c.name]] if c not in turns else [] for c in some}
+    wanted = max(min(_LEAST, rounds), min(rounds, int(LASTING / sum(first[c.name] for c in turns))))
+    for placing in range(PLACINGS):
+        for c in turns if placing else ():
+            renew = renew and _renewed(c, send)
+            _load(c, work, send)
+        for _ in range(-(-wanted // PLACINGS)):
+            for c in turns:
+                send({"trying": c.name})
+                found[c.name].append(c.seconds())
+    for c in some:
+        c.unload()
+    return found
+
+
+def _load(c: Contestant, work: Call, send: Send) -> None:
+    """Give a contestant new buffers and look at what it makes of them."""
+    send({"trying": c.name})
+    try:
+        c.load(work)
+    except Wrong as e:
+        send({"failed": c.name, "kind": "wrong", "why": e.lines[0]})
+        raise
+
+
+def _renewed(c: Contestant, send: Send) -> bool:
+    """Give a contestant new code; say whether that was quick enough to do so again."""
+    send({"trying": c.name})
+    begin = time.monotonic()
+    c.engine.renew()
+    return time.monotonic() - begin < _QUICK
+
+
+def _fast(some: Sequence[Contestant], first: dict[str, float]) -> list[Contestant]:
+    """Those that are timed in turns; who seems far behind gets another chance, since machines pause."""
+    for c in some:
+        if first[c.name] > SLOW * min(first.values()):
+            first[c.name] = min(first[c.name], c.seconds())
+    return [c for c in some if first[c.name] <= SLOW * min(first.values())]
+
+
+def perform(request: Mapping[str, Any], send: Send) -> dict[str, Any]:
+    """Run a race: return the times by contestant and count, and the rung that each reached."""
+    warnings.simplefilter("ignore")
+    running = ready(request, send)
+    all_stay = all(rung["keep"] >= len(request["contestants"]) for rung in request["rungs"])
+    stay = {x for x in running if all_stay or x in request["stay"]}
+    seconds: dict[str, dict[int, list[float]]] = {name: {} for name in running}
+    reached = dict.fromkeys(running, 0)
+    for number, rung in enumerate(request["rungs"]):
+        reached |= dict.fromkeys(running, number)
+        for n in rung["sizes"]:
+            some, rounds = list(running.values()), rung["rounds"]
+            times = timed(some, n, rounds, request["seed"], send, renew=rounds >= FINAL) if some else {}
+            for name, found in times.items():
+                seconds[name][n] = found
+            least = {name: min(found) for name, found in times.items()}
+            far = HOPELESS * min(least.values(), default=0.0)
+            running = {x: c for x, c in running.items() if least[x] <= far or x in stay}
+        running = _going_on(running, seconds, rung["keep"], stay)
+    return {"seconds": seconds, "reached": reached}
+
+
+def _going_on(
+    running: dict[str, Contestant], seconds: dict[str, dict[int, list[float]]], keep: int, stay: set[str]
+) -> dict[str, Contestant]:
+    """Those that stay: the fastest over all counts so far, and the best of earlier races, which links races."""
+    names = sorted(running)
+    if not names:
+        return {}
+    score = scores(seconds, names, names[0])
+    order = sorted(names, key=lambda x: (-score[x], statistics.median(next(iter(seconds[x].values())))))
+    return {x: c for x, c in running.items() if x in order[:keep] or x in stay}
+
+
+if __name__ == "__main__":
+    serve(perform)

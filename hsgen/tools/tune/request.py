@@ -1,0 +1,120 @@
+"""What is to be tuned: the tables of a target, within a time, over some counts; and what can run races."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Protocol
+
+from hsgen.algorithms import ALGORITHMS
+from hsgen.core.device import Device
+from hsgen.core.errors import Usage
+from hsgen.core.keys import KEYS, PLAIN, Form
+from hsgen.targets.choices import algorithm
+from hsgen.targets.target import Target
+from hsgen.tools.tune.journal import Record, header
+from hsgen.tools.tune.propose import Table
+from hsgen.tools.tune.runner import Entry
+from hsgen.tools.tune.search import Finish, Race, Rung
+
+AROUND = 64  # times a crossover, up to which shapes of an algorithm are compared: it may move
+
+
+class Runner(Protocol):
+    """What runs races: `hsgen.tools.tune.runner.Field` on this machine, `hsgen.tools.tune.spread.Cluster` on several."""
+
+    @property
+    def at_once(self) -> int:
+        """How many races run at the same time."""
+
+    def races(self, some: Sequence[Race], failed: Callable[[Race, str, str, str], None]) -> list[Finish]:
+        """Run races; tell the race, the name, kind and reason of what failed, as soon as it is known."""
+
+    def run(
+        self,
+        entries: Mapping[str, Entry],
+        key: str,
+        rungs: Sequence[Rung],
+        failed: Callable[[str, str, str], None],
+        *,
+        form: Form = PLAIN,
+        cases: int = 0,
+    ) -> Finish:
+        """Run one race of any entries."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """What is to be tuned: widths of keys, labels (none named: those of the file), seconds, and counts."""
+
+    keys: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+    budget: float = 600.0
+    sizes: tuple[int, ...] = tuple(1 << b for b in range(10, 23, 2))
+
+
+def starts(text: str, found: Target, wish: Wish) -> dict[str, Table | None]:
+    """Return the tables that are tuned, as "label key"; None where the file has none of a label that was asked for.
+
+    Raises:
+        Usage: nothing of what was asked for can be tuned.
+    """
+    data = tomllib.loads(text)
+    out: dict[str, Table | None] = {}
+    keys = wish.keys or tuple(k for k in KEYS if any(own == k for _, own in found.choices))
+    for label in wish.labels:
+        if not re.fullmatch(rf"({'|'.join(ALGORITHMS)})(-[a-z0-9]+)?", label):
+            raise Usage(f"algorithm {label}: unknown; name {', '.join(ALGORITHMS)}, or a variant such as radix-small")
+    for key in keys:
+        labels = wish.labels or tuple(a for a, k in found.choices if k == key and _plain(a))
+        for label in labels:
+            if algorithm(label) == "scan" and (label, key) not in found.choices:
+                raise Usage(f"target {found.name}: no {label} for {key}, whose columns a table must say; add one first")
+            out[f"{label} {key}"] = table_of(data, label, key)
+    if not out:
+        raise Usage(f"target {found.name}: no table for {' '.join(keys)}; name an --algorithm to find one for")
+    return out
+
+
+def _plain(label: str) -> bool:
+    """Whether a label is tuned unasked: sorts that are no variants."""
+    return "-" not in label and algorithm(label) != "scan"
+
+
+def table_of(data: Mapping[str, Any], label: str, key: str) -> Table | None:
+    """Return the table of a label as a target file has it, without variants that lie within."""
+    name, _, variant = label.partition("-")
+    at = data.get(name, {}).get(key)
+    at = at.get(variant) if variant and at is not None else at
+    found = {k: v for k, v in (at or {}).items() if not isinstance(v, dict)}
+    return found or None
+
+
+def new_header(text: str, found: Target, facts: Device, wish: Wish, **more: Any) -> Record:
+    """Return the first line of a journal for this target.
+
+    `facts` are those of the device at hand; `more` names the api, device, driver, seed and date.
+    """
+    begin = starts(text, found, wish)
+    return header(
+        target=found.name,
+        facts={k: list(v) if isinstance(v, tuple) else v for k, v in asdict(facts).items()},
+        sizes={at: _near(found, at, wish.sizes) for at in begin},
+        start=begin,
+        autos={key: [list(x) for x in auto] for key, auto in found.autos.items()},
+        **more,
+    )
+
+
+def _near(found: Target, at: str, sizes: Sequence[int]) -> list[int]:
+    """The counts at which shapes of a label are compared: those near the counts that it serves in the file."""
+    label, key = at.split()
+    low = 0
+    for name, upto in found.autos.get(key, ()):
+        if name == label:
+            near = [n for n in sizes if low <= n * AROUND and n <= AROUND * upto]
+            return near or list(sizes)
+        low = upto
+    return list(sizes)

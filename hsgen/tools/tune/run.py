@@ -1,0 +1,247 @@
+"""A whole tuning: search each table, compare the best with the file's, validate them, cut the counts, and say it all.
+
+Whatever is measured goes into the journal first, and what follows is worked out from there.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+from hsgen.core.device import Device
+from hsgen.core.errors import Wrong
+from hsgen.core.keys import PLAIN, Form
+from hsgen.targets.choices import ALL, algorithm
+from hsgen.targets.target import Target
+from hsgen.tools.tune import final
+from hsgen.tools.tune.crossover import between, cut, refined, threshold
+from hsgen.tools.tune.journal import Journal
+from hsgen.tools.tune.propose import Space, Table, name_of
+from hsgen.tools.tune.race import FINAL
+from hsgen.tools.tune.request import Runner, Wish, table_of
+from hsgen.tools.tune.runner import Entry
+from hsgen.tools.tune.search import Finish, Hunt, Race, Rung, hunt, rounded
+
+SEARCH = 0.75  # of the budget; the rest is for the finals
+TOP = 1 << 28  # keys of a final at most
+
+
+@dataclass(slots=True, kw_only=True)
+class Result:
+    """What came of it: tables and ``[sort.KEY]`` tables that differ from the file's, and what to show."""
+
+    tables: dict[tuple[str, str], Table] = field(default_factory=dict)
+    autos: dict[str, dict[str, Any]] = field(default_factory=dict)
+    rows: list[final.Row] = field(default_factory=list)
+    told: dict[str, str] = field(default_factory=dict)  # of a width, for evidence
+
+
+class _Failed(Exception):
+    """What had won its races failed and is recorded so: what follows from the journal is another."""
+
+
+class Tuning:
+    """A tuning of one target on one kind of device."""
+
+    def __init__(
+        self, text: str, found: Target, wish: Wish, journal: Journal, runner: Runner, tell: Callable[[str], None]
+    ) -> None:
+        """Go on from what the journal holds; its first line says which tables and counts.  `tell` shows progress."""
+        self._text, self._found, self._wish, self._runner, self._tell = text, found, wish, runner, tell
+        self.journal = journal
+        self.starts: dict[str, Table | None] = journal.head["start"]
+        self.keys = list(dict.fromkeys(x.split()[1] for x in self.starts))
+        facts: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in journal.head["facts"].items()}
+        self._facts = Device(**facts)
+        self.hunts = {at: self._hunt(at) for at in self.starts}
+        top = min(TOP, 4 * max(max(sizes) for sizes in journal.head["sizes"].values()))
+        self._sizes = [1 << b for b in range(8, top.bit_length()) if 1 << b <= top]
+
+    def _hunt(self, at: str) -> Hunt:
+        label, key = at.split()
+        space = Space(label, key, self._facts, self.starts[at])
+        return Hunt(space, self.starts[at], self.journal.head["sizes"][at], self.journal)
+
+    def perform(self) -> Result:
+        """Search, compare, and return what to write.
+
+        Raises:
+            Wrong: no shape runs.
+        """
+        while True:
+            try:
+                return self._attempt()
+            except _Failed:
+                continue
+
+    def _attempt(self) -> Result:
+        """Work all out from the journal; what is not there yet is measured and recorded."""
+        share = self._wish.budget * SEARCH / len(self.hunts)
+        for it in self.hunts.values():
+            hunt(it, self._races(it), partial(self._left, it, share), self._show, self._runner.at_once)
+        result = Result()
+        for key in self.keys:
+            self._end(key, result)
+        return result
+
+    def _races(self, it: Hunt) -> Callable[[Sequence[Race]], Sequence[Finish]]:
+        def failed(race: Race, name: str, kind: str, why: str) -> None:
+            it.fail(race.number, race.tables[name], kind, why)
+
+        return lambda races: self._runner.races(races, failed)
+
+    def _left(self, it: Hunt, share: float) -> float:
+        return share - sum(float(r["took"]) for r in it.races())
+
+    def _show(self, it: Hunt) -> None:
+        board, best = it.board(whole=True), it.best()
+        of = "the file's" if it.start is not None and name_of(it.start) in board else "the first best"
+        rate = math.exp(board[best] if best else 0.0)
+        tried = len(it.tables())
+        self._tell(
+            f"{it.space.label} {it.space.key}: {tried} shapes, {len(it.failures())} failed, best {rate:.2f} x {of}"
+        )
+
+    def _end(self, key: str, result: Result) -> None:
+        """Choose the tables of a width of keys, and where one algorithm follows another."""
+        labels = self._labels(key)
+        begins = {x: self._begin(f"{x} {key}") for x in labels}
+        bests = {x: self._best(f"{x} {key}") for x in labels}
+        entries = final.tables_of(begins, bests)
+        if not entries:
+            raise Wrong(f"target {self._found.name}: no shape for {key} keys runs; the journal says why")
+        rounds = self._final(key, entries, self._sizes, PLAIN)
+        chosen = {
+            x: final.which(rounds, x, self.hunts[f"{x} {key}"].sizes)
+            for x in labels
+            if any(final.entry(x, w) in rounds for w in (final.START, final.BEST))
+        }
+        tables = {x: entries[final.entry(x, w)][1] for x, w in chosen.items()}
+        for label, table in tables.items():
+            self._validate(key, label, table)
+        for label, table in tables.items():
+            if table != table_of(tomllib.loads(self._text), label, key):
+                result.tables[label, key] = table
+        self._cut(key, rounds, chosen, tables, result)
+        cases = sum(r["cases"] for r in self.journal.of("checked", key=key) if r["table"] in tables.values())
+        its = [it for at, it in self.hunts.items() if at.endswith(f" {key}")]
+        tried, failed = sum(len(it.tables()) for it in its), sum(len(it.failures()) for it in its)
+        result.told[key] = (
+            f"{key} {' '.join(labels)}; {tried} shapes raced, {failed} of them failed; "
+            f"validate, what was chosen: {cases} cases, 0 failures"
+        )
+
+    def _labels(self, key: str) -> list[str]:
+        """What is tuned for a width of keys."""
+        return [it.space.label for it in self.hunts.values() if it.space.key == key]
+
+    def _begin(self, at: str) -> Table | None:
+        start = self.starts[at]
+        return None if start is None or name_of(start) in self.hunts[at].failures() else start
+
+    def _best(self, at: str) -> Table | None:
+        it = self.hunts[at]
+        name = it.best()
+        return None if name is None else it.tables()[name]
+
+    def _final(
+        self, key: str, entries: Mapping[str, tuple[str, Table]], sizes: Sequence[int], form: Form
+    ) -> final.Rounds:
+        """Return the rounds of these entries, from the journal if they are there."""
+        named = {x: name_of(table) for x, (_, table) in entries.items()}
+        for record in self.journal.of("final", key=key, value=form.value):
+            if record["entries"] == named and set(map(str, sizes)) <= set(record["sizes"]):
+                known = final.rounds_of(record)
+                return {x: {n: t for n, t in known[x].items() if n in sizes} for x in known}
+        with_ = "" if form == PLAIN else f" with values {form.value}"
+        self._tell(f"{key}: comparing {', '.join(entries)}{with_}, {min(sizes)} to {max(sizes)} keys")
+        parts = {x: Entry(label=label, table=table) for x, (label, table) in entries.items()}
+        rung = Rung(sizes=tuple(sizes), rounds=FINAL, keep=len(parts))
+
+        def failed(name: str, kind: str, why: str) -> None:
+            if form == PLAIN:
+                label, table = entries[name]
+                self.hunts[f"{label} {key}"].disqualify(table, kind, why)
+
+        finish = self._runner.run(parts, key, [rung], failed, form=form, cases=20)
+        if form == PLAIN and finish.failed:
+            raise _Failed
+        self.journal.add(
+            {
+                "what": "final",
+                "key": key,
+                "value": form.value,
+                "entries": named,
+                "sizes": [str(n) for n in sizes],
+                "seconds": {
+                    x: {str(n): [rounded(x) for x in t] for n, t in s.items()} for x, s in finish.seconds.items()
+                },
+                "took": round(finish.took, 2),
+            }
+        )
+        return final.rounds_of(self.journal.records[-1])
+
+    def _validate(self, key: str, label: str, table: Table) -> None:
+        """Put a table that was chosen through a quick validation as a whole."""
+        if any(r["table"] == table for r in self.journal.of("checked", key=key, label=label)):
+            return
+        self._tell(f"{label} {key}: validating the best")
+
+        def failed(name: str, kind: str, why: str) -> None:
+            self.hunts[f"{label} {key}"].disqualify(table, kind, why)
+
+        finish = self._runner.run({label: Entry(label=label, table=table)}, key, [], failed, cases=0)
+        if finish.failed:
+            raise _Failed
+        record = {"what": "checked", "key": key, "label": label, "table": table, "cases": finish.cases[label]}
+        self.journal.add({**record, "took": round(finish.took, 2)})
+
+    def _cut(
+        self, key: str, rounds: final.Rounds, chosen: Mapping[str, str], tables: Mapping[str, Table], result: Result
+    ) -> None:
+        """Work out ``[sort.KEY]``, and the rows to show."""
+        sorting = {x: w for x, w in chosen.items() if algorithm(x) != "scan"}
+        before = [(label, upto) for label, upto in self.journal.head["autos"].get(key, [])]
+        if not sorting:
+            label, which = next(iter(chosen.items()))
+            result.rows += final.rows(key, rounds, [(label, ALL)], [(label, ALL)], {label: which})
+            return
+        entries = {x: (x, tables[x]) for x in sorting}
+        after = cut(final.typical(rounds, sorting))
+        places = between(after, list(self._sizes))
+        for i, (low, high, sizes) in enumerate(places):
+            some = self._final(key, {x: entries[x] for x in (low, high)}, sizes, PLAIN)
+            if {low, high} <= set(some):
+                times = {x: {n: statistics.median(t) for n, t in some[x].items()} for x in (low, high)}
+                after[i] = low, refined(after[i][1], times[low], times[high])
+        result.rows += final.rows(key, rounds, before, after, sorting)
+        if (not before and len(after) < 2) or not {x for x, _ in before} <= set(self._labels(key)):
+            return  # where the file's algorithms are not all tuned, nothing is known of how they compare
+        auto: dict[str, Any] = {"algorithms": [x for x, _ in after], "upto": [n for _, n in after[:-1]]}
+        if len(after) > 1:
+            valued = self._valued(key, {x: entries[x] for x, _ in after}, after[-2][1])
+            auto |= {"upto_values": valued} if valued and valued != auto["upto"] else {}
+        if auto != tomllib.loads(self._text).get("sort", {}).get(key):
+            result.autos[key] = auto
+
+    def _valued(self, key: str, entries: Mapping[str, tuple[str, Table]], upto: int) -> list[int]:
+        """Return the crossovers where values of 4 bytes are sorted with the keys; none if these cannot be compared.
+
+        They lie below those of keys alone, or not far above `upto`, the last of these.
+        """
+        form = replace(PLAIN, value="v4")
+        sizes = [n for n in self._sizes if n <= 4 * upto]
+        rounds = self._final(key, entries, sizes, form)
+        if set(rounds) != set(entries):
+            return []
+        return threshold({x: {n: statistics.median(t) for n, t in s.items()} for x, s in rounds.items()}, list(entries))
+
+
+def _rounded(seconds: Mapping[int, Sequence[float]]) -> dict[str, list[float]]:
+    """The rounds of an entry as a journal has them."""
+    return {str(n): [rounded(t) for t in some] for n, some in seconds.items()}

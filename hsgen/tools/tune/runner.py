@@ -1,0 +1,256 @@
+"""Where races are run: on one device of this machine, with everything that may crash or hang in other processes."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from hsgen.core.device import Device
+from hsgen.core.errors import HsgenError, Unavailable, Wrong
+from hsgen.core.keys import PLAIN, Form
+from hsgen.core.spec import Sort
+from hsgen.emit.kernels import render
+from hsgen.engines import isolated_build, native, worker
+from hsgen.engines.hosts import Host, evidence_level, offers
+from hsgen.system import processes
+from hsgen.targets import target as target_files
+from hsgen.targets.target import Target
+from hsgen.tools.compile import nvrtc
+from hsgen.tools.tune import race as racing
+from hsgen.tools.tune.search import Finish, Race, Rung
+
+CHILD = tuple(processes.python("hsgen.tools.tune.race"))
+
+Failed = Callable[[str, str, str], None]
+"""Told of a contestant's name, the kind of its failure, and why."""
+
+Tell = Callable[[], None]
+"""Told that something went on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One contestant: a label with a table, or with the target's own where that is None."""
+
+    label: str
+    table: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Field:
+    """A device with its facts, and the target whose tables are tuned there; it can be sent to other processes.
+
+    `native` says that the bundle's C runtime drives the device, which then is number `index` of the API.  `limit` is
+    the seconds that a compilation, or a step of a contestant, may take.  `compute` is the capability of an NVIDIA
+    GPU, 0 for others.  `name`, `driver` and `level` are for evidence: whether this is a device of the target, or a CPU
+    runtime that runs its kernels; `level` is empty on a GPU of another target.
+    """
+
+    text: str
+    stem: str
+    where: str
+    facts: Device
+    api: str
+    device: str
+    native: bool
+    name: str = ""
+    driver: str = ""
+    level: str = "device"
+    index: int = 0
+    options: str = ""
+    compute: int = 0
+    limit: float = 30.0
+    jobs: int = 1
+    seed: int = 1
+    child: tuple[str, ...] = CHILD
+
+    @property
+    def target(self) -> Target:
+        """The target."""
+        return target_files.parse(self.text, self.stem, self.where)
+
+    def race(self, it: Race, failed: Failed, tell: Tell = lambda: None) -> Finish:
+        """Run a race of tables of one label."""
+        entries = {name: Entry(label=it.label, table=table) for name, table in it.tables.items()}
+        return self.run(entries, it.key, it.rungs, failed, tell, best=it.best, stay=it.stay)
+
+    def run(
+        self,
+        entries: Mapping[str, Entry],
+        key: str,
+        rungs: Sequence[Rung],
+        failed: Failed,
+        tell: Tell = lambda: None,
+        *,
+        best: str | None = None,
+        stay: Sequence[str] = (),
+        form: Form = PLAIN,
+        cases: int = racing.CASES,
+    ) -> Finish:
+        """Race entries, by name, over rungs; who fails is left out, and the others start anew.
+
+        Each is validated first by so many pairs of `cases`, 0 for all of a quick validation.  `best` goes first, and
+        those that `stay` are never left behind.
+        """
+        begin = time.monotonic()
+        finish = Finish()
+
+        def fail(name: str, kind: str, why: str) -> None:
+            finish.failed[name] = kind, why
+            failed(name, kind, why)
+
+        libraries = self._prepare(entries, key, form, best, fail, tell, whole=cases == 0)
+        passed: dict[str, int] = {}
+        while left := [x for x in entries if x not in finish.failed]:
+            contestants = [
+                {**asdict(entries[x]), "name": x, "library": libraries.get(x, ""), "checked": x in passed} for x in left
+            ]
+            request = {
+                **self._place(),
+                "key": key,
+                "cases": cases,
+                "form": asdict(form),
+                "rungs": [asdict(r) for r in rungs],
+                "best": best if best in left else None,
+                "stay": [x for x in stay if x in left],
+                "contestants": contestants,
+            }
+            found = self._attempt(request, left, passed, fail, tell)
+            if found is not None:
+                finish.seconds = {x: {int(n): t for n, t in s.items()} for x, s in found["seconds"].items()}
+                finish.reached = found["reached"]
+                finish.cases = passed
+                break
+        finish.took = time.monotonic() - begin
+        return finish
+
+    def _place(self) -> dict[str, Any]:
+        """What a race must know of the device and the target."""
+        names = ("text", "stem", "where", "api", "device", "native", "index", "options", "seed")
+        return {name: getattr(self, name) for name in names}
+
+    def _attempt(
+        self, request: dict[str, Any], left: Sequence[str], passed: dict[str, int], fail: Failed, tell: Tell
+    ) -> dict[str, Any] | None:
+        """Run a race in a process; None if a contestant ended it, which is then noted."""
+        trying, noted = left[0], False
+        try:
+            for event in worker.call(request, "race", self.limit, self.child):
+                tell()
+                trying = event.get("trying", trying)
+                if "ready" in event:
+                    passed.setdefault(event["ready"], event["cases"])
+                if "failed" in event:
+                    noted = event["kind"] == "wrong"  # what ends the process
+                    fail(event["failed"], event["kind"], event["why"])
+                if "result" in event:
+                    result: dict[str, Any] = event["result"]
+                    return result
+        except Wrong as e:
+            if not noted:
+                why = e.lines[0].removeprefix("race: ")
+                fail(trying, "hang" if "hangs" in why else "crash", why)
+        return None
+
+    def _prepare(
+        self,
+        entries: Mapping[str, Entry],
+        key: str,
+        form: Form,
+        best: str | None,
+        fail: Failed,
+        tell: Tell,
+        *,
+        whole: bool,
+    ) -> dict[str, str]:
+        """Compile all at the same time as far as there are processors; return libraries by name, none for OpenCL.
+
+        `whole`: CUDA's for every device of the target.
+        """
+
+        target = self.target
+
+        def one(name: str) -> tuple[str, str, str]:
+            entry = entries[name]
+            try:
+                found, sort = racing.made(target, entry.label, key, entry.table, form)
+                if name != best and (spilled := self._spills(sort, self._family(target) if whole else [self.compute])):
+                    return "spills", spilled, ""
+                return "", "", self._compile(found, sort, entry.label, key, form)
+            except HsgenError as e:
+                return "device" if isinstance(e, Unavailable) else "build", e.lines[0], ""
+
+        made: dict[str, str] = {}
+        with ThreadPoolExecutor(max(1, self.jobs)) as pool:
+            for name, (kind, why, path) in zip(entries, pool.map(one, entries), strict=True):
+                tell()
+                if kind:
+                    fail(name, kind, why)
+                made[name] = path
+        return made
+
+    def _compile(self, found: Target, sort: Sort, label: str, key: str, form: Form) -> str:
+        if self.native:
+            return str(native.library(self.api, [found], key, algorithms=[label], form=form))
+        isolated_build.check(self.device, sort, render(sort, "opencl"), self.limit, which=False)
+        return ""
+
+    def _family(self, found: Target) -> list[int]:
+        """The compute capabilities for which the target's kernels are compiled, as far as compilers here know them."""
+        low, high = (*found.match.compute, self.compute, self.compute)[:2]
+        known = {a for c in nvrtc.compilers() for a in c.archs if low <= a <= high} if self.api == "cuda" else set()
+        return sorted({*known, self.compute})
+
+    def _spills(self, sort: Sort, archs: Sequence[int]) -> str | None:
+        """Say which kernel of a sort does not fit the registers, as far as a compiler is here to tell."""
+        if self.api != "cuda" or not self.compute:
+            return None
+        text = render(sort, "cuda").text
+
+        def one(arch: int) -> str | None:
+            try:
+                found = nvrtc.compile(text, arch)
+            except HsgenError:
+                return None
+            worst = [f"{x}, {u.spill_stores} bytes are stored" for x, u in found.items() if u.spills]
+            return f"sm_{arch}: registers do not suffice for {worst[0]}" if worst else None
+
+        with ThreadPoolExecutor(max(1, self.jobs)) as pool:
+            return next((said for said in pool.map(one, archs) if said), None)
+
+
+def limited(facts: Device, host: Host) -> Device:
+    """Return the facts that hold for a family of devices and for this one, which may offer less."""
+    widths = tuple(w for w in facts.subgroups if w == 1 or offers(host, w))
+    return replace(
+        facts,
+        subgroups=widths or (1,),
+        shuffle=facts.shuffle and any(w > 1 for w in widths),
+        work_group=min(facts.work_group, host.work_group),
+        local_bytes=min(facts.local_bytes, host.local_bytes),
+        int64=facts.int64 and host.int64,
+    )
+
+
+def of_host(found: Target, text: str, where: str, api: str, host: Host, *, native: bool, **more: Any) -> Field:
+    """Return the field of a device that was found."""
+    return Field(
+        text=text,
+        stem=found.name,
+        where=where,
+        facts=limited(found.device, host),
+        api=api,
+        device=host.label,
+        native=native,
+        name=f"{host.name} ({host.platform})",
+        driver=host.driver,
+        level=evidence_level(found, host) or "",
+        index=host.handle if native else 0,
+        compute=host.compute,
+        jobs=os.cpu_count() or 1,
+        **more,
+    )

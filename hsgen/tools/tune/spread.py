@@ -1,0 +1,185 @@
+"""Who runs the races: this machine, one race after the other, or the workers of a Dask cluster, one race each.
+
+Workers of a cluster must have hsgen of the same version and the same device, under the same label.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cache, partial
+from typing import Any
+
+from hsgen import __version__
+from hsgen.core.errors import Unavailable, Wrong
+from hsgen.core.keys import PLAIN, Form
+from hsgen.engines import hosts
+from hsgen.engines.native import library
+from hsgen.engines.worker import hosts as devices
+from hsgen.system import toolchain
+from hsgen.targets import target as targets
+from hsgen.tools.tune.runner import Entry, Failed, Field, Tell
+from hsgen.tools.tune.search import Finish, Race, Rung
+
+SECONDS = 10  # until nobody is taken to answer
+PATIENCE = 600  # until a worker is taken to be lost, which may first build a C runtime to list its devices
+_HOW: Mapping[str, Any] = {"pure": False, "allow_other_workers": True}  # another if that worker dies meanwhile
+
+
+class Here:
+    """This machine."""
+
+    at_once = 1
+
+    def __init__(self, field: Field, tell: Tell) -> None:
+        """Run on `field`; `tell` is called whenever something went on."""
+        self._field, self._tell = field, tell
+
+    def races(self, some: Sequence[Race], failed: Callable[[Race, str, str, str], None]) -> list[Finish]:
+        """See `Runner`."""
+        return [self._field.race(it, partial(failed, it), self._tell) for it in some]
+
+    def run(
+        self,
+        entries: Mapping[str, Entry],
+        key: str,
+        rungs: Sequence[Rung],
+        failed: Failed,
+        *,
+        form: Form = PLAIN,
+        cases: int = 0,
+    ) -> Finish:
+        """See `Runner`."""
+        return self._field.run(entries, key, rungs, failed, self._tell, form=form, cases=cases)
+
+
+def _race(field: Field, it: Race) -> Finish:
+    """Run a race on a worker; what failed is in the finish."""
+    return _there(field).race(it, lambda name, kind, why: None)
+
+
+def _run(field: Field, entries: Mapping[str, Entry], key: str, rungs: Sequence[Rung], form: Form, cases: int) -> Finish:
+    return _there(field).run(entries, key, rungs, lambda name, kind, why: None, form=form, cases=cases)
+
+
+def _about(field: Field) -> tuple[str, list[str]]:
+    """A worker's version of hsgen, and the labels of its devices."""
+    return __version__, [h.label for h in _hosts(field.api, field.native)]
+
+
+@cache
+def _hosts(api: str, native: bool) -> list[hosts.Host]:
+    """The devices that an API shows on a worker, asked as the command itself asks."""
+    toolchain.prepare_opencl()
+    if not native:
+        return hosts.hosts()
+    generic = targets.find("generic")
+    return devices(api, library(api, [generic], "u32"))
+
+
+def _there(field: Field) -> Field:
+    """The field on a worker, where the C runtime may count the device otherwise.
+
+    Raises:
+        Unavailable: the worker does not have the device.
+    """
+    host = next((h for h in _hosts(field.api, field.native) if h.label == field.device), None)
+    if host is None:
+        raise Unavailable(f"has no {field.device}")
+    return replace(field, index=host.handle) if field.native else field
+
+
+class Cluster:
+    """The workers of a Dask scheduler; each runs one race at a time, however many threads it has."""
+
+    def __init__(self, field: Field, address: str) -> None:
+        """Connect to the scheduler at `address`, such as tcp://host:8786.
+
+        Raises:
+            Unavailable: Dask is not installed, nobody answers there, the scheduler has no workers, or one of them has
+                another hsgen or not the device.
+        """
+        if not toolchain.has_module("distributed"):
+            raise Unavailable("spreading races needs Dask; install it with pip install 'hsgen[dask]'")
+        import distributed
+
+        self._field = field
+        try:
+            self._client: Any = distributed.Client(address, timeout=SECONDS)
+        except (OSError, ValueError) as e:
+            raise Unavailable(f"no Dask scheduler answers at {address} ({type(e).__name__}); start one there") from None
+        self._workers = sorted(self._client.scheduler_info(n_workers=-1)["workers"])
+        try:
+            if not self._workers:
+                hint = f"start `dask worker {address}` on hosts"
+                raise Unavailable(f"the Dask scheduler at {address} has no workers; {hint}")
+            for worker in self._workers:
+                self._look(worker)
+        except Unavailable:
+            self.close()
+            raise
+
+    def on(self, field: Field) -> Cluster:
+        """Return itself, to run races on `field`, which is on the same device."""
+        self._field = field
+        return self
+
+    def _look(self, worker: str) -> None:
+        """Refuse a worker on which every shape would fail."""
+        try:
+            future = self._client.submit(_about, self._field, workers=[worker], pure=False)
+            version, there = future.result(timeout=PATIENCE)
+        except Exception as e:
+            what = f"cannot run hsgen ({type(e).__name__}: {' '.join(str(e).split())[:200]})"
+            raise Unavailable(f"worker {worker}: {what}; install hsgen {__version__} there") from None
+        if version != __version__:
+            raise Unavailable(f"worker {worker}: has hsgen {version}; install {__version__} there")
+        if self._field.device not in there:
+            shown = f"it has {'; '.join(there)}" if there else "it has none"
+            raise Unavailable(f"worker {worker}: has no {self._field.device}, {shown}; start workers where that is")
+
+    @property
+    def at_once(self) -> int:
+        """The number of workers."""
+        return len(self._workers)
+
+    def races(self, some: Sequence[Race], failed: Callable[[Race, str, str, str], None]) -> list[Finish]:
+        """See `Runner`; failures are told when a race has ended."""
+        futures = [
+            self._client.submit(_race, self._field, it, workers=[worker], **_HOW)
+            for it, worker in zip(some, self._workers, strict=False)
+        ]
+        out = [self._result(f) for f in futures]
+        for it, finish in zip(some, out, strict=True):
+            for name, (kind, why) in finish.failed.items():
+                failed(it, name, kind, why)
+        return out
+
+    def _result(self, future: Any) -> Finish:
+        try:
+            finish: Finish = future.result()
+        except Exception as e:
+            raise Wrong(f"a worker of the cluster failed: {' '.join(str(e).split())[:300]}") from None
+        return finish
+
+    def run(
+        self,
+        entries: Mapping[str, Entry],
+        key: str,
+        rungs: Sequence[Rung],
+        failed: Failed,
+        *,
+        form: Form = PLAIN,
+        cases: int = 0,
+    ) -> Finish:
+        """See `Runner`; on the first worker."""
+        one = self._workers[:1]
+        given = (self._field, dict(entries), key, list(rungs), form, cases)
+        finish = self._result(self._client.submit(_run, *given, workers=one, **_HOW))
+        for name, (kind, why) in finish.failed.items():
+            failed(name, kind, why)
+        return finish
+
+    def close(self) -> None:
+        """Leave the cluster, which goes on."""
+        self._client.close()

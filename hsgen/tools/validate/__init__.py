@@ -1,0 +1,1 @@
+"""Validation: run kernels on a device over many inputs and compare the results with numpy."""

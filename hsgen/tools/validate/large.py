@@ -1,0 +1,91 @@
+"""Sorts of counts that are too large for a host to sort: checked on the device, by digests before and after."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from hsgen.algorithms.digest.kernels import WORDS
+from hsgen.core.errors import Usage
+from hsgen.core.interpreter import PLAIN
+from hsgen.core.keys import Form
+from hsgen.core.spec import Sort
+from hsgen.engines.engine import KEYS, REPORT, VALUES, VALUES_OUT, Engine, Places
+from hsgen.operations.digests import Digest, read
+from hsgen.targets.target import Target
+
+BEHIND = 1024
+"""Elements behind the array that must stay as they are."""
+_CHUNK = 1 << 24  # keys drawn at a time
+_MADE = {"index": "v4", "index64": "v8"}
+
+
+def checks(target: Target, sort: Sort) -> tuple[Sort, Sort]:
+    """Return what digests the input of a sort, and what digests its output: of argsorts these differ.
+
+    Raises:
+        Usage: the sort takes its count from the device, or tells where keys change; or there is no such check.
+    """
+    if sort.kind != "sort" or sort.form.counted or sort.form.followed:
+        what = "a count on the device, changes and an epilogue"
+        raise Usage(f"{sort.name}: only sorts without {what} are checked so")
+    key = "u32" if sort.form.value == "packed" else sort.label
+    form = Form(value=sort.form.value, typed=sort.form.typed)
+    before = target.sort("check", key, form)
+    return before, target.sort("check", key, replace(form, value=_MADE[form.value])) if form.index else before
+
+
+def faults(engine: Engine, by: tuple[Sort, Sort], n: int, seed: int) -> tuple[str, ...]:
+    """Sort `n` random keys in place on the device, values beside them, and return what went wrong, nothing if all is
+    right: names in `hsgen.operations.digests`.
+
+    Raises:
+        Usage: n is beyond what the sort or the check takes.
+    """
+    sort, before = engine.sort, engine.beside(by[0])
+    most = min(sort.plan.max_n, *(c.plan.max_n - BEHIND for c in by))
+    if n > most:
+        raise Usage(f"count {n}: {sort.name} is checked for up to {most} keys")
+    room = n + BEHIND
+    at = _filled(engine, room, seed)
+    size = 0 if sort.form.index else room  # places that are made have no values before
+    first = _digest(before, at, n, size)
+    engine.renew()
+    out = {"destination": at["source"], **({"values_out": (VALUES_OUT, 0)} if sort.form.index else {})}
+    if "values" in at:
+        out["values_out"] = at["values"]
+    engine.run(n, {**at, **out}, PLAIN)
+    after = engine.beside(by[1])
+    made: Places = {"source": at["source"], "values": (VALUES_OUT, 0)} if sort.form.index else at
+    return _digest(after, made, n, size).faults(first, stable=sort.form.value_bytes > 0)
+
+
+def _filled(engine: Engine, room: int, seed: int) -> dict[str, tuple[int, int]]:
+    """Make buffers of random keys, and of places as values; return where those are that the sort reads."""
+    sort, rng = engine.sort, np.random.default_rng(seed)
+    keys = np.empty(room, f"u{sort.key.bytes}")
+    for begin in range(0, room, _CHUNK):
+        part = keys[begin : begin + _CHUNK]
+        part[:] = rng.integers(0, sort.key.greatest, len(part), keys.dtype, endpoint=True)
+    engine.allocate(KEYS, keys.nbytes)
+    engine.write(KEYS, keys)
+    del keys
+    engine.allocate(REPORT, 4 * WORDS)
+    width = sort.form.value_bytes
+    if sort.form.index:
+        engine.allocate(VALUES_OUT, room * width)
+    elif width:
+        values = np.zeros((room, width // 4), np.uint32)
+        values[:, 0] = np.arange(room)
+        engine.allocate(VALUES, values.nbytes)
+        engine.write(VALUES, values)
+        return {"source": (KEYS, 0), "values": (VALUES, 0)}
+    return {"source": (KEYS, 0)}
+
+
+def _digest(check: Engine, at: Places, n: int, size: int) -> Digest:
+    check.run(n, {**at, "report": (REPORT, 0)}, replace(PLAIN, parts=size))
+    words = np.empty(WORDS, np.uint32)
+    check.read(REPORT, words)
+    return read(words)
