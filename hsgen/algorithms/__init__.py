@@ -1,14 +1,16 @@
 """The algorithms: pure functions from checked parameters to kernels and a plan.
 
-An algorithm is a module with the names of `Algorithm`; registering it here is all that the rest needs.
+An algorithm is a module or package of this one that has the names of `Algorithm`.  Nothing registers it: every module
+here that has a `NAME` is one.
 """
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 from collections.abc import Iterable, Mapping
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
-from hsgen.algorithms import bitonic, digest, merge_path, radix, scan, segmented
 from hsgen.algorithms.search_space import Box
 from hsgen.core.device import Device
 from hsgen.core.fields import Field
@@ -18,6 +20,14 @@ from hsgen.core.spec import Kernel, Plan, Step
 
 class Algorithm(Protocol):
     """What every algorithm module offers; P below is its own parameter class."""
+
+    @property
+    def NAME(self) -> str:
+        """What targets, command lines and folders of templates call it."""
+
+    @property
+    def OPERATION(self) -> str:
+        """The name of the operation that it carries out (`hsgen.operations`)."""
 
     @property
     def FIELDS(self) -> Mapping[str, Field]:
@@ -67,11 +77,18 @@ class Algorithm(Protocol):
         """Return derived values that a person wants to see: (name, value)."""
 
 
-ALGORITHMS: Mapping[str, Algorithm] = {"merge": bitonic, "radix": radix, "scan": scan}
+def _found() -> dict[str, Algorithm]:
+    modules = (importlib.import_module(f"{__name__}.{info.name}") for info in pkgutil.iter_modules(__path__))
+    found = [cast(Algorithm, module) for module in modules if hasattr(module, "NAME")]
+    return {algorithm.NAME: algorithm for algorithm in sorted(found, key=lambda a: a.NAME)}
+
+
+EVERY: Mapping[str, Algorithm] = _found()
+"""Every algorithm by its name, in alphabetical order."""
+
+ALGORITHMS: Mapping[str, Algorithm] = {name: algorithm for name, algorithm in EVERY.items() if algorithm.FIELDS}
 """Those that a target has tables for."""
 
-DERIVED: Mapping[str, Algorithm] = {"mergepath": merge_path, "check": digest, "segments": segmented}
+DERIVED: Mapping[str, Algorithm] = {name: algorithm for name, algorithm in EVERY.items() if not algorithm.FIELDS}
 """Those without tables: their `formed` gets what a target chose for keys of the width, or of words for narrow ones, by
 label ("radix", "merge"), and makes its own parameters of that and of the device."""
-
-EVERY: Mapping[str, Algorithm] = {**ALGORITHMS, **DERIVED}

@@ -24,8 +24,8 @@ class Choice:
     """What of a target goes into a bundle.
 
     `keys` are types, each sorted by the kernels of its width; `values`, `orders` and `features` are names in
-    `hsgen.core.keys`.  Orders, features and types other than unsigned ones hold for all sorts of the target alike, and so
-    does the text of an `epilogue`.
+    `hsgen.core.keys`.  Orders, features, types other than unsigned ones and the text of an `epilogue` hold for all
+    sorts of the target alike.
     """
 
     keys: tuple[str, ...]

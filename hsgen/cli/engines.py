@@ -20,11 +20,12 @@ from hsgen.cli.device import choose
 from hsgen.core.errors import Unavailable, Usage
 from hsgen.core.spec import APIS, Sort
 from hsgen.emit.kernels import render
-from hsgen.engines import hosts, isolated_build, pyopencl, worker
+from hsgen.engines import hosts, isolated_build, pyopencl
 from hsgen.engines import metal_shim as shim
 from hsgen.engines import native as backend
 from hsgen.system import resources, toolchain
 from hsgen.targets import target as target_files
+from hsgen.tools import worker
 
 target_option = click.option("-t", "--target", "name", help="A target; the one that matches the device if not given.")
 api_option = click.option(

@@ -1,6 +1,6 @@
 """A bundle's own C runtime, driven from Python: built on the spot, loaded with ctypes.
 
-Loading and running it happens in a process of its own (`hsgen.engines.worker`), since drivers crash and hang.  Built
+Loading and running it happens in a process of its own (`hsgen.tools.worker`), since drivers crash and hang.  Built
 libraries are kept in the user's cache folder by the hash of all that went into them.
 """
 

@@ -15,13 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from hsgen.algorithms.digest.kernels import WORDS
 from hsgen.core.errors import Usage
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import ORDERS, TYPES, Form
 from hsgen.opencl.runner import Runner, alone
 from hsgen.opencl.sorter import host_of, key_name, serving, value_name
-from hsgen.operations.digests import Digest, read
+from hsgen.operations.digests import WORDS, Digest, read
 from hsgen.system import toolchain
 
 
@@ -30,7 +29,7 @@ class Checker(Runner):
 
     Args:
         context: a `pyopencl.Context`; its first device decides the target.
-        key, value, order, target: as of `hsgen.opencl.sorter.Sorter`.  A value "index" means the places that keys have: it
+        key, value, order, target: as of `hsgen.opencl.Sorter`.  A value "index" means the places that keys have: it
             digests what an argsort is given.  What the argsort makes of them is digested with a value of 4 bytes, or of
             8 for "index64".
         bit_range: whether calls may choose the bits that keys are in order by.

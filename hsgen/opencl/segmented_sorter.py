@@ -34,7 +34,8 @@ class SegmentedSorter(Runner):
             for the places that keys had in the whole array.
 
     Raises:
-        hsgen.core.errors.Usage: there is no such target, key type, value or order, or no segmented sort that combines them.
+        hsgen.core.errors.Usage: there is no such target, key type, value or order, or no segmented sort that combines
+            them.
         hsgen.core.errors.Unavailable: the device lacks what the target needs.
         hsgen.core.errors.Wrong: the kernels do not build, or the compiler crashes.
     """

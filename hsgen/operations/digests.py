@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hsgen.algorithms.digest.kernels import SEEDS, WORDS
 from hsgen.core.interpreter import Options, bit_range
 from hsgen.core.spec import Sort
 from hsgen.operations.oracle import ordered
@@ -20,6 +19,11 @@ from hsgen.operations.oracle import ordered
 ORDER, KEYS, VALUES, STABLE, BEYOND = "order", "keys", "values", "stable", "beyond"
 """What can be wrong: keys out of order; not the keys that there were; not the values beside their keys; equal keys
 whose values do not ascend; something written at or beyond n.  C has the same as bits, HS_FAULT_ORDER and so on."""
+
+WORDS = 8
+"""The 32-bit words of a digest: six sums, the hash of what lies at or beyond n, and the count."""
+SEEDS = (0x9E3779B9, 0x7F4A7C15)
+"""What the two hashes begin with, so that an element of zeros does not vanish."""
 
 Words = NDArray[np.uint32]
 

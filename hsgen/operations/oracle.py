@@ -17,7 +17,7 @@ Keys = NDArray[np.unsignedinteger]
 
 
 def ordered(keys: Keys, kind: int, *, descending: bool) -> Keys:
-    """Return unsigned keys that are in ascending order where `keys`, of a kind (`hsgen.core.keys.Type`), are in theirs."""
+    """Return unsigned keys that ascend where `keys`, of a kind (`hsgen.core.keys.Type`), are in their order."""
     bits = 8 * keys.dtype.itemsize
     sign, every = keys.dtype.type(1 << (bits - 1)), keys.dtype.type((1 << bits) - 1)
     out = keys ^ sign if kind else keys.copy()

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from hsgen.algorithms.digest.kernels import WORDS
 from hsgen.core.device import Device
 from hsgen.core.keys import Form, KeyType
 from hsgen.core.spec import Kernel, Part, Plan, Sort
+from hsgen.operations.digests import WORDS
 from hsgen.stages import epilogue, run_boundaries
 
 

@@ -10,9 +10,10 @@ from hsgen.core.errors import HsgenError, Unavailable
 from hsgen.core.spec import TITLES
 from hsgen.emit import spirv
 from hsgen.engines import hosts as devices
-from hsgen.engines import metal_shim, native, selection, worker
+from hsgen.engines import metal_shim, native, selection
 from hsgen.system import toolchain
 from hsgen.targets import target as targets
+from hsgen.tools import worker
 from hsgen.tools.compile import nvrtc
 from hsgen.tools.compile.compilers import COMPILERS
 

@@ -24,7 +24,7 @@ SIGNALLED = """
 import os, signal, sys
 from hsgen import cli
 signal.signal(signal.SIGINT, signal.default_int_handler)  # which shells let programs in the background ignore
-from hsgen.tree import Tree
+from hsgen.system.tree import Tree
 call, number, left = sys.argv.pop(1), int(sys.argv.pop(1)), int(sys.argv.pop(1))
 real = getattr(Tree, call)
 def signalled(self, *arguments):

@@ -171,7 +171,7 @@ def test_a_bundle_compiles_without_warnings_and_exports_its_prefix_only(
 
 @pytest.mark.parametrize("key", ["u32", "u64"])
 def test_the_runtime_launches_the_plan_and_refuses_what_is_wrong(bundle: Path, tmp_path: Path, key: str) -> None:
-    """On a fake CUDA that takes notes: launches are those of hsgen.core.interpreter, in a grid of at most 65535 in x."""
+    """On a fake CUDA that takes notes: launches are those of the interpreter, in a grid of at most 65535 in x."""
     sort = target.find("nvidia-sm90").default(key)
     names = ("hs.c", "hs_targets.c", "hs_cuda.cu")
     sources = [Path(__file__).with_name("fake_cuda.cpp"), *(bundle / "src" / s for s in names)]

@@ -19,10 +19,11 @@ from hsgen.bundle.manifest import Compiled, Entry, Manifest, choose
 from hsgen.cli import main
 from hsgen.core.errors import Unavailable, Wrong
 from hsgen.core.keys import PLAIN
-from hsgen.engines import native, pyopencl, worker
+from hsgen.engines import native, pyopencl
 from hsgen.engines.hosts import Host
 from hsgen.system import folders
 from hsgen.targets import target
+from hsgen.tools import worker
 from hsgen.tools.validate import validation
 
 TINY = str(Path(__file__).with_name("lanes") / "forms8.toml")
@@ -183,7 +184,7 @@ def test_without_a_compiler_the_answer_is_3(
 
 def test_the_worker_is_started_by_its_name() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "hsgen.engines.worker"], input="{}", capture_output=True, text=True, check=False
+        [sys.executable, "-m", "hsgen.tools.worker"], input="{}", capture_output=True, text=True, check=False
     )
     assert done.returncode == 1 and "KeyError" in done.stderr and not done.stdout
 

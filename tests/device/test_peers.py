@@ -222,7 +222,8 @@ def test_a_killed_numpy_process_is_one_line(step: str) -> None:
 
 def test_the_numpy_process_ends_with_its_parent() -> None:
     script = (
-        "import os, signal; from hsgen.tools.bench.baselines import apart; child = apart.Child([]); print(child.pid, flush=True);"
+        "import os, signal; from hsgen.tools.bench.baselines import numpy_avx2; child = numpy_avx2.Child([]);"
+        "print(child.pid, flush=True);"
         "os.kill(os.getpid(), signal.SIGKILL)"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)

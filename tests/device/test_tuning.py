@@ -125,7 +125,7 @@ def test_facts_of_a_family_that_do_not_hold_for_this_device(embedded: Host) -> N
 LAUNCH = """\
 import sys
 from hsgen.cli import tuning
-from hsgen.tune import field
+from hsgen.tools.tune import runner as field
 tuning.CONTESTANTS = 2
 field.os.cpu_count = lambda: 1
 field.Field.run.__kwdefaults__["cases"] = 8

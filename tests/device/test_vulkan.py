@@ -19,10 +19,11 @@ from nightly import nightly
 from hsgen.cli import main
 from hsgen.core.errors import Unavailable
 from hsgen.emit import kernels as render
-from hsgen.engines import native, worker
+from hsgen.engines import native
 from hsgen.engines.hosts import Host
 from hsgen.system import resources
 from hsgen.targets import target
+from hsgen.tools import worker
 
 LANES = Path(__file__).with_name("lanes")
 DRIVERS = Path("/usr/share/vulkan/icd.d")

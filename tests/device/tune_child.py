@@ -1,4 +1,4 @@
-"""Runs a race as `python -m hsgen.tools.tune.race` does, but plants a fault into the kernels of some tables, by `groups`.
+"""Runs a race as `hsgen.tools.tune.race` does, but plants a fault into the kernels of some tables, by `groups`.
 
 The kernels that are compiled beforehand, in other processes, are without it.
 """
@@ -10,8 +10,8 @@ from dataclasses import replace
 
 from hsgen.core.spec import Sort
 from hsgen.emit.kernels import Source, render
-from hsgen.engines.worker import serve
 from hsgen.tools.tune import race
+from hsgen.tools.worker import serve
 
 HANG, CRASH, WRONG, LATE, BUILD = 13, 14, 15, 17, 19
 FAULTS = {

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from models.bitonic.memory import Fault, Pairs, Typed
+from models.bitonic.model import run, run_valued
 from nightly import nightly, thinned
 from test_model import RAGGED, boundary, shape
 
 from hsgen.algorithms import bitonic
-from hsgen.algorithms.bitonic.memory import Fault, Pairs, Typed
-from hsgen.algorithms.bitonic.model import run, run_valued
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import KEYS, VALUES, Form
 from hsgen.core.spec import Binding, Part, Sort

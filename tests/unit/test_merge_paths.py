@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from models.bitonic import model
 
 from hsgen.algorithms import bitonic
-from hsgen.algorithms.bitonic import model
 from hsgen.core.errors import Usage
 from hsgen.core.interpreter import launches, options, scratch_bytes
 from hsgen.core.keys import KEYS, PLAIN, Form

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from models import merge_path as model
 
 from hsgen.algorithms import merge_path
-from hsgen.algorithms.merge_path import model
 from hsgen.algorithms.merge_path.kernels import SPLITS
 from hsgen.core.interpreter import Options, launches, options
 from hsgen.core.keys import KEYS, TYPES, Form

@@ -18,15 +18,15 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from models.bitonic.lanes import exchange, row_numbers, tile_pass
+from models.bitonic.memory import Fault, Memory
+from models.bitonic.model import run
 from nightly import NIGHTLY, thinned
 from numpy.typing import NDArray
 from shipped import sampled
 
 from hsgen.algorithms import bitonic
 from hsgen.algorithms.bitonic.kernels import BlockSort, Clean, Stream
-from hsgen.algorithms.bitonic.lanes import exchange, row_numbers, tile_pass
-from hsgen.algorithms.bitonic.memory import Fault, Memory
-from hsgen.algorithms.bitonic.model import run
 from hsgen.algorithms.bitonic.passes import Flip, Half, Pass, Row, Swap
 from hsgen.core.device import Device
 from hsgen.core.keys import KEYS

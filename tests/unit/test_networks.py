@@ -16,11 +16,11 @@ from functools import cache
 
 import numpy as np
 import pytest
+from models.bitonic.lanes import exchange, tile_pass
+from models.bitonic.memory import Memory
 from numpy.typing import NDArray
 
 from hsgen.algorithms.bitonic.kernels import with_lane_halves
-from hsgen.algorithms.bitonic.lanes import exchange, tile_pass
-from hsgen.algorithms.bitonic.memory import Memory
 from hsgen.algorithms.bitonic.passes import Pass, flip_rows, held_rows, merge_lanes, merge_runs, steps, swaps
 from hsgen.core.networks import Network, bitonic_merge, halves, mirrored, odd_part, pow2_ceil, pow2_floor, sorting
 

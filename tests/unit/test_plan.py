@@ -15,12 +15,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from models.bitonic.memory import Fault
+from models.bitonic.model import run
 from shipped import sampled
 
 from hsgen.algorithms import bitonic
 from hsgen.algorithms.bitonic.kernels import BlockSort, Clean, Stream
-from hsgen.algorithms.bitonic.memory import Fault
-from hsgen.algorithms.bitonic.model import run
 from hsgen.core.errors import Usage
 from hsgen.core.interpreter import Launch, launches, offset
 from hsgen.core.interpreter import groups as groups_of

@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from models.radix.model import Fault, run
 from nightly import by_day, nightly, thinned
 from numpy.typing import NDArray
 
 from hsgen.algorithms import radix
 from hsgen.algorithms.radix.kernels import large
-from hsgen.algorithms.radix.model import Fault, run
 from hsgen.algorithms.radix.plan import MAX_N, MAX_WIDE
 from hsgen.algorithms.radix.words import columns, words
 from hsgen.core.device import Device

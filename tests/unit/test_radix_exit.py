@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from models.radix import model
 from nightly import nightly
 from test_radix import ROOMY, shape
 
 from hsgen.algorithms import radix
-from hsgen.algorithms.radix import model
 from hsgen.algorithms.radix.specialize import formed
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import KEYS, Form

@@ -14,12 +14,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from models.radix import model
+from models.radix.memory import Fault
 from nightly import thinned
 from test_radix import ROOMY, shape
 
 from hsgen.algorithms import radix
-from hsgen.algorithms.radix import finish, finish_plan, model
-from hsgen.algorithms.radix.memory import Fault
+from hsgen.algorithms.radix import finish, finish_plan
 from hsgen.algorithms.radix.words import words
 from hsgen.core.interpreter import Options, launches, offset
 from hsgen.core.keys import KEYS, VALUES, Form

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from models.radix import model
+from models.radix.memory import Fault
 from nightly import thinned
 from test_radix import WAYS, boundary, failures, kinds, shape
 
 from hsgen.algorithms import radix
-from hsgen.algorithms.radix import model
-from hsgen.algorithms.radix.memory import Fault
 from hsgen.core.interpreter import Launch, Options, bit_range, launches, passes
 from hsgen.core.keys import PLAIN, VALUES, Form
 from hsgen.core.spec import DIRECT, DISCARD, GRIDS, Part, Sort

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from models.radix.model import Fault, run
 from nightly import thinned
 
 from hsgen.algorithms import radix
-from hsgen.algorithms.radix.model import Fault, run
 from hsgen.core.device import Device
 from hsgen.core.errors import Usage
 from hsgen.core.interpreter import Options, launches, offset

@@ -16,13 +16,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from models.radix import model
+from models.radix.memory import Fault
 from nightly import thinned
 from test_radix import ROOMY, shape
 from test_radix_forms import RICH, drawn
 
 from hsgen.algorithms import radix
-from hsgen.algorithms.radix import model, msd, msd_plan
-from hsgen.algorithms.radix.memory import Fault
+from hsgen.algorithms.radix import msd, msd_plan
 from hsgen.algorithms.radix.specialize import formed
 from hsgen.algorithms.radix.words import words
 from hsgen.core.interpreter import Options, launches, offset

@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from models.radix import model
+from models.radix.memory import Fault
 from test_radix import WAYS, shape
 from test_radix_forms import RICH, SIMPLE, check, params, sort_of
 
 from hsgen.algorithms import radix
-from hsgen.algorithms.radix import model
-from hsgen.algorithms.radix.memory import Fault
 from hsgen.core.interpreter import Options, launches
 from hsgen.core.keys import Form
 from hsgen.core.spec import REDO, Sort

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from models.radix import model
 from nightly import thinned
 from test_radix import kinds
 from test_radix_forms import RICH, drawn
 
 from hsgen.algorithms import radix
-from hsgen.algorithms.radix import model
 from hsgen.core.interpreter import Options, Plan, launches
 from hsgen.core.keys import PLAIN, VALUES
 from hsgen.core.spec import GRIDS, Part, Sort, Step

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from models.scan import Fault, joined, pieces, run
 from nightly import nightly
 from numpy.typing import NDArray
 
 from hsgen.algorithms import scan
-from hsgen.algorithms.scan.model import Fault, joined, pieces, run
 from hsgen.algorithms.scan.words import COUNTED, STATES, SUMMED
 from hsgen.core.device import Device
 from hsgen.core.interpreter import launches

@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from models import segmented as model
+from models.segmented import Fault
 
 from hsgen.algorithms import DERIVED, segmented
-from hsgen.algorithms.segmented import model
-from hsgen.algorithms.segmented.model import Fault
 from hsgen.algorithms.segmented.words import HEAD, layout
 from hsgen.core.errors import Usage
 from hsgen.core.interpreter import Options, launches, settled

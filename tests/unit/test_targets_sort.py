@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import missing
+from models.bitonic import model as merging
+from models.radix import model as sorting
 from numpy.typing import NDArray
 from shipped import sampled
 
 from hsgen.algorithms import bitonic, radix
-from hsgen.algorithms.bitonic import model as merging
-from hsgen.algorithms.radix import model as sorting
 from hsgen.core.spec import Sort
 from hsgen.emit import spirv
 from hsgen.emit.kernels import render

@@ -188,7 +188,7 @@ def test_a_process_that_is_confined_has_no_means(tmp_path: Path) -> None:
         "__import__('antigravity')",
     ]
     code = (
-        "import os, socket, subprocess, ctypes\nfrom hsgen import sandbox\nsandbox.confine()\n"
+        "import os, socket, subprocess, ctypes\nfrom hsgen.stages import sandbox\nsandbox.confine()\n"
         f"for way in {tried!r}:\n    try: eval(way)\n    except Exception as e: print(type(e).__name__, flush=True)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)

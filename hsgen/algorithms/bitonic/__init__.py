@@ -11,8 +11,12 @@ from hsgen.algorithms.bitonic.plan import edges, moved, plan, row_ends
 from hsgen.algorithms.bitonic.search_space import space
 from hsgen.algorithms.bitonic.specialize import formed
 
+NAME, OPERATION = "merge", "sort"
+
 __all__ = [
     "FIELDS",
+    "NAME",
+    "OPERATION",
     "Params",
     "alone",
     "block",

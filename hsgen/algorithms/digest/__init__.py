@@ -10,8 +10,12 @@ from hsgen.algorithms.digest.params import Params, block, formed, notes, params
 from hsgen.algorithms.digest.plan import edges, moved, plan, row_ends
 from hsgen.algorithms.implicit import FIELDS, alone, problems, space
 
+NAME, OPERATION = "check", "check"
+
 __all__ = [
     "FIELDS",
+    "NAME",
+    "OPERATION",
     "Params",
     "alone",
     "block",

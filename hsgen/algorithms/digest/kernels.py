@@ -5,16 +5,15 @@ from __future__ import annotations
 from hsgen.algorithms.buffers import SOURCE
 from hsgen.algorithms.digest.params import Params
 from hsgen.core.spec import Array, Buffer, Kernel
+from hsgen.operations.digests import SEEDS, WORDS
 
 REPORT = Buffer(name="report", type="word")
 VALUES = Buffer(name="values_in", type="word", read_only=True)
 
 SUMS = 6
 """The words of a report that a digest sums up: two hashes of two words, and two counts."""
-BEYOND, COUNT, WORDS = 6, 7, 8
-"""The words of a report that are told besides, and how many there are in all."""
-SEEDS = (0x9E3779B9, 0x7F4A7C15)
-"""What the two hashes begin with, so that an element of zeros does not vanish."""
+BEYOND, COUNT = 6, 7
+"""The words of a report that hold the hash of what lies at or beyond n, and the count."""
 
 
 def _kernel(p: Params, name: str, summary: str, buffers: tuple[Buffer, ...], sums: int = 0) -> Kernel:

@@ -12,8 +12,12 @@ from hsgen.algorithms.merge_path.params import Params, block, notes, params
 from hsgen.algorithms.merge_path.plan import edges, moved, plan, row_ends
 from hsgen.algorithms.merge_path.specialize import formed
 
+NAME, OPERATION = "mergepath", "merge"
+
 __all__ = [
     "FIELDS",
+    "NAME",
+    "OPERATION",
     "Params",
     "alone",
     "block",

@@ -13,8 +13,12 @@ from hsgen.algorithms.radix.plan import edges, moved, plan, row_ends
 from hsgen.algorithms.radix.search_space import space
 from hsgen.algorithms.radix.specialize import formed
 
+NAME, OPERATION = "radix", "sort"
+
 __all__ = [
     "FIELDS",
+    "NAME",
+    "OPERATION",
     "Params",
     "alone",
     "block",

@@ -12,8 +12,12 @@ from hsgen.algorithms.scan.plan import edges, moved, plan, row_ends
 from hsgen.algorithms.scan.search_space import space
 from hsgen.algorithms.scan.specialize import formed
 
+NAME, OPERATION = "scan", "scan"
+
 __all__ = [
     "FIELDS",
+    "NAME",
+    "OPERATION",
     "Params",
     "alone",
     "block",

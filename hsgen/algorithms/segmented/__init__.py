@@ -12,8 +12,12 @@ from hsgen.algorithms.segmented.kernels import context, kernels
 from hsgen.algorithms.segmented.params import Params, block, formed, notes, params
 from hsgen.algorithms.segmented.plan import edges, moved, plan, row_ends
 
+NAME, OPERATION = "segments", "segments"
+
 __all__ = [
     "FIELDS",
+    "NAME",
+    "OPERATION",
     "Params",
     "alone",
     "block",

@@ -105,8 +105,7 @@ def results(sort: Sort, how: Options, keys: Keys, values: NDArray[Any] | None) -
 def segmented(
     sort: Sort, how: Options, keys: Keys, values: NDArray[Any] | None, offsets: NDArray[np.int64]
 ) -> tuple[Keys, NDArray[Any] | None]:
-    """Return what a sort of segments must make of keys and values: `hsgen.tools.validate.layouts.permutation` says it shorter, and
-    takes many times as long."""
+    """Return what a sort of segments must make of keys and values, many times as fast as `layouts.permutation`."""
     by = ordered(keys, how.kind, descending=how.descending)
     slices = [slice(begin, end) for begin, end in pairwise(offsets.tolist())]
     if not sort.form.value_bytes:
@@ -139,7 +138,7 @@ def for_rival(work: Load, own: Sort, theirs: Sort) -> Load:
 
 
 def unordered(by: Keys, kind: int, *, descending: bool) -> Keys:
-    """Return the keys of a kind (`hsgen.core.keys.Type`) that `hsgen.operations.oracle.ordered` turns into these unsigned numbers."""
+    """Return the keys of a kind (`hsgen.core.keys.Type`) that `oracle.ordered` turns into these unsigned numbers."""
     bits = 8 * by.dtype.itemsize
     sign, every = by.dtype.type(1 << (bits - 1)), by.dtype.type((1 << bits) - 1)
     by = by ^ every if descending else by

@@ -47,7 +47,7 @@ class Request:
 
 
 class Compiler(Protocol):
-    """A kind of offline compiler, as the table ``[isa]`` of a target names it; `hsgen.tools.compile.compilers` holds one of each.
+    """A kind of offline compiler, as the table ``[isa]`` of a target names it; `compilers` holds one of each.
 
     The check of SPIR-V, ``spirv``, is one, too, though no target names it; its devices are the versions of Vulkan as
     spirv-val has them: ``vulkan1.1`` and so on.

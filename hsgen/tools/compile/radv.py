@@ -1,7 +1,7 @@
 """RADV, Mesa's Vulkan driver for AMD GPUs, which compiles for GPUs that are not here: its compiler ACO is the driver's
 own, and it tells all that it knows of a kernel.
 
-Each job is a process of its own (`hsgen.tools.compile.radv_child`): the GPU is chosen by a variable of the process, and the
+Each job is a process of its own (`radv_child`): the GPU is chosen by a variable of the process, and the
 driver ends it for what it does not expect.
 """
 

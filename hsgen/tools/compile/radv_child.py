@@ -1,4 +1,4 @@
-"""The process that compiles for one AMD GPU without having it, by Mesa's Vulkan driver RADV; see `hsgen.tools.compile.radv`.
+"""The process that compiles for one AMD GPU without having it, by Mesa's Vulkan driver RADV; see `radv`.
 
 RADV makes a device of the family that a variable names, which compiles and does nothing else.  A list of modules as
 JSON comes on stdin; to stdout goes a line of JSON for the driver, and one for each module with all its statistics.

@@ -28,13 +28,13 @@ from hsgen.emit.kernels import render
 from hsgen.engines import hosts, pyopencl
 from hsgen.engines.engine import KEYS, KEYS_OUT, VALUES, VALUES_OUT, Engine
 from hsgen.engines.harness import Harness, Native
-from hsgen.engines.worker import serve
 from hsgen.targets import target
 from hsgen.targets.choices import algorithm
 from hsgen.targets.target import Target
 from hsgen.tools.tune.search import scores
 from hsgen.tools.validate import validation
 from hsgen.tools.validate.guarded import Call
+from hsgen.tools.worker import serve
 
 CASES = 160  # pairs of count and kind that a shape must sort before it is timed
 SLOW = 4.0  # times the best, beyond which a contestant is timed once and not in turns

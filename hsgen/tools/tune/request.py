@@ -23,7 +23,7 @@ AROUND = 64  # times a crossover, up to which shapes of an algorithm are compare
 
 
 class Runner(Protocol):
-    """What runs races: `hsgen.tools.tune.runner.Field` on this machine, `hsgen.tools.tune.spread.Cluster` on several."""
+    """What runs races: `runner.Field` on this machine, `spread.Cluster` on several."""
 
     @property
     def at_once(self) -> int:

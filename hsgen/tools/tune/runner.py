@@ -14,11 +14,12 @@ from hsgen.core.errors import HsgenError, Unavailable, Wrong
 from hsgen.core.keys import PLAIN, Form
 from hsgen.core.spec import Sort
 from hsgen.emit.kernels import render
-from hsgen.engines import isolated_build, native, worker
+from hsgen.engines import isolated_build, native
 from hsgen.engines.hosts import Host, evidence_level, offers
 from hsgen.system import processes
 from hsgen.targets import target as target_files
 from hsgen.targets.target import Target
+from hsgen.tools import worker
 from hsgen.tools.compile import nvrtc
 from hsgen.tools.tune import race as racing
 from hsgen.tools.tune.search import Finish, Race, Rung

@@ -15,11 +15,11 @@ from hsgen.core.errors import Unavailable, Wrong
 from hsgen.core.keys import PLAIN, Form
 from hsgen.engines import hosts
 from hsgen.engines.native import library
-from hsgen.engines.worker import hosts as devices
 from hsgen.system import toolchain
 from hsgen.targets import target as targets
 from hsgen.tools.tune.runner import Entry, Failed, Field, Tell
 from hsgen.tools.tune.search import Finish, Race, Rung
+from hsgen.tools.worker import hosts as devices
 
 SECONDS = 10  # until nobody is taken to answer
 PATIENCE = 600  # until a worker is taken to be lost, which may first build a C runtime to list its devices

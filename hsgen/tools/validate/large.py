@@ -6,13 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from hsgen.algorithms.digest.kernels import WORDS
 from hsgen.core.errors import Usage
 from hsgen.core.interpreter import PLAIN
 from hsgen.core.keys import Form
 from hsgen.core.spec import Sort
 from hsgen.engines.engine import KEYS, REPORT, VALUES, VALUES_OUT, Engine, Places
-from hsgen.operations.digests import Digest, read
+from hsgen.operations.digests import WORDS, Digest, read
 from hsgen.targets.target import Target
 
 BEHIND = 1024

@@ -1,4 +1,4 @@
-"""The process that sorts with numpy for `hsgen.tools.bench.baselines.numpy_avx2`; it ends with its parent, when stdin does.
+"""The process that sorts with numpy for `numpy_avx2`; it ends with its parent, when stdin does.
 
 It first says, as a line of JSON, which AVX-512 features it still uses.  Then it takes lines: `keys SIZE N`, followed by
 N keys of SIZE bytes; `prepare`, which copies them; `sort`, which sorts the copy and answers with seconds; `result`,

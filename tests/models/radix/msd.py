@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hsgen.algorithms.radix import msd
-from hsgen.algorithms.radix.memory import Fault, Keys, Memory, Pass
 from hsgen.algorithms.radix.params import Params
 from hsgen.operations import oracle
+from models.radix.memory import Fault, Keys, Memory, Pass
 
 _DEALT = 2  # the number of the buffer in scratch
 

@@ -13,13 +13,16 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from hsgen.algorithms.radix import finish, model_finish, model_grid, model_msd
+from hsgen.algorithms.radix import finish
 from hsgen.algorithms.radix.kernels import kernels
-from hsgen.algorithms.radix.memory import Fault, Keys, Memory, Pass, Values, all_digits, digits_of, unpacked
 from hsgen.algorithms.radix.params import Params
 from hsgen.algorithms.radix.words import columns
 from hsgen.core.interpreter import PLAIN, Options, launches
 from hsgen.core.spec import Plan
+from models.radix import finish as model_finish
+from models.radix import grid as model_grid
+from models.radix import msd as model_msd
+from models.radix.memory import Fault, Keys, Memory, Pass, Values, all_digits, digits_of, unpacked
 
 __all__ = ["Fault", "Result", "run"]
 

@@ -1,6 +1,6 @@
 """What lanes of a merge sort do in numpy: exchanges between registers, and passes over the tile of a work-group.
 
-Shapes are those of `hsgen.algorithms.bitonic.model`.
+Shapes are those of `models.bitonic.model`.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hsgen.algorithms.bitonic.memory import Keys, Memory, Numbers, demand
 from hsgen.algorithms.bitonic.passes import Flip, Half, Op, Pass, Row, Swap
+from models.bitonic.memory import Keys, Memory, Numbers, demand
 
 
 def exchange(ops: Sequence[Op], keys: Keys) -> Keys:

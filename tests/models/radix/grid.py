@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from hsgen.algorithms.radix.memory import Fault, Memory, Pass, all_digits, digits_of
 from hsgen.algorithms.radix.params import Params
 from hsgen.operations import oracle
+from models.radix.memory import Fault, Memory, Pass, all_digits, digits_of
 
 
 def shares(p: Params, n: int) -> tuple[int, int]:

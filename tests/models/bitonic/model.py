@@ -6,7 +6,7 @@ slot is touched that does not exist, was never written, or belongs to a lane tha
 
 Keys are arrays of u32 or u64.  Registers have the shape (batch, groups, registers, columns, lanes), slot
 numbers that of the last three axes in a tile, of the last four in memory; a column is dealt to a subgroup.  They hold
-keys in their order, or with values keys and the places that they had; see `hsgen.algorithms.bitonic.memory`.
+keys in their order, or with values keys and the places that they had; see `models.bitonic.memory`.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from __future__ import annotations
 import numpy as np
 
 from hsgen.algorithms.bitonic.kernels import BlockSort, Clean, Stream
-from hsgen.algorithms.bitonic.lanes import exchange, slot_numbers, table, tile_pass
-from hsgen.algorithms.bitonic.memory import Keys, Memory, Numbers, Pairs, Typed, demand
 from hsgen.algorithms.bitonic.params import Params
 from hsgen.algorithms.bitonic.paths import Path
 from hsgen.core.interpreter import PLAIN, Options, launches, offset
 from hsgen.core.networks import pow2_ceil
 from hsgen.core.spec import DISCARD, Binding, Buffer, Kernel, Sort
+from models.bitonic.lanes import exchange, slot_numbers, table, tile_pass
+from models.bitonic.memory import Keys, Memory, Numbers, Pairs, Typed, demand
 
 
 def _moved(memory: Memory, source: Numbers, target: Numbers) -> Memory:
@@ -118,7 +118,7 @@ def _clean(kernel: Kernel, p: Params, memory: list[Memory], n: int, argument: in
 
 
 def _path(kernel: Kernel, p: Params, memory: list[Memory], n: int, argument: int, groups: int) -> None:
-    """Every merge at once; that tiles find their parts is what `hsgen.algorithms.merge_path.model` shows."""
+    """Every merge at once; that tiles find their parts is what `models.merge_path` shows."""
     data, run = kernel.data, p.block << (argument & 255)
     assert isinstance(data, Path)
     demand(-(-n // (2 * run)) * -(-2 * run // data.tile) <= groups, "too few groups merge")

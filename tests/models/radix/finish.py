@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hsgen.algorithms.radix import finish, msd
-from hsgen.algorithms.radix.memory import Fault, Memory, Pass
 from hsgen.algorithms.radix.params import Params
 from hsgen.operations import oracle
+from models.radix.memory import Fault, Memory, Pass
 
 
 def ordered(p: Params, m: Memory, at: Pass, live: list[bool], place: int = 0, number: int = 0) -> None:

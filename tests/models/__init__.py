@@ -1,0 +1,1 @@
+"""Numpy simulators of the algorithms: what kernels do, access by access, without a device."""

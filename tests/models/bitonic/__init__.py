@@ -1,0 +1,1 @@
+"""The bitonic merge sort in numpy."""
