@@ -1,6 +1,6 @@
 """An update of a bundle on disk: write what is new, remove what no manifest lists any more.
 
-It takes the lock of a folder for itself; see `hsgen.bundle.transaction` for what a write consists of.  Files that did not
+It holds the lock of a folder exclusively; `hsgen.bundle.transaction` says what a write consists of.  Files that did not
 change are not touched, and files that no manifest lists are neither overwritten nor removed.
 """
 

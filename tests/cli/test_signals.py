@@ -24,7 +24,8 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)  # which nohup makes them ignore
 number = int(sys.argv.pop(1))
 def come():
     os.kill(os.getpid(), number)
-from hsgen import cli, folders, processes
+from hsgen import cli
+from hsgen.system import folders, processes
 from hsgen.interrupts import held
 print(folders.temporary(), flush=True)
 """
