@@ -26,7 +26,7 @@ def come():
     os.kill(os.getpid(), number)
 from hsgen import cli
 from hsgen.system import folders, processes
-from hsgen.interrupts import held
+from hsgen.system.interrupts import held
 print(folders.temporary(), flush=True)
 """
 OUTSIDE = {
