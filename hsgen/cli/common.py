@@ -110,7 +110,7 @@ _OPTIONS = (
         "--epilogue",
         type=click.Path(path_type=Path),
         metavar="FILE",
-        help="What is done with every sorted key: a template with a macro named epilogue (docs/epilogue.md).",
+        help="What is done with every sorted key: a template with a macro named epilogue (docs/guides/epilogue.md).",
     ),
 )
 

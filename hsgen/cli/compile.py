@@ -55,7 +55,7 @@ class Chosen:
         for device in self.devices:
             if device not in known:
                 close = difflib.get_close_matches(device, sorted(known), 1)
-                hint = f"did you mean {close[0]}?" if close else "docs/compile.md lists those that [isa] can name"
+                hint = f"did you mean {close[0]}?" if close else "docs/guides/compile.md lists those that [isa] can name"
                 raise Usage(f"--device {device}: no compiler knows it; {hint}")
 
     def of(self, found: Target) -> list[tuple[str, str]]:
@@ -70,7 +70,7 @@ class Chosen:
             listed = ", ".join(
                 f"{c} {' '.join(d for x, d in have if x == c)}" for c in dict.fromkeys(c for c, _ in have)
             )
-            hint = f"it has {listed}" if have else "give it a table [isa] (docs/compile.md)"
+            hint = f"it has {listed}" if have else "give it a table [isa] (docs/guides/compile.md)"
             raise Usage(f"target {found.name}: names no such compiler and device to compile for; {hint}")
         return some
 

@@ -148,7 +148,7 @@ class Target:
         parts, low = [], 0
         for name, top in upto:
             if label == AUTO and packed and algorithm(name) == "merge":
-                continue  # which would compare whole words; see docs/semantics.md
+                continue  # which would compare whole words; see docs/reference/semantics.md
             params = self._formed(name, width, form)
             if params is not None:
                 parts.append(Part(algorithm=algorithm(name), label=name, params=params, min_n=low, max_n=top))
