@@ -68,7 +68,7 @@ docs/decisions: 0004-signed-indices-and-uniform-subgroup-numbers.md 0005-licence
 docs/decisions: 0007-c-runtimes.md 0009-radix.md 0010-auto-and-variants.md 0013-tuning.md 0014-metal.md
 docs/guides: add-a-target.md merge.md python.md
 docs/internals: add-an-algorithm.md architecture.md
-docs/reference: c-api.md json.md targets.md
+docs/reference: c-api.md json.md
 hsgen/algorithms: __init__.py device_constraints.py implicit.py
 hsgen/algorithms/bitonic: constraints.py kernels.py params.py passes.py paths.py specialize.py
 hsgen/algorithms/digest: __init__.py kernels.py params.py plan.py
