@@ -219,7 +219,7 @@ def test_a_bundle_of_another_text_is_no_substitute_for_a_compiler(
         choice=choose(found, [], ["vulkan"], []), sorts=(), spirv={"merge_u32": Compiled("0" * 64, "x")}, files={}
     )
     old = Manifest(version="0", prefix="hs", common={}, targets={"generic": entry})
-    monkeypatch.setattr(native.bundle.spirv, "compiler", lambda: None)
+    monkeypatch.setattr(native.build.spirv, "compiler", lambda: None)
     with pytest.raises(Unavailable, match=r"no GLSL compiler for targets/generic/spirv/merge_u32\.c"):
         native.library("vulkan", [found], "u32", (), (tmp_path, old), algorithms=["merge"])
 
