@@ -9,14 +9,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from hsgen.algorithms import DERIVED
+from hsgen.algorithms import DERIVED, EVERY, operation
 from hsgen.core.errors import Usage
 from hsgen.core.keys import FEATURES, KEYS, ORDERS, TYPES, VALUES, Form
 from hsgen.targets.target import AUTO, Target
 
 MANIFEST = "manifest.json"
-CHECK = "check"  # the algorithm of digests, which a bundle gets along with the sort for any count
 SCHEMA = 3
+COMPANIONS = tuple(name for name in EVERY if operation(name).accompanies)
+"""The algorithms that a bundle gets along with the sort for any count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ import click
 
 from hsgen.bundle import store
 from hsgen.bundle.build import Files, Modules, build, sorts
-from hsgen.bundle.manifest import CHECK, MANIFEST, Choice, Manifest, again, digest, widened
+from hsgen.bundle.manifest import COMPANIONS, MANIFEST, Choice, Manifest, again, digest, widened
 from hsgen.bundle.store import compare, read_manifest, unified
 from hsgen.bundle.update import Change, update
 from hsgen.cli.common import Folder, Wanted, emit_json, json_option, require_option, required, wanted_options
@@ -145,7 +145,7 @@ def _named(
         if found.name in parts:
             raise Usage(f"target {found.name}: named twice; name it once")
         have = kept.targets.get(found.name) if kept else None
-        chosen = wanted.choice(found, apis, algorithms or (AUTO, CHECK))
+        chosen = wanted.choice(found, apis, algorithms or (AUTO, *COMPANIONS))
         sorts(found, chosen, wanted.keys)  # what is asked for goes together, whatever the bundle has besides
         parts[found.name] = (found, widened(chosen, have.choice if have else None, found))
     return parts

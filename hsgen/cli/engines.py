@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from hsgen.bundle import build
-from hsgen.bundle.manifest import CHECK
+from hsgen.bundle.manifest import COMPANIONS
 from hsgen.bundle.store import read_manifest
 from hsgen.cli.common import Folder, Wanted
 from hsgen.cli.device import choose
@@ -136,7 +136,7 @@ class Drive:
     def library(self, found: target_files.Target, sort: Sort, peers: Sequence[str] = ()) -> Path:
         """Build the C runtime with one sort of a target."""
         made = (self.folder, read_manifest(self.folder)) if self.folder is not None else None
-        names, form = [sort.algorithm, *([CHECK] if self.large else [])], sort.form
+        names, form = [sort.algorithm, *(COMPANIONS if self.large else [])], sort.form
         return backend.library(self.api, [found], sort.label, peers, made, algorithms=names, form=form)
 
 

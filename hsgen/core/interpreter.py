@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from hsgen.core.errors import Usage
 from hsgen.core.keys import TYPES
@@ -119,27 +119,6 @@ def argument(plan: Plan, step: Step, how: Options, *, in_place: bool) -> int | N
     elif step.number == LAST:
         flags |= passes(begin, end, step.bits)
     return flags if direct else flags & ~DIRECT
-
-
-def settled(sort: Sort, n: int, how: Options, given: Container[str]) -> Options:
-    """Return the options with what follows from a call that has the roles `given`: a check looks at n keys at least,
-    and segments without offsets are rows.
-
-    Raises:
-        Usage: the parts do not fit the count.
-    """
-    if not 0 <= how.parts < 2**31:
-        raise Usage(f"parts {how.parts}: give 0 to {2**31 - 1}")
-    if sort.kind == "check":
-        return replace(how, parts=max(how.parts, n))
-    if sort.kind == "merge" and how.parts > n:
-        raise Usage(f"parts {how.parts}: the first of two arrays of {n} keys has at most so many")
-    if sort.kind != "segments":
-        return how
-    rows = "other" not in given
-    if rows and n and (how.parts == 0 or n % how.parts):
-        raise Usage(f"parts {how.parts}: {n} keys do not make so many rows of equal length; give offsets")
-    return replace(how, rows=rows)
 
 
 def groups(step: Step, n: int, *, in_place: bool, counted: bool = False, parts: int = 0) -> int:

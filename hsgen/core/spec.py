@@ -19,9 +19,6 @@ BYTES = {"word": 4, "wide": 8}
 
 UNCAPPED = 2**32 - 1  # the cap of steps whose work-groups only the count limits
 
-OTHERS = {"scan": "scan", "segments": "segments", "mergepath": "merge", "check": "check"}
-"""The algorithms that are no sorts of a whole array, with what they do."""
-
 PLACES, RANGES = ("any", "in", "out"), ("any", "whole", "part")
 """When a step runs: always, only in place, only from one buffer to another; always, only where all bits of the keys are
 sorted, only where a part of them is."""
@@ -119,13 +116,15 @@ class Outcome:
 class Plan:
     """A whole sort as an ordered table of steps, for counts up to `max_n`.
 
-    Keys are sorted by `bits` bits from `first_bit` on, or by a part of these.
+    Keys are sorted by `bits` bits from `first_bit` on, or by a part of these; with `whole_words`, packed words are
+    compared whole all the same.
     """
 
     steps: tuple[Step, ...]
     max_n: int
     first_bit: int = 0
     bits: int = 0
+    whole_words: bool = False
     scratch: Scratch = Scratch()
     outcome: Outcome | None = None
 
@@ -217,7 +216,8 @@ class Part:
 class Sort:
     """Everything that one sort, or scan, consists of.
 
-    `algorithm` is what users call it; `parts` are the algorithms by count.  `columns` is the elements of one of the n
+    `algorithm` is what users call it; `parts` are the algorithms by count, which carry out `operation`, a name in
+    `hsgen.operations`.  `columns` is the elements of one of the n
     items, 1 for keys.  `groups` is the greatest grid of the target in one dimension.  `pair`: the device lacks 64-bit
     integers, 64-bit keys are two 32-bit words.  `vulkan`: the least version of that API, which decides that of SPIR-V.
     """
@@ -228,6 +228,7 @@ class Sort:
     kernels: tuple[Kernel, ...]
     plan: Plan
     parts: tuple[Part, ...]
+    operation: str = "sort"
     columns: int = 1
     groups: int = 2**31 - 1
     pair: bool = False
@@ -249,11 +250,6 @@ class Sort:
     def name(self) -> str:
         """A label, unique within a bundle; never parsed."""
         return f"{self.target}/{self.file}"
-
-    @property
-    def kind(self) -> str:
-        """What a call of it does: "sort", "scan", "segments", "merge" or "check"."""
-        return OTHERS.get(self.parts[0].algorithm, "sort")
 
     @property
     def item_bytes(self) -> int:

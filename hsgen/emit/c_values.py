@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from hsgen import operations
 from hsgen.core.spec import PLACES, RANGES, ROLES, Binding, Sort
 from hsgen.emit.kernels import Source
 from hsgen.stages.attach import report_words
@@ -15,7 +16,6 @@ from hsgen.targets.target import Target
 
 _TYPES = {"cpu": 1, "gpu": 2, "other": 4}
 _ROLES = {role: f"HS_{role.upper()}" for role in ROLES} | {"other": "HS_OTHER_INPUT"}
-_KINDS = {"sort": "sort", "segments": "segmented sort", "merge": "merge", "check": "check"}
 
 
 def symbol(target: str, file: str = "") -> str:
@@ -59,11 +59,8 @@ def _binding(b: Binding) -> dict[str, Any]:
 
 
 def _label(sort: Sort) -> str:
-    if sort.kind == "scan":
-        return f"{sort.algorithm} of {sort.columns} {sort.key.name} in a row"
     values = "" if sort.form.value == "none" else f", {sort.form.value}"
-    name = "" if sort.kind == sort.algorithm else f"{sort.algorithm} "
-    return f"{name}{_KINDS[sort.kind]} of {sort.label} keys{values}"
+    return operations.of(sort).c_label(sort) + values
 
 
 def sort_values(sort: Sort, opencl: Source | None = None, *, spirv: bool = False) -> dict[str, Any]:
@@ -74,7 +71,7 @@ def sort_values(sort: Sort, opencl: Source | None = None, *, spirv: bool = False
         "file": sort.file,
         "symbol": symbol(sort.target, sort.file),
         "algorithm": sort.algorithm,
-        "kind": f"HS_{sort.kind.upper()}",
+        "kind": operations.of(sort).c_kind,
         "columns": sort.columns,
         "key": sort.label,
         "value": sort.form.value,

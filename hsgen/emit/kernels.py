@@ -13,7 +13,7 @@ from typing import Any
 import jinja2
 from jinja2 import meta
 
-from hsgen import __version__
+from hsgen import __version__, operations
 from hsgen.algorithms import EVERY
 from hsgen.core.errors import Wrong
 from hsgen.core.keys import Form, described
@@ -24,8 +24,6 @@ from hsgen.system import resources
 from hsgen.targets import assembly
 
 WORDS = "{}/words.j2"
-NOUNS = {"sort": "sort", "segments": "segmented sort", "merge": "merge", "check": "check"}
-"""What people call the kinds of sorts but prefix sums."""
 LANE_ALONE = "hs_subgroup()", "hs_item()"
 """The number of a subgroup where a kernel has none, a lane's: a prelude, which all kernels of a sort share, defines the
 first word as that only if none of them has any."""
@@ -112,10 +110,8 @@ def header(sort: Sort, dialect: Dialect, env: jinja2.Environment, api: str) -> s
     exits = ["radix/exit.j2"] if any(getattr(k.params, "sorted_exit", False) for k in sort.kernels) else []
     rows = [f"dialects/{dialect.name}_rows.j2"] if dialect.rowed and any(_rows(k) for k in sort.kernels) else []
     used = sources_of(env, [f"dialects/{dialect.name}.j2", *grids, *rows, *exits, *words, *bodies])
-    what = f"{sort.algorithm} of {sort.label} elements"
-    if sort.kind != "scan":
-        name = "" if sort.kind == sort.algorithm else f"{sort.algorithm} "
-        what = f"{name}{NOUNS[sort.kind]} of {sort.label} keys {described(sort.form)}".rstrip()
+    does = operations.of(sort)
+    what = f"{does.subject(sort)} {described(sort.form)}".rstrip()
     more = "".join(f" --{word} {name}" for word, name in options(sort.form))
     lines = [
         "SPDX-License-Identifier: MIT-0",
@@ -123,7 +119,7 @@ def header(sort: Sort, dialect: Dialect, env: jinja2.Environment, api: str) -> s
         f"hsgen generate --target {sort.target} --key {sort.label} --api {api} --algorithm {sort.algorithm}{more}",
         "templates: " + " ".join(used),
         *(f"{name}: {value}" for name, value in assembly.notes(sort)),
-        f"greatest count: {sort.plan.max_n}" + ("" if sort.kind == "scan" else " keys"),
+        f"greatest count: {sort.plan.max_n} {does.unit}".rstrip(),
     ]
     return "".join(f"{dialect.comment} {line}\n" for line in lines) + "\n"
 

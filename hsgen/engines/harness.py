@@ -162,7 +162,7 @@ class Native:
 
     def peer(self, name: str, size: int, n: int, value_size: int = 0, parts: int = 0) -> float | None:
         """See `Engine`."""
-        function = f"hn_peer_{self.sort.kind}"
+        function = f"hn_peer_{self.sort.operation}"
         if not self._harness.has(function):
             raise Unavailable(f"peer {name}: runs beside CUDA only; add --api cuda")
         sizes = (ctypes.c_int(size), ctypes.c_int(value_size))

@@ -14,25 +14,19 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from hsgen import operations
+from hsgen.algorithms import operation
 from hsgen.bundle import build
-from hsgen.bundle.manifest import CHECK, Manifest, choose
+from hsgen.bundle.manifest import COMPANIONS, Manifest, choose
 from hsgen.core.errors import Unavailable, Wrong
 from hsgen.core.keys import KEYS, ORDERS, PLAIN, Form
-from hsgen.core.spec import OTHERS
 from hsgen.system import folders, processes, toolchain
-from hsgen.targets import choices
-from hsgen.targets.target import Target
+from hsgen.targets.target import AUTO, Target
 
 PATIENCE = 60.0  # seconds for what answers at once
 HARNESS = Path(__file__).resolve().parent / "native"
 _HEADERS = {"opencl": "CL/cl.h", "vulkan": "vulkan/vulkan_core.h"}
 _INSTALL = {"opencl": "ocl-icd-opencl-dev", "vulkan": "libvulkan-dev"}
-PEERS = {
-    "sort": ("cub.cu", ("cub",)),
-    "segments": ("cub_segments.cu", ("cub", "cub-radix")),
-    "merge": ("cub_merge.cu", ("cub",)),
-}
-"""Peers of the CUDA harness by the kind of what they are compared with: their file, and their names."""
 _LINK = {"opencl": ["-lOpenCL"], "vulkan": ["-ldl"]}
 
 
@@ -138,13 +132,14 @@ def library(
 
 def peer_units(peers: Sequence[str], algorithms: Sequence[str]) -> list[str]:
     """Return the files of the harness with these peers for what algorithms do, sorts if none is named."""
-    kinds = {OTHERS.get(choices.algorithm(a), "sort") for a in algorithms if a != CHECK} or {"sort"}
-    return [PEERS[kind][0] for kind in sorted(kinds & set(PEERS)) if set(peers) & set(PEERS[kind][1])]
+    does = {operation(a) for a in algorithms if a not in COMPANIONS} or {operation(AUTO)}
+    units = [o.cuda_peers for o in sorted(does, key=lambda o: o.name)]
+    return [file for file, names in units if set(peers) & set(names)]
 
 
 def peer_options(peers: Sequence[str], key: str, form: Form) -> list[str]:
     """Return what tells the compiler which peers are wanted, and for which keys and values: they take long."""
-    known = sorted({p for _, names in PEERS.values() for p in names} & set(peers))
+    known = sorted({p for o in operations.EVERY.values() for p in o.cuda_peers[1]} & set(peers))
     names = [f"-DHN_PEER_{p.upper().replace('-', '_')}" for p in known]
     return [*names, f"-DHN_KEY_BYTES={KEYS[key].bytes}", f"-DHN_VALUE_BYTES={form.value_bytes}"]
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hsgen.core.errors import Unavailable, Wrong
-from hsgen.core.interpreter import PLAIN, Options, launches, offset, scratch_bytes, settled, spare_at
+from hsgen.core.interpreter import PLAIN, Options, launches, offset, scratch_bytes, spare_at
 from hsgen.core.spec import ROLES, Sort
 from hsgen.emit.kernels import Source, render
 from hsgen.engines.builds import build as build
@@ -18,6 +18,7 @@ from hsgen.engines.builds import standard as standard
 from hsgen.engines.engine import Places
 from hsgen.engines.hosts import Host
 from hsgen.engines.scratch import Scratch, cut
+from hsgen.operations import settled
 from hsgen.system import toolchain
 
 _Launch = tuple[Any, tuple[tuple[str, int], ...], tuple[int, ...], tuple[int, int], tuple[int, int]]
@@ -26,8 +27,7 @@ _Launch = tuple[Any, tuple[tuple[str, int], ...], tuple[int, ...], tuple[int, in
 class Compiled:
     """A sort compiled for one context, with the scratch memory that its sorts share.
 
-    Not thread-safe: OpenCL kernels keep their arguments.  Sorts that need scratch run one after the other, on
-    whatever queues they are enqueued.
+    Not thread-safe: OpenCL kernels keep their arguments.  Sorts that need scratch run one by one, on any queues.
     """
 
     def __init__(

@@ -15,12 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from hsgen.algorithms import derived_for
 from hsgen.core.errors import Usage
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import ORDERS, TYPES, Form
 from hsgen.opencl.runner import Runner, alone
 from hsgen.opencl.sorter import host_of, key_name, serving, value_name
-from hsgen.operations.digests import WORDS, Digest, read
+from hsgen.operations.digest import OPERATION, WORDS, Digest, read
 from hsgen.system import toolchain
 
 
@@ -58,7 +59,7 @@ class Checker(Runner):
         kind = TYPES[self.key].kind
         form = Form(value=self.value, typed=kind > 0 or order == "descending", ranged=bool(bit_range))
         host = host_of(context)
-        found, sort = serving(host, target, self.key, form, "check")
+        found, sort = serving(host, target, self.key, form, derived_for(OPERATION))
         super().__init__(context, host, found, sort, None if self.value == "packed" else TYPES[self.key].numpy)
         self._how = Options(kind=kind, descending=order == "descending")
         self._report: Any = None

@@ -12,11 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from hsgen.algorithms import derived_for
 from hsgen.core.errors import Usage
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import ORDERS, TYPES, Form
 from hsgen.opencl.runner import Given, Runner, alone
 from hsgen.opencl.sorter import host_of, key_name, serving, value_name
+from hsgen.operations.merge import OPERATION
 
 _NAMES = {"source": "a", "other": "b", "destination": "out", "values": "a_values", "other_values": "b_values"}
 
@@ -51,7 +53,7 @@ class Merger(Runner):
         kind = TYPES[self.key].kind
         form = Form(value=self.value, typed=kind > 0 or order == "descending")
         host = host_of(context)
-        found, sort = serving(host, target, self.key, form, "mergepath")
+        found, sort = serving(host, target, self.key, form, derived_for(OPERATION))
         super().__init__(context, host, found, sort, TYPES[self.key].numpy)
         self._how = Options(kind=kind, descending=order == "descending")
         self._parts = 0  # keys of the first array of the call at hand

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from hsgen.algorithms import operation
 from hsgen.core.errors import Usage
 from hsgen.core.interpreter import PLAIN
 from hsgen.core.keys import KEYS
@@ -17,8 +18,8 @@ from hsgen.core.spec import Sort
 from hsgen.opencl.arrays import Memory
 from hsgen.opencl.runner import Runner, alone
 from hsgen.opencl.sorter import host_of, key_name, target_of
+from hsgen.operations.scan import OPERATION
 from hsgen.targets import target as targets
-from hsgen.targets.choices import algorithm
 from hsgen.targets.target import Target
 
 
@@ -90,7 +91,7 @@ class Scanner(Runner):
 
 def _labels(found: Target, key: str, columns: int, exclusive: bool) -> list[str]:
     """The prefix sums of a target that do this."""
-    made = {a: found.choices[a, key] for a in found.labels(key) if algorithm(a) == "scan"}
+    made = {a: found.choices[a, key] for a in found.labels(key) if operation(a) is OPERATION}
     return [a for a, p in made.items() if (p.columns, p.exclusive) == (columns, exclusive)]
 
 
@@ -102,6 +103,6 @@ def _pick(found: Target, key: str, columns: int, exclusive: bool) -> Sort:
     """
     if labels := _labels(found, key, columns, exclusive):
         return found.sort(labels[0], key)
-    have = ", ".join(a for a in found.labels(key) if algorithm(a) == "scan") or "none"
+    have = ", ".join(a for a in found.labels(key) if operation(a) is OPERATION) or "none"
     what = f"{'exclusive' if exclusive else 'inclusive'} sum of {columns} columns of {key}"
     raise Usage(f"target {found.name}: no {what}; it has {have}: add a table [scan.{key}.NAME] to a target file")

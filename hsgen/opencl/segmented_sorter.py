@@ -14,11 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from hsgen.algorithms import derived_for
 from hsgen.core.errors import Usage
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import ORDERS, TYPES, Form
 from hsgen.opencl.runner import Given, Runner, alone
 from hsgen.opencl.sorter import host_of, key_name, serving, value_name
+from hsgen.operations.segmented_sort import OPERATION
 
 _NAMES = {"source": "keys", "destination": "out", "other": "offsets"}
 
@@ -51,7 +53,7 @@ class SegmentedSorter(Runner):
         kind = TYPES[self.key].kind
         host = host_of(context)
         form = Form(value=self.value, typed=kind > 0 or order == "descending")
-        found, sort = serving(host, target, self.key, form, "segments")
+        found, sort = serving(host, target, self.key, form, derived_for(OPERATION))
         super().__init__(context, host, found, sort, TYPES[self.key].numpy)
         self._how = Options(kind=kind, descending=order == "descending")
         self._last: Any = None  # the queue of the last call

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import dropwhile
 from typing import Any
 
-from hsgen.algorithms import DERIVED, EVERY, Algorithm
+from hsgen.algorithms import EVERY, Algorithm
 from hsgen.algorithms.buffers import DEVICE_N
 from hsgen.core.errors import Usage
 from hsgen.core.interpreter import launched_up_to, launches
@@ -22,7 +22,7 @@ def assemble(
     """Return kernels, plan and parts of a sort in which each part serves its counts, in ascending order.
 
     The last part reaches as far as its own plan does, and no part further than grids of `groups` work-groups in each
-    dimension.  A part of the bits is sorted by the parts that can, radix sorts, whatever the count.
+    dimension.  A part of the bits is sorted by the parts that can, whatever the count.
 
     Raises:
         Usage: a part but the last cannot sort as many keys as it shall, or the last one none of its counts; two parts
@@ -33,15 +33,16 @@ def assemble(
     scratches: list[Scratch] = []
     outcomes: list[Outcome | None] = []
     placed: list[Part] = []
-    plan = Plan(steps=(), max_n=0)
+    plan, whole_words = Plan(steps=(), max_n=0), True
     for part in parts:
         made = EVERY[part.algorithm]
         plan = within(made.plan(part.params), groups)
+        whole_words = whole_words and plan.whole_words
         top = min(part.max_n, plan.max_n)
         if top < part.max_n and (part is not parts[-1] or top <= part.min_n):
             raise Usage(f"{where}: {part.algorithm} sorts up to {plan.max_n} keys; give no crossover beyond it")
         lent = _lent(parts, part) if form.ranged else []
-        whole_only = form.ranged and part.algorithm not in ("radix", *DERIVED)
+        whole_only = form.ranged and not made.TRAITS.bit_ranges
         mine = _narrowed(plan.steps, part.min_n, top, "whole" if whole_only else "any")
         mine += [s for low, high in lent for s in _narrowed(plan.steps, low, high, "part")]
         tail = suffix(parts, part)
@@ -59,6 +60,7 @@ def assemble(
         plan,
         steps=tuple(steps),
         max_n=placed[-1].max_n,
+        whole_words=whole_words,
         scratch=_largest(scratches),
         outcome=_told(outcomes),
     )
@@ -72,8 +74,10 @@ def within(plan: Plan, groups: int) -> Plan:
 
 
 def suffix(parts: Sequence[Part], part: Part) -> str:
-    """Return what follows the names of a part's kernels: of radix sorts of other shapes than the first, the label."""
-    first = next((x for x in parts if x.algorithm == part.algorithm == "radix"), part)
+    """Return what follows the names of a part's kernels: the label, where the algorithm has several shapes in the sort
+    and this is not the first."""
+    several = EVERY[part.algorithm].TRAITS.several
+    first = next((x for x in parts if several and x.algorithm == part.algorithm), part)
     return "" if first.params == part.params else "_" + (part.label or part.algorithm).replace("-", "_")
 
 
@@ -105,13 +109,13 @@ def _one_width(kernels: Iterable[Kernel], where: str) -> None:
 
 
 def _lent(parts: Sequence[Part], part: Part) -> list[tuple[int, int]]:
-    """The counts of other parts for which a radix part sorts by a part of the bits: those of the parts that cannot,
-    each lent to the next radix part, or else to the last one."""
-    radix = [x for x in parts if x.algorithm == "radix"]
-    others = [x for x in parts if x.algorithm != "radix"] if radix else []
+    """The counts of other parts for which a part sorts by a part of the bits: those of the parts that cannot, each lent
+    to the next part that can, or else to the last one."""
+    able = [x for x in parts if EVERY[x.algorithm].TRAITS.bit_ranges]
+    others = [x for x in parts if x not in able] if able else []
     found = []
     for other in others:
-        if next((x for x in radix if x.min_n >= other.max_n), radix[-1]) is part:
+        if next((x for x in able if x.min_n >= other.max_n), able[-1]) is part:
             found.append((other.min_n, other.max_n))
     return found
 

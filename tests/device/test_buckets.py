@@ -22,8 +22,9 @@ from hsgen.core.keys import PLAIN, Form
 from hsgen.core.spec import Sort
 from hsgen.engines.hosts import Host
 from hsgen.engines.pyopencl import Compiled, Direct, context_for
+from hsgen.operations.inputs import KINDS
 from hsgen.tools.validate import validation
-from hsgen.tools.validate.cases import KINDS, around
+from hsgen.tools.validate.cases import around
 from hsgen.tools.validate.guarded import Frame
 
 MOST = 60_000

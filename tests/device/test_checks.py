@@ -23,8 +23,9 @@ from hsgen.engines import isolated_build
 from hsgen.engines.hosts import Host
 from hsgen.engines.pyopencl import Compiled, Direct, context_for
 from hsgen.opencl import Checker
-from hsgen.operations import digests, oracle
-from hsgen.operations.digests import Digest
+from hsgen.operations import digest as digests
+from hsgen.operations import oracle
+from hsgen.operations.digest import Digest
 from hsgen.system import resources, toolchain
 from hsgen.targets import target
 from hsgen.tools.validate import large

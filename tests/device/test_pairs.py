@@ -20,9 +20,9 @@ from hsgen.core.spec import Part, Sort
 from hsgen.emit.kernels import render
 from hsgen.engines.hosts import Host
 from hsgen.engines.pyopencl import Compiled, Direct, context_for
+from hsgen.operations.inputs import KINDS
 from hsgen.targets import assembly
 from hsgen.tools.validate import validation
-from hsgen.tools.validate.cases import KINDS
 from hsgen.tools.validate.guarded import Frame
 
 SHAPES: dict[str, tuple[str, dict[str, Any]]] = {

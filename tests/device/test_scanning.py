@@ -31,10 +31,11 @@ from hsgen.core.spec import Part, Sort
 from hsgen.engines.hosts import Host
 from hsgen.engines.pyopencl import Compiled, Direct, context_for
 from hsgen.opencl import Scanner
+from hsgen.operations.scan import SUMMANDS
 from hsgen.system import toolchain
 from hsgen.targets import assembly, target
 from hsgen.tools.validate import validation
-from hsgen.tools.validate.cases import SUMMANDS, around
+from hsgen.tools.validate.cases import around
 
 pytestmark = pytest.mark.device
 cl = toolchain.pyopencl()

@@ -28,10 +28,11 @@ from hsgen.emit.kernels import render
 from hsgen.engines.hosts import Host
 from hsgen.engines.pyopencl import Compiled, Direct, context_for
 from hsgen.opencl import SegmentedSorter
+from hsgen.operations import layouts
+from hsgen.operations.inputs import KINDS
 from hsgen.system import toolchain
 from hsgen.targets import target
-from hsgen.tools.validate import layouts, validation
-from hsgen.tools.validate.cases import KINDS
+from hsgen.tools.validate import validation
 
 pytestmark = pytest.mark.device
 cl = toolchain.pyopencl()

@@ -86,7 +86,7 @@ def hows(sort: Sort, n: int, rng: np.random.Generator) -> tuple[Options, int | N
     if form.ranged and rng.random() < 0.7:
         begin, end = sorted(int(x) for x in rng.integers(0, bits + 1, 2))
         how = replace(how, begin=begin, end=end)
-    if sort.kind == "merge":
+    if sort.operation == "merge":
         how = replace(how, parts=int(rng.choice([0, n, n // 2, int(rng.integers(0, n + 1))])))
     if form.index:
         how = replace(how, discard=bool(rng.random() < 0.3))
@@ -103,7 +103,7 @@ def try_sort(memory: Memory, sort: Sort, size: Size, rng: np.random.Generator) -
         n, kind = int(rng.choice(ns)), str(rng.choice(list(PATTERNS)))
         keys = PATTERNS[kind](rng, n * sort.columns, dtype)
         how, count = hows(sort, n, rng)
-        in_place = bool(rng.integers(2)) and sort.kind not in ("merge", "check")
+        in_place = bool(rng.integers(2)) and sort.operation not in ("merge", "check")
         made = validation.call(sort, keys, how, in_place=in_place, count=count, rng=rng)
         made = replace(made, in_place=in_place and made.expected is not None)
         sides = [bool(x) for x in rng.integers(0, 2, 12)]

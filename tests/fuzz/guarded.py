@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hsgen.engines.pyopencl import Compiled
+from hsgen.operations.calls import Call
 from hsgen.system import toolchain
-from hsgen.tools.validate.guarded import Call
 
 PAGE = mmap.PAGESIZE
 MARGIN = 4096
@@ -193,7 +193,7 @@ class Guarded:
             if not np.array_equal(now, expected):
                 at = int(np.flatnonzero(now != expected)[0])
                 return f"byte {at} of {role} is {now[at]}, should be {expected[at]}"
-        if self._sort.kind == "segments" and self._compiled.outcome(self._memory.queue):
+        if self._sort.operation == "segments" and self._compiled.outcome(self._memory.queue):
             return "offsets that can be were refused"
         return None
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from hsgen.tools.validate.cases import KINDS
+from hsgen.operations.inputs import KINDS
 
 Keys = NDArray[np.unsignedinteger]
 Make = Callable[[np.random.Generator, int, np.dtype[np.unsignedinteger]], Keys]

@@ -28,7 +28,7 @@ def decisive(sort: Sort) -> list[int]:
 def assert_launched(sort: Sort, limit: int) -> None:
     """Every grid of every count has at most `limit` work-groups in each of two dimensions, the whole of it as many as
     an int can number."""
-    ways = [Options(parts=0), Options(parts=PARTS)] if sort.kind in ("segments", "check") else [Options()]
+    ways = [Options(parts=0), Options(parts=PARTS)] if sort.operation in ("segments", "check") else [Options()]
     ways += [Options(counted=True)] * sort.form.counted
     for number, n in enumerate(decisive(sort)):
         for how in ways:

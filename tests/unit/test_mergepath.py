@@ -38,7 +38,8 @@ def sort_of(key: str = "u32", **values: Any) -> Sort:
     form = Form(typed=True)
     p = merge_path.Params(key=KEYS[key], form=form, **values)
     kernels, plan, parts = assembly.assemble([Part(algorithm="mergepath", params=p, min_n=0, max_n=2**62)], "shape")
-    return Sort(target="shape", algorithm="mergepath", key=p.key, kernels=kernels, plan=plan, parts=parts, form=form)
+    made: dict[str, Any] = {"kernels": kernels, "plan": plan, "parts": parts, "form": form}
+    return Sort(target="shape", algorithm="mergepath", operation="merge", key=p.key, **made)
 
 
 def halves(rng: np.random.Generator, na: int, nb: int, distinct: int, how: Options, key: str) -> list[Any]:
@@ -151,7 +152,7 @@ def test_every_target_merges_what_it_sorts() -> None:
             for value in ("none", "v4", "v16"):
                 sort = found.sort("mergepath", key, Form(value=value))
                 p = sort.parts[0].params
-                assert sort.kind == "merge" and not merge_path.problems(p, found.device), (name, key, value)
+                assert sort.operation == "merge" and not merge_path.problems(p, found.device), (name, key, value)
                 assert p.tile >= 256
 
 

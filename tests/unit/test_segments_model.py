@@ -20,11 +20,11 @@ from models.segmented import Fault
 from hsgen.algorithms import DERIVED, segmented
 from hsgen.algorithms.segmented.words import HEAD, layout
 from hsgen.core.errors import Usage
-from hsgen.core.interpreter import Options, launches, settled
+from hsgen.core.interpreter import Options, launches
 from hsgen.core.keys import KEYS, Form
 from hsgen.core.spec import ROWS, Part, Sort
+from hsgen.operations import layouts, settled
 from hsgen.targets import assembly, target
-from hsgen.tools.validate import layouts
 
 RANKERS: dict[str, dict[str, Any]] = {
     "flags": {"subgroup": 1, "work_group": 32, "items": 2},
@@ -48,7 +48,8 @@ def sort_of(p: segmented.Params) -> Sort:
     kernels, plan, parts = assembly.assemble(
         [Part(algorithm="segments", params=p, min_n=0, max_n=2**62)], "shape", p.form
     )
-    return Sort(target="s", algorithm="segments", key=p.key, kernels=kernels, plan=plan, parts=parts, form=p.form)
+    made: dict[str, Any] = {"kernels": kernels, "plan": plan, "parts": parts, "form": p.form}
+    return Sort(target="s", algorithm="segments", operation="segments", key=p.key, **made)
 
 
 def play(p: segmented.Params, n: int, offsets: Any, *, in_place: bool, seed: int = 1, distinct: int = 1 << 16) -> None:
@@ -178,7 +179,7 @@ def test_every_target_with_a_radix_sort_has_one(name: str) -> None:
         for value in ("none", "v4", "v8", "v16", "index"):
             sort = found.sort("segments", key, Form(value=value, typed=True))
             p = sort.parts[0].params
-            assert isinstance(p, segmented.Params) and sort.kind == "segments"
+            assert isinstance(p, segmented.Params) and sort.operation == "segments"
             assert p.serial or (p.window + p.small <= p.tile <= p.chunk)
             assert all(k.local_bytes(sort.key) <= found.device.local_bytes for k in sort.kernels)
             units = -(-sort.plan.max_n // p.tile)

@@ -13,7 +13,7 @@ from building import CONSUMERS, WARNINGS, bundle, folder, need, program, run
 from nightly import NIGHTLY, nightly
 from shipped import sampled
 
-from hsgen.bundle.manifest import CHECK
+from hsgen.bundle.manifest import COMPANIONS
 from hsgen.core.errors import Usage
 from hsgen.core.interpreter import PLAIN, Options, launches, offset
 from hsgen.core.keys import KEYS, VALUES, Form
@@ -205,7 +205,9 @@ def expected(sort: Sort, n: int, limit: int, in_place: bool, how: Options = PLAI
 
 def test_every_sort_is_there() -> None:
     found = [target.find(name) for name in TARGETS]
-    every = {(t.name, a, k) for t in found for k in {k for _, k in t.choices} for a in (t.default(k).algorithm, CHECK)}
+    every = {
+        (t.name, a, k) for t in found for k in {k for _, k in t.choices} for a in (t.default(k).algorithm, *COMPANIONS)
+    }
     assert {(s.target, s.algorithm, s.key.name) for s in shipped()[1]} == every
 
 

@@ -40,7 +40,14 @@ def plan(p: Params) -> Plan:
         levels += 1
         steps_ += _between(p, top << (levels - 1), min(top << levels, MAX_N), range(first, first + levels))
     bit = _first_bit(p)
-    return Plan(steps=tuple(steps_), max_n=MAX_N, first_bit=bit, bits=p.key.bits - bit, scratch=scratch(p))
+    return Plan(
+        steps=tuple(steps_),
+        max_n=MAX_N,
+        first_bit=bit,
+        bits=p.key.bits - bit,
+        whole_words=bit > 0,
+        scratch=scratch(p),
+    )
 
 
 def _between(p: Params, low: int, high: int, paths: Sequence[int]) -> list[Step]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hsgen.algorithms.buffers import SOURCE
 from hsgen.algorithms.digest.params import Params
 from hsgen.core.spec import Array, Buffer, Kernel
-from hsgen.operations.digests import SEEDS, WORDS
+from hsgen.operations.digest import SEEDS, WORDS
 
 REPORT = Buffer(name="report", type="word")
 VALUES = Buffer(name="values_in", type="word", read_only=True)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hsgen import operations
 from hsgen.core.errors import Unavailable, Usage, shown
 from hsgen.core.keys import TYPES
 from hsgen.core.spec import TITLES
@@ -152,7 +153,8 @@ def _title(row: Record) -> str:
     words += ["descending"] if row["order"] == "descending" else []
     words += [f"bits {row['bits'][0]} to {row['bits'][1]}"] if row["bits"] != [0, int(row["key"][1:])] else []
     words += ["count on the device"] if row["counted"] else []
-    words += ["merge"] if row.get("task") == "merge" else []
+    does = operations.EVERY.get(row.get("task", ""))
+    words += [does.noun] if does and does.workload else []
     words += [f"{row['segments']} segments{', equal' * (row['layout'] == 'equal')}"] if row.get("segments") else []
     words += ["changes told"] if row.get("changes") else []
     words += ["an epilogue"] if row.get("epilogue") else []

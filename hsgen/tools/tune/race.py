@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from hsgen import operations
 from hsgen.algorithms import ALGORITHMS
 from hsgen.core.errors import HsgenError, Unavailable, Wrong
 from hsgen.core.interpreter import PLAIN
@@ -28,12 +29,12 @@ from hsgen.emit.kernels import render
 from hsgen.engines import hosts, pyopencl
 from hsgen.engines.engine import KEYS, KEYS_OUT, VALUES, VALUES_OUT, Engine
 from hsgen.engines.harness import Harness, Native
+from hsgen.operations.calls import Call
 from hsgen.targets import target
 from hsgen.targets.choices import algorithm
 from hsgen.targets.target import Target
 from hsgen.tools.tune.search import scores
 from hsgen.tools.validate import validation
-from hsgen.tools.validate.guarded import Call
 from hsgen.tools.worker import serve
 
 CASES = 160  # pairs of count and kind that a shape must sort before it is timed
@@ -192,7 +193,7 @@ def timed(
     """
     sort, rng = some[0].engine.sort, np.random.default_rng([seed, n])
     send({"done": n})  # what follows takes numpy long for large counts
-    keys = validation.kinds_of(sort)["random"](rng, n * sort.columns, np.dtype(f"u{sort.key.bytes}"))
+    keys = next(iter(operations.of(sort).kinds.values()))(rng, n * sort.columns, np.dtype(f"u{sort.key.bytes}"))
     work = validation.call(sort, keys, PLAIN, in_place=False, count=None, rng=rng)
     first: dict[str, float] = {}
     for c in some:

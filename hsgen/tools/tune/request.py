@@ -8,11 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
-from hsgen.algorithms import ALGORITHMS
+from hsgen.algorithms import ALGORITHMS, operation
 from hsgen.core.device import Device
 from hsgen.core.errors import Usage
 from hsgen.core.keys import KEYS, PLAIN, Form
-from hsgen.targets.choices import algorithm
 from hsgen.targets.target import Target
 from hsgen.tools.tune.journal import Record, header
 from hsgen.tools.tune.propose import Table
@@ -70,8 +69,11 @@ def starts(text: str, found: Target, wish: Wish) -> dict[str, Table | None]:
     for key in keys:
         labels = wish.labels or tuple(a for a, k in found.choices if k == key and _plain(a))
         for label in labels:
-            if algorithm(label) == "scan" and (label, key) not in found.choices:
-                raise Usage(f"target {found.name}: no {label} for {key}, whose columns a table must say; add one first")
+            said = operation(label).table_keys
+            if said and (label, key) not in found.choices:
+                raise Usage(
+                    f"target {found.name}: no {label} for {key}, whose {said[0]} a table must say; add one first"
+                )
             out[f"{label} {key}"] = table_of(data, label, key)
     if not out:
         raise Usage(f"target {found.name}: no table for {' '.join(keys)}; name an --algorithm to find one for")
@@ -80,7 +82,7 @@ def starts(text: str, found: Target, wish: Wish) -> dict[str, Table | None]:
 
 def _plain(label: str) -> bool:
     """Whether a label is tuned unasked: sorts that are no variants."""
-    return "-" not in label and algorithm(label) != "scan"
+    return "-" not in label and operation(label).by_count
 
 
 def table_of(data: Mapping[str, Any], label: str, key: str) -> Table | None:

@@ -13,10 +13,11 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
+from hsgen.algorithms import operation
 from hsgen.core.device import Device
 from hsgen.core.errors import Wrong
 from hsgen.core.keys import PLAIN, Form
-from hsgen.targets.choices import ALL, algorithm
+from hsgen.targets.choices import ALL
 from hsgen.targets.target import Target
 from hsgen.tools.tune import final
 from hsgen.tools.tune.crossover import between, cut, refined, threshold
@@ -205,7 +206,7 @@ class Tuning:
         self, key: str, rounds: final.Rounds, chosen: Mapping[str, str], tables: Mapping[str, Table], result: Result
     ) -> None:
         """Work out ``[sort.KEY]``, and the rows to show."""
-        sorting = {x: w for x, w in chosen.items() if algorithm(x) != "scan"}
+        sorting = {x: w for x, w in chosen.items() if operation(x).by_count}
         before = [(label, upto) for label, upto in self.journal.head["autos"].get(key, [])]
         if not sorting:
             label, which = next(iter(chosen.items()))

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hsgen.engines.engine import Engine
-from hsgen.tools.validate.cases import Keys
+from hsgen.operations.inputs import Keys
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,10 +10,10 @@ import numpy as np
 from hsgen.core.errors import Unavailable
 from hsgen.engines.engine import Engine
 from hsgen.engines.pyopencl import Direct
+from hsgen.operations.inputs import Keys
 from hsgen.system import toolchain
 from hsgen.tools.bench.baselines import build
 from hsgen.tools.bench.baselines.baseline import Run, copied, timed
-from hsgen.tools.validate.cases import Keys
 
 
 def _direct(name: str, engine: Engine) -> Direct:

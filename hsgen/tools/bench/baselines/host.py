@@ -7,9 +7,9 @@ import ctypes
 import numpy as np
 
 from hsgen.engines.engine import Engine
+from hsgen.operations.inputs import Keys
 from hsgen.tools.bench.baselines import build
 from hsgen.tools.bench.baselines.baseline import Run
-from hsgen.tools.validate.cases import Keys
 
 
 def numpy(engine: Engine, keys: Keys) -> Run:

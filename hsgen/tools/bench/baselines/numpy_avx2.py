@@ -13,9 +13,9 @@ import numpy as np
 
 from hsgen.core.errors import Unavailable, Wrong
 from hsgen.engines.engine import Engine
+from hsgen.operations.inputs import Keys
 from hsgen.system import processes
 from hsgen.tools.bench.baselines.baseline import Run
-from hsgen.tools.validate.cases import Keys
 
 NAME = "numpy-avx2"
 _OFF, _ON = "NPY_DISABLE_CPU_FEATURES", "NPY_ENABLE_CPU_FEATURES"

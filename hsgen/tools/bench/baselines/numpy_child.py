@@ -15,8 +15,8 @@ from typing import BinaryIO
 
 import numpy as np
 
+from hsgen.operations.inputs import Keys
 from hsgen.tools.bench.baselines.numpy_avx2 import features
-from hsgen.tools.validate.cases import Keys
 
 
 def serve(asked: BinaryIO, answers: BinaryIO) -> None:

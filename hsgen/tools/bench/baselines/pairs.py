@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from hsgen.core.errors import Unavailable
 from hsgen.engines.engine import KEYS_OUT, VALUES_OUT, Engine
+from hsgen.operations.inputs import Keys
 from hsgen.tools.bench.baselines import build
 from hsgen.tools.bench.baselines.baseline import Run, copied, timed
-from hsgen.tools.validate.cases import Keys
 
 Words = NDArray[Any]
 

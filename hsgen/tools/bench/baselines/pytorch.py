@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from hsgen.core.errors import Unavailable
 from hsgen.engines.engine import Engine
+from hsgen.operations.inputs import Keys
 from hsgen.tools.bench.baselines.baseline import Run
-from hsgen.tools.validate.cases import Keys
 
 Words = NDArray[Any]
 

@@ -1,20 +1,24 @@
-"""Digests of arrays, as the sort of algorithm "check" makes them on a device: comparing two, and making one in numpy.
+"""Digests of arrays, as a device makes them: comparing two, and making one in numpy.
 
 A digest is eight 32-bit words; see docs/check.md and `hsgen.algorithms.digest`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hsgen.core.interpreter import Options, bit_range
+from hsgen.core.keys import Form
 from hsgen.core.spec import Sort
-from hsgen.operations.oracle import ordered
+from hsgen.operations.base import Operation
+from hsgen.operations.calls import Call
+from hsgen.operations.inputs import Keys
+from hsgen.operations.oracle import ordered, values_for
 
 ORDER, KEYS, VALUES, STABLE, BEYOND = "order", "keys", "values", "stable", "beyond"
 """What can be wrong: keys out of order; not the keys that there were; not the values beside their keys; equal keys
@@ -24,6 +28,9 @@ WORDS = 8
 """The 32-bit words of a digest: six sums, the hash of what lies at or beyond n, and the count."""
 SEEDS = (0x9E3779B9, 0x7F4A7C15)
 """What the two hashes begin with, so that an element of zeros does not vanish."""
+
+MADE = {"index": "v4", "index64": "v8"}
+"""The kinds of values that digests of the results of argsorts have."""
 
 Words = NDArray[np.uint32]
 
@@ -112,3 +119,42 @@ def model(sort: Sort, keys: NDArray[Any], values: NDArray[Any] | None, n: int, h
         swaps = (by[:-1] == by[1:]) & ~up
     beyond = _sum((behind[0] ^ behind[1])[n:])
     return Digest((*hashes, int(falls.sum()), int(swaps.sum()), beyond, n))
+
+
+class _Digest(Operation):
+    """The digest of the first n keys, of all elements that a call looks at."""
+
+    name, noun, c_kind = "check", "check", "HS_CHECK"
+    accompanies = True
+    report = WORDS, 0
+
+    def form(self, form: Form) -> Form:
+        """See `Operation`: the count comes from the host, and nothing follows."""
+        return replace(form, counted=False, changes=False, epilogue="")
+
+    def more_values(self, values: Iterable[str]) -> tuple[str, ...]:
+        """See `Operation`: what an argsort makes is digested as the values that it is."""
+        have = tuple(values)
+        return tuple(MADE[v] for v in MADE if v in have and MADE[v] not in have)
+
+    def settled(self, n: int, how: Options, given: Container[str]) -> Options:
+        """See `Operation`: n keys at least are looked at."""
+        return replace(how, parts=max(how.parts, n))
+
+    def call(
+        self, sort: Sort, keys: Keys, how: Options, *, in_place: bool, count: int | None, rng: np.random.Generator
+    ) -> Call:
+        """Return the call that digests `keys`, in turns all of them and all but some, which are only looked at."""
+        n = len(keys) - int(rng.integers(0, 3)) * min(len(keys), int(rng.integers(0, 300)))
+        n = max(n, 0)
+        values = values_for(rng, len(keys), sort)
+        if values is not None and rng.integers(2):
+            values[:, 0] = np.arange(len(keys))  # positions, in their order
+            values[:, 1:] = 0
+        found = model(sort, keys, values, n, how)
+        how = replace(how, discard=False, parts=len(keys) if n < len(keys) else 0)
+        report = np.array(found.words, np.uint32)
+        return Call(n=n, keys=keys, expected=None, in_place=False, values=values, how=how, report=report)
+
+
+OPERATION = _Digest()

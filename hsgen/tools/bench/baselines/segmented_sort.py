@@ -1,18 +1,19 @@
-"""Peers that sort segments, or merge two arrays."""
+"""What sorts of segments are compared with."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hsgen.core.errors import Unavailable
-from hsgen.engines.engine import KEYS_OUT, VALUES_OUT, Engine
-from hsgen.tools.bench.baselines.baseline import Halves, Run, Segments, copied, timed
-
-Words = NDArray[Any]
+from hsgen.core.spec import Sort
+from hsgen.engines.engine import Engine
+from hsgen.operations.calls import Load
+from hsgen.tools.bench.baselines.baseline import Run, SegmentedPeer, Segments
+from hsgen.tools.bench.baselines.library import library
 
 
 def numpy_segments(engine: Engine, given: Segments) -> Run:
@@ -66,29 +67,6 @@ def _ordering(given: Segments, rows: tuple[int, int]) -> Run:
     )
 
 
-def numpy_merge(engine: Engine, given: Halves) -> Run:
-    """numpy's stable sort of both arrays one behind the other, which finds the two runs; with values a stable argsort,
-    and keys and values taken in that order."""
-    made: dict[str, Any] = {}
-
-    def sort() -> None:
-        both = np.concatenate(given.keys)
-        if given.values is None:
-            made["keys"] = np.sort(both, kind="stable")
-        else:
-            order = np.argsort(both, kind="stable")
-            made["keys"], made["values"] = both[order], np.concatenate(given.values)[order]
-
-    return Run(
-        name="numpy",
-        prepare=lambda: None,
-        sort=sort,
-        result=lambda: made["keys"],
-        values=None if given.values is None else lambda: made["values"],
-        version=np.__version__,
-    )
-
-
 def cub_segments(engine: Engine, given: Segments) -> Run:
     """CUB's `DeviceSegmentedSort`, `SortKeys` or `StableSortPairs`, its memory allocated beforehand; offsets lie on the
     device, of rows as well.
@@ -111,42 +89,23 @@ def cub_radix_segments(engine: Engine, given: Segments) -> Run:
 def _segments(name: str, engine: Engine, given: Segments) -> Run:
     if given.index:
         raise Unavailable(f"peer {name}: has no argsort; give values, or leave it out")
-    return _cub(name, engine, given.keys, given.values, len(given.keys), len(given.offsets) - 1)
+    return library(name, engine, given.keys, given.values, len(given.keys), len(given.offsets) - 1)
 
 
-def cub_merge(engine: Engine, given: Halves) -> Run:
-    """CUB's `DeviceMerge`, `MergeKeys` or `MergePairs`, its memory allocated beforehand; CUB does not promise that it
-    is stable.
+SEGMENTED: Mapping[str, SegmentedPeer] = {"numpy": numpy_segments, "cub": cub_segments, "cub-radix": cub_radix_segments}
+"""Those that sort segments."""
 
-    Raises:
-        Unavailable: when it first merges, that it does not run on CUDA.
-    """
-    n = sum(len(k) for k in given.keys)
-    values = None if given.values is None else given.values[0]
-    return _cub("cub", engine, given.keys[0], values, n, len(given.keys[0]), merges=True)
+ALL = list(SEGMENTED)
 
 
-def _cub(
-    name: str, engine: Engine, keys: Any, values: Words | None, n: int, parts: int, *, merges: bool = False
-) -> Run:
-    """A peer of the engine's library that makes `n` keys, and values, in the buffers of results.
+def names(sort: Sort) -> list[str]:
+    """Return the peers that do what a sort does with keys and values of its kinds."""
+    return list(SEGMENTED)
 
-    Before it is timed keys are copied, or merged once: a copy is of one of two arrays.
-    """
-    words = 0 if values is None else values.shape[1]
 
-    def read(slot: int, shape: tuple[int, ...], dtype: Any) -> Any:
-        found = np.empty(shape, dtype)
-        engine.read(slot, found)
-        return found
-
-    sort, device = timed(lambda: engine.peer(name, keys.dtype.itemsize, n, 4 * words, parts))
-    return Run(
-        name=name,
-        prepare=sort if merges else lambda: copied(engine, n * (keys.dtype.itemsize + 4 * words)),
-        sort=sort,
-        device=device,
-        result=lambda: read(KEYS_OUT, (n,), keys.dtype),
-        values=None if values is None else lambda: read(VALUES_OUT, (n, words), np.uint32),
-        stable=not merges,
-    )
+def start(name: str, engine: Engine, work: Load) -> Run:
+    """Set a peer up."""
+    assert work.offsets is not None
+    index, rows = engine.sort.form.index, work.how.rows
+    given = Segments(keys=work.keys, values=work.values, offsets=work.offsets, rows=rows, index=index)
+    return SEGMENTED[name](engine, given)

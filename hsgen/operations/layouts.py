@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from hsgen.core.interpreter import Options
 from hsgen.core.spec import Sort
 from hsgen.operations import oracle
+from hsgen.operations.inputs import Keys
 
 Offsets = NDArray[np.int64]
 _Make = Callable[[np.random.Generator, int, int, int], Offsets]
@@ -77,7 +78,7 @@ def rows(sort: Sort, n: int, number: int) -> int:
     return n // lengths[number % len(lengths)] if lengths and number % 5 else 1
 
 
-def permutation(keys: oracle.Keys, offsets: Offsets, sort: Sort, how: Options) -> NDArray[np.intp]:
+def permutation(keys: Keys, offsets: Offsets, sort: Sort, how: Options) -> NDArray[np.intp]:
     """Return the places that the keys had, in the order in which the sort of their segments must bring them: keys that
     lie in none stay."""
     by = oracle.ordered(keys, how.kind, descending=how.descending)
