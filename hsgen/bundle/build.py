@@ -11,6 +11,7 @@ from typing import Any
 
 from hsgen import __version__
 from hsgen.algorithms import operation
+from hsgen.apis import APIS, listed
 from hsgen.bundle.manifest import COMPANIONS, Choice, Compiled, Entry, Manifest, digest
 from hsgen.core.errors import Usage
 from hsgen.core.keys import PLAIN, TYPES, described
@@ -234,18 +235,17 @@ def target_files(target: Target, choice: Choice, words: Words, prefix: str) -> t
             source = render(sort, api)
             files[source.path] = source.text.encode()
             sources[api].append((sort, source))
-            if api == "vulkan" and (found := words(sort, source)) is not None:
+            if APIS[api].spirv and (found := words(sort, source)) is not None:
                 files[spirv_path(sort)], records[name] = found
         files[f"targets/{target.name}/plans/{name}.json"] = plan_json(sort)
-    opencl = {sort.file: source for sort, source in sources.get("opencl", [])}
+    texts = {sort.file: source for own in listed(sources) if own.text for sort, source in sources[own.name]}
     with template_errors():
-        rows = [(s, opencl.get(s.file), s.file in records) for s in made]
+        rows = [(s, texts.get(s.file), s.file in records) for s in made]
         files[f"targets/{target.name}/{target.name}.c"] = c_files.target_c(target, rows, prefix)
-        if "cuda" in sources:
-            files[f"targets/{target.name}/{target.name}.cu"] = c_files.target_cu(target, sources["cuda"], prefix)
-        if "metal" in sources:
-            made_of = c_files.target_metal(target, sources["metal"], prefix)
-            files[f"targets/{target.name}/{target.name}_metal.c"] = made_of
+        for own in listed(sources):
+            if own.tables:
+                path = f"targets/{target.name}/{own.named(own.tables.target, target=target.name)}"
+                files[path] = c_files.target_tables(own, target, sources[own.name], prefix)
     return files, records
 
 

@@ -10,10 +10,6 @@ from dataclasses import dataclass
 
 from hsgen.core.keys import PLAIN, Form, KeyType
 
-APIS = {"opencl": "opencl", "vulkan": "glsl", "cuda": "cuda", "metal": "metal"}
-"""The dialect that each API's kernels are written in; an API is here only once its dialect exists."""
-TITLES = {"opencl": "OpenCL", "vulkan": "Vulkan", "cuda": "CUDA", "metal": "Metal"}  # as people write them
-
 BYTES = {"word": 4, "wide": 8}
 """The element types of buffers and local arrays of one size, besides keys, values and pairs."""
 

@@ -15,9 +15,10 @@ from jinja2 import meta
 
 from hsgen import __version__, operations
 from hsgen.algorithms import EVERY
+from hsgen.apis import APIS
 from hsgen.core.errors import Wrong
 from hsgen.core.keys import Form, described
-from hsgen.core.spec import APIS, Kernel, Sort
+from hsgen.core.spec import Kernel, Sort
 from hsgen.dialects.dialect import Dialect, load
 from hsgen.stages import epilogue
 from hsgen.system import resources
@@ -166,7 +167,7 @@ def render(sort: Sort, api: str) -> Source:
 
 def _render(sort: Sort, api: str) -> Source:
     env = environment()
-    dialect = load(env, APIS[api])
+    dialect = load(env, APIS[api].dialect)
     alike: dict[str, list[Any]] = {}
     for part in sort.parts:
         alike.setdefault(part.algorithm, []).append(part.params)

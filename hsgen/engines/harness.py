@@ -9,6 +9,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from hsgen.apis import APIS
 from hsgen.core.errors import Unavailable, Wrong
 from hsgen.core.interpreter import PLAIN, Options
 from hsgen.core.spec import ROLES, Plan, Sort
@@ -100,7 +101,7 @@ class Native:
     def __init__(self, harness: Harness, api: str, sort: Sort, index: int, options: str) -> None:
         self._harness = harness
         self.api, self.sort, self.index = api, sort, index
-        self.align = 1024 if api == "opencl" else sort.key.bytes  # OpenCL: sub-buffers
+        self.align = APIS[api].alignment or sort.key.bytes
         harness.call("hn_open", ctypes.c_int(index), options.encode())
         self._last: tuple[int, Places, Options] | None = None
         self._call = Call()

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
+from hsgen.apis import opencl
 from hsgen.core.errors import Unavailable, Usage
 from hsgen.core.spec import Sort
 from hsgen.system import toolchain
@@ -28,7 +29,7 @@ class Host:
     (`query.asked`).
     """
 
-    api: str = "opencl"
+    api: str = opencl.API.name
     platform: str
     name: str
     driver: str

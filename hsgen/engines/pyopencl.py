@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from hsgen.apis.opencl import API as API
 from hsgen.core.errors import Unavailable, Wrong
 from hsgen.core.interpreter import PLAIN, Options, launches, offset, scratch_bytes, spare_at
 from hsgen.core.spec import ROLES, Sort
@@ -33,7 +34,7 @@ class Compiled:
     def __init__(
         self, context: Any, sort: Sort, source: Source | None = None, kernels: Mapping[str, Any] | None = None
     ) -> None:
-        self.source = source = source or render(sort, "opencl")
+        self.source = source = source or render(sort, API.name)
         self.sort = sort
         self._groups = {k.name: k.work_group for k in sort.kernels}
         option = options(context, source.option, lanes=sort.lanes > 1, optimized=source.optimized)
@@ -154,7 +155,7 @@ _COPY_LANES = 256  # grids are a multiple, since runtimes make small work-groups
 class Direct:
     """An `Engine` through pyopencl, in this process."""
 
-    api = "opencl"
+    api = API.name
 
     def __init__(self, context: Any, compiled: Compiled) -> None:
         self._cl = toolchain.pyopencl()
@@ -163,8 +164,7 @@ class Direct:
         self._buffers: dict[int, Any] = {}
         self._compiled = compiled
         compiled.scratch.guarded = True
-        self.queue = self._cl.CommandQueue(context)
-        self.context = context
+        self.context, self.queue = context, self._cl.CommandQueue(context)
         self._clock: Any = None  # a queue whose commands are timed, while they are to be
 
     def allocate(self, slot: int, size: int) -> None:

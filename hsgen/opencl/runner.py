@@ -10,6 +10,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
+from hsgen.apis.opencl import API
 from hsgen.core.errors import Unavailable
 from hsgen.core.interpreter import Options, scratch_bytes
 from hsgen.core.spec import Sort
@@ -63,7 +64,7 @@ class Runner:
         self.dtype = np.dtype(dtype or f"u{sort.key.bytes}")
         self.max_n = sort.plan.max_n
         self._sort = sort
-        source = isolated_build.once(host, sort, render(sort, "opencl"))
+        source = isolated_build.once(host, sort, render(sort, API.name))
         self._compiled = Compiled(context, sort, source)
         self._lock = RLock()
 

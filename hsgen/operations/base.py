@@ -52,8 +52,6 @@ class Operation(ABC):
     """Whether its algorithms may race those of another operation on the same keys."""
     workload = ""
     """What a benchmark does, where the columns of its rows do not show it."""
-    cuda_peers: tuple[str, tuple[str, ...]] = ("", ())
-    """The file of the CUDA harness that holds other libraries for it, and the names of these."""
 
     report: tuple[int, int] = (0, 0)
     """The words of a report that it always makes: a number of them, and so many more for each key."""

@@ -33,7 +33,6 @@ class _Merge(Operation):
     name, noun, c_kind = "merge", "merge", "HS_MERGE"
     timed = True
     workload = "merge of two halves"
-    cuda_peers = "cub_merge.cu", ("cub",)
     kinds = MERGED
 
     def settled(self, n: int, how: Options, given: Container[str]) -> Options:

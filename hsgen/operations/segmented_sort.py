@@ -40,7 +40,6 @@ class _SegmentedSort(Operation):
 
     name, noun, c_kind = "segments", "segmented sort", "HS_SEGMENTS"
     segmented = timed = True
-    cuda_peers = "cub_segments.cu", ("cub", "cub-radix")
 
     def settled(self, n: int, how: Options, given: Container[str]) -> Options:
         """See `Operation`: segments without offsets are rows."""

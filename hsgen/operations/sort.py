@@ -20,7 +20,6 @@ class _Sort(Operation):
 
     name, noun, c_kind = "sort", "sort", "HS_SORT"
     by_count = digested = timed = comparable = True
-    cuda_peers = "cub.cu", ("cub",)
 
     def call(
         self, sort: Sort, keys: Keys, how: Options, *, in_place: bool, count: int | None, rng: np.random.Generator

@@ -14,8 +14,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hsgen.algorithms import ALGORITHMS
+from hsgen.apis import APIS
 from hsgen.core.errors import Usage
-from hsgen.core.spec import TITLES
 
 LEVELS = {
     "compiled": "compiled for the ISA",
@@ -41,7 +41,7 @@ def standing(rows: Sequence[Mapping[str, str]], now: str, level: str) -> dict[st
     Where only earlier shapes were tried, names end in `OLDER`.
     """
     out: dict[str, list[str]] = {}
-    for api in TITLES:
+    for api in APIS:
         own = [r for r in rows if r["level"] == level and r["api"] == api]
         names = [_short(r) for r in own if r.get("shapes") == now]
         names = names or [_short(r) + OLDER for r in own]
@@ -54,7 +54,7 @@ def cell(rows: Sequence[Mapping[str, str]], now: str, level: str) -> str:
     """Return what a table says of a level: the APIs, with where, "-" for none."""
     by_place: dict[str, list[str]] = {}
     for api, names in standing(rows, now, level).items():
-        by_place.setdefault(", ".join(names), []).append(TITLES[api])
+        by_place.setdefault(", ".join(names), []).append(APIS[api].title)
     return "; ".join(f"{', '.join(apis)}: {names}" for names, apis in by_place.items()) or "-"
 
 

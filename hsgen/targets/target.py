@@ -12,11 +12,12 @@ from typing import Any
 
 from hsgen.algorithms import ALGORITHMS, DERIVED, EVERY, operation
 from hsgen.algorithms import AUTO as AUTO
+from hsgen.apis import APIS, having
 from hsgen.core.device import Device
 from hsgen.core.errors import Usage, shown
 from hsgen.core.fields import PLAIN_TEXT, Field, Reader, presentable
 from hsgen.core.keys import KEYS, PLAIN, TYPES, Form, described
-from hsgen.core.spec import APIS, Part, Sort
+from hsgen.core.spec import Part, Sort
 from hsgen.stages import attach
 from hsgen.system import documents, resources
 from hsgen.system.paths import target_problem
@@ -223,15 +224,7 @@ def parse(text: str, stem: str, where: str) -> Target:
         r.error("summary", "cannot be shown", PLAIN_TEXT)
     choices = read_choices(r, data, device)
     autos, autos_valued = read_autos(r, data, choices, device)
-    for api in top.get("apis", []):
-        if device is not None and not device.int64 and api != "vulkan" and any(KEYS[k].bytes == 8 for _, k in choices):
-            hint = 'give apis = ["vulkan"], where such keys are pairs of words, or no tables of these keys'
-            r.error("apis", f"{api} sorts no 64-bit keys on a device without 64-bit integers", hint)
-    if top.get("apis", ["cuda"]) != ["cuda"]:
-        for (label, key), p in choices.items():
-            if getattr(p, "coordination", "") == "grid":
-                where = ".".join([algorithm(label), key, *label.split("-")[1:], "coordination"])
-                r.error(where, "only CUDA launches grids whose work-groups wait for each other", 'give apis = ["cuda"]')
+    _able(r, top.get("apis", []), choices, device)
     evidence = _evidence(r, data)
     r.check()
     assert device is not None
@@ -257,6 +250,25 @@ def _name(r: Reader, top: Mapping[str, Any], stem: str) -> None:
         r.error("name", f"{shown(repr(top['name']))} {what}", hint)
     elif top.get("name", stem) != stem:
         r.error("name", f'"{top["name"]}" is not the file\'s name', f'write "{stem}" or rename the file')
+
+
+def _able(r: Reader, names: list[str], choices: Mapping[tuple[str, str], Any], device: Device | None) -> None:
+    """Note choices that an API of a target cannot serve."""
+    for api in map(APIS.__getitem__, names):
+        if device is None or device.int64 or api.key_pairs or all(KEYS[k].bytes < 8 for _, k in choices):
+            continue
+        able = ", ".join(f'"{a.name}"' for a in having(lambda a: a.key_pairs))
+        hint = f"give apis = [{able}], where such keys are pairs of words, or no tables of these keys"
+        r.error("apis", f"{api.name} sorts no 64-bit keys on a device without 64-bit integers", hint)
+    if all(APIS[name].cooperative for name in names):
+        return
+    launching = having(lambda api: api.cooperative)
+    only = f"only {' and '.join(a.title for a in launching)} launch{'es' if len(launching) == 1 else ''}"
+    for (label, key), p in choices.items():
+        if getattr(p, "coordination", "") == "grid":
+            where = ".".join([algorithm(label), key, *label.split("-")[1:], "coordination"])
+            hint = f'give apis = ["{launching[0].name}"]'
+            r.error(where, f"{only} grids whose work-groups wait for each other", hint)
 
 
 def _evidence(r: Reader, data: Mapping[str, Any]) -> tuple[Mapping[str, str], ...]:

@@ -11,6 +11,7 @@ import pytest
 from conftest import missing
 from nightly import NIGHTLY
 
+from hsgen.apis import cuda
 from hsgen.cli import main
 from hsgen.core import interpreter
 from hsgen.core.errors import Unavailable, Wrong
@@ -199,8 +200,8 @@ def expected(sort: Sort, n: int, destination: int) -> list[str]:
 
 
 def test_the_harness_compiles(bundle: Path, tmp_path: Path) -> None:
-    where = native.HARNESS
-    options = ("-Xcompiler", "-fPIC", *WARNINGS, "-arch=sm_90", "-I", bundle / "include", "-I", where)
+    where = cuda.API.file("harness")
+    options = ("-Xcompiler", "-fPIC", *WARNINGS, "-arch=sm_90", "-I", bundle / "include", "-I", native.HARNESS)
     run(nvcc(), "-std=c++14", *options, "-c", where / "cuda.cu", "-o", tmp_path / "cuda.o")
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from hsgen.apis import opencl
 from hsgen.core.errors import Wrong
 from hsgen.core.spec import Binding, Buffer, Kernel, Outcome, Plan, Scratch, Sort, Step
 from hsgen.emit import c_files
@@ -21,7 +22,7 @@ from hsgen.emit.kernels import Source
 from hsgen.engines import native, selection
 from hsgen.engines.engine import Engine
 from hsgen.engines.harness import Harness, Native
-from hsgen.system import toolchain
+from hsgen.system import compilers, toolchain
 from hsgen.targets import target
 
 WORDS = 1024
@@ -74,10 +75,10 @@ def library(folder: Path, sort: Sort, source: Source) -> Path:
     found = replace(target.find("generic"), name=sort.target)
     named = c_files.Named(name=sort.target, apis=("opencl",), sorts=(sort.file,), spirv=())
     files = {"crafted.c": c_files.target_c(found, [(sort, source, False)], "hs"), **c_files.common([named], "hs")}
-    files |= {f"harness/{file.name}": file.read_bytes() for file in native.HARNESS.iterdir()}
+    files |= native.harness_files(opencl.API)
     units = ["crafted.c", "harness/opencl.c", *(p for p in sorted(files) if p.startswith("src/"))]
     place = folder / "crafted.so"
-    native._build("opencl", [*native.compiler(), "-std=c99", "-O1", "-fPIC"], units, files, place)
+    native._build(opencl.API, compilers.shared_c99(), units, files, place)
     return place
 
 

@@ -180,7 +180,7 @@ def test_c_says_the_same(tmp_path: Path) -> None:
     if shutil.which("gcc") is None:
         pytest.skip("gcc is not installed")
     (tmp_path / "hs").mkdir()
-    runtime = resources.templates() / "runtime"
+    runtime = resources.templates() / "bundle"
     for name in ("hs.h", "hs.c"):
         shutil.copy(runtime / name, tmp_path / "hs" / name)
     (tmp_path / "main.c").write_text(PROGRAM, encoding="utf-8")

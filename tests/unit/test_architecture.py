@@ -18,6 +18,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 LAYERS = (
     ("core",),
     ("system",),
+    ("apis",),
     ("operations",),
     ("algorithms",),
     ("stages",),
@@ -117,14 +118,17 @@ def test_bodies_hold_no_word_of_a_dialect_or_vendor() -> None:
 def test_every_template_is_used() -> None:
     """By a sort or scan of a target, or by one with values or whose coordination is another."""
     from hsgen.algorithms import ALGORITHMS, EVERY
-    from hsgen.core.spec import APIS, Form
+    from hsgen.apis import APIS
+    from hsgen.core.spec import Form
     from hsgen.emit.kernels import environment, sources_of
     from hsgen.targets import target
     from hsgen.targets.choices import algorithm
 
-    host = ("LICENSE", "README.md", "CMakeLists.txt", "meson.build", "sources.txt", "target.c", "target.cu", "spirv.c")
-    roots = {f"host/{name}.j2" for name in (*host, "target_metal.c", "hs_targets.h", "hs_targets.c")}
-    roots |= {f"dialects/{name}.j2" for name in APIS.values()} | {f"{name}/words.j2" for name in EVERY}
+    common = ("LICENSE", "README.md", "CMakeLists.txt", "meson.build", "sources.txt", "target.c", "spirv.c")
+    roots = {f"bundle/{name}.j2" for name in (*common, "hs_targets.h", "hs_targets.c")}
+    roots |= {f"apis/{api.name}/build.j2" for api in APIS.values()}
+    roots |= {f"apis/{api.name}/target.j2" for api in APIS.values() if api.tables}
+    roots |= {f"dialects/{api.dialect}.j2" for api in APIS.values()} | {f"{name}/words.j2" for name in EVERY}
     roots |= {"report/page.j2"}  # of hsgen report
     roots |= {"grids.j2"}  # of sorts with a count on the device, whatever the algorithm
     roots |= {"dialects/cuda_parts.j2", "radix/grid.j2"}  # of sorts whose work-groups wait for each other

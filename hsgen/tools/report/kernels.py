@@ -52,7 +52,7 @@ class Builder:
             Wrong: a compiler refuses a kernel.
         """
         sources = {api: render(sort, api) for api in apis}
-        needs = self._needs(found, sort, sources["cuda"]) if "cuda" in sources else {}
+        needs = self._needs(found, sort, sources[nvrtc.API.name]) if nvrtc.API.name in sources else {}
         rows = [
             Row(
                 kernel=k,
@@ -66,7 +66,7 @@ class Builder:
 
     def note(self, found: Target, apis: Iterable[str]) -> str:
         """Return what there is to say of the registers of a target: by what they were found, or why they were not."""
-        if "cuda" not in apis:
+        if nvrtc.API.name not in apis:
             return ""
         return self._why.get(found.name) or self._by.get(found.name, "")
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from hsgen import operations
+from hsgen.apis import APIS
 from hsgen.core.errors import Unavailable, Usage, shown
 from hsgen.core.keys import TYPES
-from hsgen.core.spec import TITLES
 from hsgen.system import documents
 from hsgen.tools.bench.rows import SCHEMA
 
@@ -99,7 +99,7 @@ def _wrong(row: object) -> str | None:
     for name, kinds in {**_NEEDED, **{k: v for k, v in _TASK.items() if k in row}}.items():
         if name not in row or not _right(row[name], kinds):
             return name
-    if row["key"] not in TYPES or row["api"] not in TITLES:
+    if row["key"] not in TYPES or row["api"] not in APIS:
         return "key" if row["key"] not in TYPES else "api"
     if row["n"] == 0:
         return "n"
@@ -158,7 +158,7 @@ def _title(row: Record) -> str:
     words += [f"{row['segments']} segments{', equal' * (row['layout'] == 'equal')}"] if row.get("segments") else []
     words += ["changes told"] if row.get("changes") else []
     words += ["an epilogue"] if row.get("epilogue") else []
-    return f"{', '.join([*words, row['kind']])}; {TITLES[row['api']]} on {row['device']}"
+    return f"{', '.join([*words, row['kind']])}; {APIS[row['api']].title} on {row['device']}"
 
 
 def _picture(rows: list[Record]) -> tuple[str | None, str]:

@@ -13,12 +13,14 @@ from markupsafe import Markup
 
 from hsgen import __version__, operations
 from hsgen.algorithms import EVERY
+from hsgen.apis import APIS
 from hsgen.core.keys import described
-from hsgen.core.spec import TITLES, Sort
+from hsgen.core.spec import Sort
 from hsgen.emit.kernels import template_errors
 from hsgen.operations.base import Operation
 from hsgen.system import resources
 from hsgen.targets.target import AUTO, Target
+from hsgen.tools.compile import nvrtc
 from hsgen.tools.report import counts, drawing, facts, merge, plans, radix, scan
 from hsgen.tools.report.drawing import Figure
 from hsgen.tools.report.kernels import Builder, Listing
@@ -141,7 +143,7 @@ def _environment() -> jinja2.Environment:
         "wbr": _breakable,
         "contestant": contestant,
     }
-    env.globals |= {"languages": facts.LANGUAGES, "apis": TITLES}
+    env.globals |= {"apis": APIS, "registers": [nvrtc.API.name]}
     return env
 
 

@@ -29,7 +29,7 @@ def suggest(f: Facts, keys: Sequence[str] = WIDTHS) -> dict[str, Table]:
     Raises:
         Usage: local memory has room for no shape at all.
     """
-    sortable = [k for k in keys if KEYS[k].bytes < 8 or f.device.int64 or f.apis == ("vulkan",)]
+    sortable = [k for k in keys if KEYS[k].bytes < 8 or f.device.int64 or f.key_pairs]
     merges, radices, autos, scans = (dict[str, Table]() for _ in range(4))
     for name in sortable:
         key = KEYS[name]

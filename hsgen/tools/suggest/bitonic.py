@@ -53,7 +53,7 @@ def _shape(f: Facts, size: int, width: Choice) -> Table:
         "half_scale": scale,
         "stream_group": _group(f, width.value, height, slabs.value),
     }
-    if f.cpu and "opencl" in f.apis and width.value > 1:
+    if f.cpu and f.lone_lanes and width.value > 1:
         table["bank_pad"] = Choice(_COLUMN, "off the powers of two, which hit the same set of a cache")
     return table
 

@@ -70,7 +70,7 @@ def _by_width(table: dict[int, tuple[int, int]], width: int) -> tuple[int, int]:
 
 def _serial(f: Facts) -> Table:
     """A CPU: lanes walk chunks of their own; OpenCL runtimes run a work-group of one lane as a plain loop."""
-    alone = "opencl" in f.apis
+    alone = f.lone_lanes
     lanes = 1 if alone else pow2_floor(min(16, f.device.work_group))
     count = min(f.device.groups, 256, pow2_ceil(4 * f.device.cores) if f.device.cores else 8)
     table = {
@@ -90,7 +90,7 @@ def _serial(f: Facts) -> Table:
 
 def auto(f: Facts, size: int, width: int, have: tuple[str, ...]) -> Table:
     """Return the table ``[sort.KEY]`` for the algorithms that there are, by rising count."""
-    if f.cpu and "opencl" not in f.apis and "radix" in have:
+    if f.cpu and not f.lone_lanes and "radix" in have:
         have = ("radix",)
     table = {"algorithms": Choice(list(have), "merges for few keys, a radix sort for many")}
     if have == ("radix",):

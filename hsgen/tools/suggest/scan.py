@@ -13,7 +13,7 @@ VARIANTS = {"x1": (1, False), "x1ex": (1, True), "x4": (4, False), "x4ex": (4, T
 def scan(f: Facts, size: int, columns: int, exclusive: bool) -> Table:
     """Return the table ``[scan.KEY.NAME]`` for rows of `columns` elements of `size` bytes."""
     looks = False
-    if f.cpu and "opencl" in f.apis:
+    if f.cpu and f.lone_lanes:
         lanes, items, why = 1, 4096 // columns, "a lane a core walks its rows"
         many = Choice(min(64, f.device.groups), "from some chunks a core on their number makes no difference")
     elif f.cpu:

@@ -25,7 +25,6 @@ from hsgen.core.keys import KEYS as WIDTHS
 from hsgen.core.keys import PLAIN as PLAIN_FORM
 from hsgen.core.keys import Form
 from hsgen.core.spec import Sort
-from hsgen.emit.kernels import render
 from hsgen.engines import hosts, pyopencl
 from hsgen.engines.engine import KEYS, KEYS_OUT, VALUES, VALUES_OUT, Engine
 from hsgen.engines.harness import Harness, Native
@@ -162,7 +161,7 @@ def _engine(request: Mapping[str, Any], c: Mapping[str, Any], context: Any, sort
     if request["native"]:
         harness = Harness(Path(c["library"]))
         return Native(harness, request["api"], sort, request["index"], request["options"])
-    return pyopencl.Direct(context, pyopencl.Compiled(context, sort, render(sort, "opencl")))
+    return pyopencl.Direct(context, pyopencl.Compiled(context, sort))
 
 
 def _told(send: Send, patience: float) -> Callable[[Iterator[Any]], Iterator[Any]]:

@@ -14,7 +14,7 @@ from hsgen.core.errors import HsgenError, Unavailable, Wrong
 from hsgen.core.keys import PLAIN, Form
 from hsgen.core.spec import Sort
 from hsgen.emit.kernels import render
-from hsgen.engines import isolated_build, native
+from hsgen.engines import isolated_build, native, pyopencl
 from hsgen.engines.hosts import Host, evidence_level, offers
 from hsgen.system import processes
 from hsgen.targets import target as target_files
@@ -197,20 +197,22 @@ class Field:
     def _compile(self, found: Target, sort: Sort, label: str, key: str, form: Form) -> str:
         if self.native:
             return str(native.library(self.api, [found], key, algorithms=[label], form=form))
-        isolated_build.check(self.device, sort, render(sort, "opencl"), self.limit, which=False)
+        isolated_build.check(self.device, sort, render(sort, pyopencl.API.name), self.limit, which=False)
         return ""
 
     def _family(self, found: Target) -> list[int]:
         """The compute capabilities for which the target's kernels are compiled, as far as compilers here know them."""
         low, high = (*found.match.compute, self.compute, self.compute)[:2]
-        known = {a for c in nvrtc.compilers() for a in c.archs if low <= a <= high} if self.api == "cuda" else set()
+        known = (
+            {a for c in nvrtc.compilers() for a in c.archs if low <= a <= high} if self.api == nvrtc.API.name else set()
+        )
         return sorted({*known, self.compute})
 
     def _spills(self, sort: Sort, archs: Sequence[int]) -> str | None:
         """Say which kernel of a sort does not fit the registers, as far as a compiler is here to tell."""
-        if self.api != "cuda" or not self.compute:
+        if self.api != nvrtc.API.name or not self.compute:
             return None
-        text = render(sort, "cuda").text
+        text = render(sort, nvrtc.API.name).text
 
         def one(arch: int) -> str | None:
             try:

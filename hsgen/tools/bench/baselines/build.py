@@ -11,8 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from hsgen.core.errors import HsgenError, Unavailable
-from hsgen.engines import native
-from hsgen.system import folders, processes, toolchain
+from hsgen.system import compilers, folders, processes, toolchain
 
 SOURCES = Path(__file__).resolve().parent / "native"
 _SECONDS = 300.0  # a header-only library takes half a minute on a slow machine
@@ -51,7 +50,7 @@ def compiler(source: str) -> list[str]:
         Unavailable: there is none.
     """
     if source.endswith(".c"):
-        return [*native.compiler(), "-std=c99"]
+        return [*compilers.c_compiler(), "-std=c99"]
     chosen = os.environ.get("CXX", "").split()
     for command in [chosen] if chosen else [["c++"], ["g++"], ["clang++"]]:
         if path := toolchain.tool(command[0]):
@@ -92,7 +91,7 @@ def _built(name: str, unit: Unit) -> Path:
     source = str(SOURCES / unit.source)
     # what the preprocessor returns holds every header, so another version of a library is another file
     text = _compile([*command, "-E", "-P", source], unit)
-    said = native.run([*command, "--version"], native.PATIENCE).stdout
+    said = compilers.run([*command, "--version"], compilers.PATIENCE).stdout
     state = hashlib.sha256("\0".join([*command, *unit.link, said, text]).encode())
     place = folders.cached("peers") / f"{name}-{state.hexdigest()}.so"
     if folders.load(place) is None:
@@ -104,7 +103,7 @@ def _built(name: str, unit: Unit) -> Path:
 
 
 def _compile(command: Sequence[str], unit: Unit) -> str:
-    done = native.run(command, _SECONDS)
+    done = compilers.run(command, _SECONDS)
     if done.returncode:
         lines = (done.stdout + done.stderr).splitlines()
         telling = [x for x in lines if any(w in x for w in _TELLING)] or lines[-1:] or [f"exit code {done.returncode}"]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hsgen.apis import APIS
 from hsgen.core.errors import Unavailable
 from hsgen.engines.engine import Engine
 from hsgen.operations.inputs import Keys
@@ -17,7 +18,8 @@ Words = NDArray[Any]
 
 def _torch(engine: Engine) -> tuple[Any, Any]:
     """The library, and the device that it shares with the engine."""
-    if engine.api != "cuda":
+    device = APIS[engine.api].torch
+    if not device:
         raise Unavailable("peer torch: runs beside CUDA only; add --api cuda")
     try:
         import torch
@@ -28,7 +30,7 @@ def _torch(engine: Engine) -> tuple[Any, Any]:
             f"peer torch: PyTorch {torch.__version__} sees no CUDA device; install a build for this machine's CUDA"
         )
     # both count devices as CUDA's runtime does
-    return torch, torch.device("cuda", int(getattr(engine, "index", 0)))
+    return torch, torch.device(device, int(getattr(engine, "index", 0)))
 
 
 class _Sorting:
