@@ -10,6 +10,7 @@ from typing import Any
 
 import jinja2
 
+from hsgen.core import buffers
 from hsgen.system import resources
 
 _opened: ContextVar[set[str] | None] = ContextVar("opened", default=None)
@@ -86,5 +87,6 @@ def environment() -> Environment:
         newline_sequence="\n",
         autoescape=False,
     )
+    env.globals |= {"PICKED": buffers.PICKED, "COUNT_BUFFER": buffers.COUNT_BUFFER}
     env.filters["lg"] = lambda n: n.bit_length() - 1
     return env
