@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from hsgen.core.buffers import Array as Array
+from hsgen.core.buffers import Buffer as Buffer
+from hsgen.core.buffers import held as held
+from hsgen.core.buffers import pair_bytes as pair_bytes
 from hsgen.core.keys import PLAIN, Form, KeyType
-
-BYTES = {"word": 4, "wide": 8}
-"""The element types of buffers and local arrays of one size, besides keys, values and pairs."""
 
 UNCAPPED = 2**32 - 1  # the cap of steps whose work-groups only the count limits
 
@@ -126,38 +127,6 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Buffer:
-    """A parameter of a kernel: memory of elements of a type, "key", "value", "pair" or a name in `BYTES`.
-
-    Work-groups see what lanes of others write to a `coherent` one during a launch.
-    """
-
-    name: str
-    type: str = "key"
-    read_only: bool = False
-    coherent: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Array:
-    """An array in the local memory of a work-group: `count` elements of a type, "key", "pair" or a name in `BYTES`."""
-
-    name: str
-    type: str
-    count: int
-
-
-def held(type_: str, key: KeyType) -> int:
-    """Return the bytes of an element of a local array; a pair is a key with the place that it had."""
-    return {"key": key.held, "pair": pair_bytes(key), **BYTES}[type_]
-
-
-def pair_bytes(key: KeyType) -> int:
-    """Return the bytes of a key with the place that it had."""
-    return 8 if key.bytes <= 4 else 16
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Kernel:
     """One entry point: what its template needs, and what a launch of it must know.
 
@@ -165,7 +134,10 @@ class Kernel:
     body, `params` its parameters.  `subgroup` is the lanes that exchange values (1: none do), `ballot` whether they
     vote.  `wide` kernels take n as a 64-bit number.  `resident` is how many work-groups of it a core is to hold, 0 if
     that is left to compilers.  An `always` kernel runs whatever the count on the device is.  Work-groups of a
-    `cooperative` one wait for each other: all of a launch must be resident at once.
+    `cooperative` one wait for each other: all of a launch must be resident at once.  One that `picks` finds out while
+    it runs which of its buffers of some types, names in `PICKED`, it reads and writes.  Where the dialect has words for
+    that, keys are taken by rows of `row` neighbours, a vector each (0: one by one), and a kernel with `marks` looks at
+    many neighbours at a time for beginnings of runs.
     """
 
     name: str
@@ -177,6 +149,9 @@ class Kernel:
     wide: bool = False
     always: bool = False
     cooperative: bool = False
+    picks: tuple[str, ...] = ()
+    row: int = 0
+    marks: bool = False
     resident: int = 0
     buffers: tuple[Buffer, ...]
     arrays: tuple[Array, ...] = ()

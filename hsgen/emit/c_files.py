@@ -17,8 +17,9 @@ from hsgen.core.errors import Usage
 from hsgen.core.spec import Sort
 from hsgen.emit.c_values import c_string, filled, slot, sort_values, target_slots, target_values
 from hsgen.emit.c_values import symbol as symbol
-from hsgen.emit.kernels import Source, environment
+from hsgen.emit.kernels import Source
 from hsgen.emit.spirv import Module, modules, words
+from hsgen.emit.templates import environment
 from hsgen.system import resources
 from hsgen.targets.target import Target
 

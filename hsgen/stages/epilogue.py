@@ -189,7 +189,7 @@ def appended(
     buffers = [Buffer(name="keys", read_only=not says.changes_keys)]
     roles = ["destination"]
     if "value" in says.arguments:
-        buffers.append(Buffer(name="values", type="word", read_only=True))
+        buffers.append(Buffer(name="values", type="word", unit="value", read_only=True))
         roles.append("values_out")
     if says.reports:
         buffers.append(Buffer(name="report", type="word"))

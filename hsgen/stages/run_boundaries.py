@@ -131,6 +131,7 @@ def _kernels(parts: tuple[Part, ...], made: Shape) -> tuple[Kernel, ...]:
                 algorithm=parts[0].algorithm,
                 params=parts[0].params,
                 data=made,
+                marks=made.serial and name in (NAMES[1], NAMES[3]),
             )
         )
     return tuple(found)

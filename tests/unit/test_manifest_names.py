@@ -19,7 +19,7 @@ from hsgen.core.errors import Usage
 from hsgen.dialects.dialect import load
 from hsgen.emit import c_files
 from hsgen.emit.c_files import LONGEST_PREFIX, Named, check_prefix
-from hsgen.emit.kernels import environment
+from hsgen.emit.templates import environment
 from hsgen.system import paths
 from hsgen.targets import target
 

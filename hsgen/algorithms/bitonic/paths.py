@@ -43,6 +43,7 @@ def path(p: Params) -> Kernel:
         algorithm="merge",
         params=p,
         data=data,
+        row=p.row,
     )
 
 

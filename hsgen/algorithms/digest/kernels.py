@@ -8,7 +8,7 @@ from hsgen.core.spec import Array, Buffer, Kernel
 from hsgen.operations.digest import SEEDS, WORDS
 
 REPORT = Buffer(name="report", type="word")
-VALUES = Buffer(name="values_in", type="word", read_only=True)
+VALUES = Buffer(name="values_in", type="word", unit="value", read_only=True)
 
 SUMS = 6
 """The words of a report that a digest sums up: two hashes of two words, and two counts."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hsgen.algorithms.buffers import DESTINATION, SOURCE, VALUES_IN, VALUES_OUT
 from hsgen.algorithms.merge_path.params import Params
 from hsgen.core.spec import Array, Buffer, Kernel
@@ -45,14 +47,10 @@ def merge(p: Params) -> Kernel:
     values = (VALUES_IN, SECOND_VALUES, VALUES_OUT) if p.valued else ()
     arrays = [Array(name="tile", type="key", count=p.tile)] * (not p.walks)
     arrays += [Array(name="slots", type="word", count=p.tile)] * (p.valued and not p.walks)
-    return _kernel(
-        p,
-        "merge",
-        f"merge {p.tile} keys in a work-group",
-        (SOURCE, SECOND, DESTINATION, *values, WORDS),
-        tuple(arrays),
-        "walk_rows" if p.row else "walk" if p.walks else "merge",
-    )
+    body = "walk_rows" if p.row else "walk" if p.walks else "merge"
+    what = f"merge {p.tile} keys in a work-group"
+    made = _kernel(p, "merge", what, (SOURCE, SECOND, DESTINATION, *values, WORDS), tuple(arrays), body)
+    return replace(made, row=p.row)
 
 
 def kernels(p: Params) -> tuple[Kernel, ...]:

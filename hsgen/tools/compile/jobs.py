@@ -21,7 +21,8 @@ from hsgen.apis import APIS
 from hsgen.core.errors import HsgenError, Unavailable, Wrong
 from hsgen.core.spec import Kernel, Sort
 from hsgen.dialects.dialect import load
-from hsgen.emit.kernels import Source, environment, render
+from hsgen.emit.kernels import Source, render
+from hsgen.emit.templates import environment
 from hsgen.system import folders, processes
 from hsgen.targets.isa import SPIRV
 from hsgen.targets.target import Target
