@@ -12,7 +12,7 @@ COMPILE := .cache/lock/bin/uv pip compile -q --universal --python-version 3.11 -
 HEADED := .cache/lock/bin/python .ci/headed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format lock readme wheel clean device-check device-bench
+.PHONY: help setup demo test check format lock docs-targets wheel clean device-check device-bench
 
 help: ## list the goals
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' Makefile
@@ -38,10 +38,10 @@ format: $(READY) ## format the Python code
 	$(PY) -m ruff format .
 	$(PY) -m ruff check --fix .
 
-readme: $(READY) ## write the table of targets into README.md
+docs-targets: $(READY) ## write the table of targets into docs/reference/targets.md
 	@mkdir -p .cache
 	$(HSGEN) targets --markdown > .cache/targets.md
-	sed -i -e '/^<!-- targets -->$$/,/^<!-- end of targets -->$$/{//!d}' -e '/^<!-- targets -->$$/r .cache/targets.md' README.md
+	sed -i -e '/^<!-- targets -->$$/,/^<!-- end of targets -->$$/{//!d}' -e '/^<!-- targets -->$$/r .cache/targets.md' docs/reference/targets.md
 
 wheel: $(READY) ## build a wheel into dist/
 	$(PY) -m build --wheel --no-isolation

@@ -97,13 +97,13 @@ def bench(
     as_csv: bool,
     picture: str | None,
 ) -> None:
-    """Measure a target's sorts, rivals, peers and a plain copy in one run, after each was checked.
+    """Measure a target's sorts, rivals, peers and a plain copy in one run; each is checked first.
 
-    Rates are medians in Mkeys/s with their spread, data on the device (peers of the host: in its memory), wall time up
-    to the end of the sort; "device" is the rate by its own clock.  "hsgen is" is hsgen's rate over the other's,
-    the median over the rounds, in each of which all take turns, with the 90 % interval of that median.  "of roof" is
-    the memory that hsgen's sort moves, over its time, as a share of the bandwidth of a copy of keys and values.
-    Peers sort whole unsigned keys, ascending; some with values.  --algorithm mergepath merges sorted halves.
+    Rates are medians in Mkeys/s with their spread, by wall time up to the end of the sort, with the data in device
+    memory (for host peers: in host memory); "device" is the rate by the device's clock.  "hsgen is" is hsgen's rate
+    divided by the other's: the median over the rounds, in each of which all take turns, and its 90 % interval.  "of
+    roof" is the bandwidth that hsgen's sort uses, as a share of that of a copy of keys and values.  Peers sort unsigned
+    keys by all bits, ascending; some also with values.  --algorithm mergepath merges sorted halves.
     """
     peers = [name for name in names or [] if not name.startswith(bench_sorts.PREFIX)]
     form = _form(as_json=as_json, as_csv=as_csv)

@@ -47,7 +47,7 @@ _targets = click.option("-t", "--target", "names", multiple=True, help="A target
 )
 @click.option("--remove", "removed", multiple=True, metavar="NAME", help="Take this target out of the bundle.")
 @click.option("--prefix", help=f"What C names begin with; {PREFIX} if the bundle has none yet.")
-@click.option("--dry-run", is_flag=True, help="Say what would be written, write nothing.")
+@click.option("--dry-run", is_flag=True, help="List what would be written; write nothing.")
 @trust_option
 @_folder
 @json_option
@@ -65,10 +65,9 @@ def generate(
 ) -> None:
     """Write kernels, plans and C files of the named targets into a bundle.
 
-    Adds or replaces files of these targets and touches no other's.  What a target already has in the bundle stays,
-    and what is asked for unites with it; --remove takes a target out.  Files that would not change are not written.
-    Without -t all targets that the bundle already holds are made again.  The last line is the SHA-256 of the manifest,
-    for `hsgen verify --expect`.
+    Adds or replaces the files of these targets only.  The request is merged with what the bundle already holds;
+    --remove removes a target.  Files that would not change are not written.  Without -t, all targets of the bundle are
+    generated again.  The last line is the SHA-256 of the manifest, for `hsgen verify --expect`.
     """
     if (wanted or apis or algorithms) and not names:
         raise Usage(
@@ -184,10 +183,10 @@ def check(
 ) -> None:
     """Say whether a bundle is what hsgen generates today; exit with 1 if not.
 
-    Reads the targets and options from the bundle's manifest.  -t is only for targets that do not come with hsgen.
-    SPIR-V is compiled again and compared where the compiler that the manifest records is at hand; elsewhere all
-    else is checked, and the exit code is 3.  Where only the manifest knows the epilogue of a target, all else is
-    checked, and the exit code is 2 unless something is stale.
+    Reads the targets and options from the bundle's manifest.  -t is needed only for targets that do not come with
+    hsgen.  SPIR-V is compiled again and compared if the compiler that the manifest records is installed; if not,
+    everything else is checked, and the exit code is 3.  If only the manifest has the epilogue of a target, everything
+    else is checked, and the exit code is 2 unless something is stale.
     """
     with required(require):
         old = read_manifest(folder)
@@ -242,8 +241,8 @@ def _check(
 def verify(folder: Path, expect: str | None, as_json: bool) -> None:
     """Say whether every file of the bundle in FOLDER has the hash that its manifest records.
 
-    Needs neither templates nor targets.  The manifest lists the hash of every other file: with --expect and a hash from
-    elsewhere, such as a release, the whole bundle is what was released.
+    Needs neither templates nor targets.  The manifest lists the hash of every other file, so --expect with a hash from
+    another source, such as a release, verifies the whole bundle.
     """
     if expect is not None and not re.fullmatch("[0-9A-Fa-f]{64}", expect):
         raise Usage(f"expect {expect[:80]!r}: is no SHA-256; give its 64 hexadecimal digits")

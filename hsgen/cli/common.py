@@ -90,27 +90,27 @@ _OPTIONS = (
         multiple=True,
         type=click.Choice(list(VALUES)),
         metavar="NAME",
-        help="What is sorted along with keys: none, values of 4, 8 or 16 bytes (v4 v8 v16), the places of the keys "
-        "(index, index64: an argsort), or packed, the lower half of 64-bit words; none by default.",
+        help="What moves along with each key: none (the default); a value of 4, 8 or 16 bytes (v4 v8 v16); the key's "
+        "index (index, index64: an argsort); or packed, the lower half of a 64-bit word.",
     ),
     click.option(
         "--order",
         type=click.Choice([*ORDERS, "both"]),
-        help="Ascending by default; one sort serves both if it serves descending.",
+        help="Ascending by default; descending and both generate the same sort, which serves either order.",
     ),
     click.option(
         "--feature",
         "features",
         multiple=True,
         type=click.Choice(list(FEATURES)),
-        help="range: sort by some bits of the keys; count: take the count from device memory; changes: tell where the "
-        "sorted keys change.",
+        help="range: sort by a bit range chosen per call; count: take the key count from device memory; changes: "
+        "report where runs of equal keys start.",
     ),
     click.option(
         "--epilogue",
         type=click.Path(path_type=Path),
         metavar="FILE",
-        help="What is done with every sorted key: a template with a macro named epilogue (docs/epilogue.md).",
+        help="A template whose macro `epilogue` is called for every sorted key (docs/guides/epilogue.md).",
     ),
 )
 

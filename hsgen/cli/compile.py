@@ -55,7 +55,9 @@ class Chosen:
         for device in self.devices:
             if device not in known:
                 close = difflib.get_close_matches(device, sorted(known), 1)
-                hint = f"did you mean {close[0]}?" if close else "docs/compile.md lists those that [isa] can name"
+                hint = (
+                    f"did you mean {close[0]}?" if close else "docs/guides/compile.md lists those that [isa] can name"
+                )
                 raise Usage(f"--device {device}: no compiler knows it; {hint}")
 
     def of(self, found: Target) -> list[tuple[str, str]]:
@@ -70,7 +72,7 @@ class Chosen:
             listed = ", ".join(
                 f"{c} {' '.join(d for x, d in have if x == c)}" for c in dict.fromkeys(c for c, _ in have)
             )
-            hint = f"it has {listed}" if have else "give it a table [isa] (docs/compile.md)"
+            hint = f"it has {listed}" if have else "give it a table [isa] (docs/guides/compile.md)"
             raise Usage(f"target {found.name}: names no such compiler and device to compile for; {hint}")
         return some
 
@@ -132,11 +134,11 @@ def compile_(
     require: bool,
     as_json: bool,
 ) -> None:
-    """Compile every kernel of targets for the devices that their tables [isa] name, and say what each kernel takes.
+    """Compile every kernel of targets for the devices in their [isa] tables, and print the resources of each.
 
-    No device is needed: registers, bytes of registers that spill into memory, local memory, occupancy and instructions
-    are what offline compilers say.  A kernel that spills is an error, and so is one that a compiler refuses, crashes or
-    hangs on.  Of targets for Vulkan the SPIR-V is validated as well.
+    No device is needed: offline compilers report registers, spilled bytes, local memory, occupancy and instructions.
+    A kernel that spills is an error, and so is one that a compiler refuses, crashes or hangs on.  For Vulkan targets,
+    the SPIR-V is validated as well.
     """
     if as_page and as_json:
         raise Usage("--markdown and --json: only one of them can be printed; leave one out")

@@ -9,7 +9,7 @@ from hsgen.core.errors import Usage
 
 _PART = re.compile(r"(?P<from>[^.:+]+)(?:\.\.(?P<to>[^.:+]+)(?::(?P<steps>\d{1,2}))?)?(?P<around>\+-1)?")
 HELP = (
-    "Counts: 1000,2^16 or 2^10..2^24, its powers of two; 2^10..2^24:4 is 4 a doubling, +-1 behind any adds neighbours."
+    "Counts: 1000,2^16; 2^10..2^24: the powers of two; 2^10..2^24:4: four per doubling; +-1 after any adds neighbours."
 )
 
 

@@ -38,10 +38,12 @@ def suggest(name: str, keys: tuple[str, ...], as_json: bool) -> None:
 
 
 @click.command()
-@click.option("--api", type=click.Choice(asked.PROBED), help="The API to ask a device through.")
+@click.option("--api", type=click.Choice(asked.PROBED), help="The API to query the device through.")
 @device_option
-@click.option("--query", "recorded", type=click.Path(path_type=Path), help="Take this file of --raw, not a device.")
-@click.option("--raw", is_flag=True, help="Print what the device says, as JSON, and write no file.")
+@click.option(
+    "--query", "recorded", type=click.Path(path_type=Path), help="Read this output of --raw instead of a device."
+)
+@click.option("--raw", is_flag=True, help="Print what the device reports, as JSON, and write no file.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="The target file to write; ends in .toml.")
 @click.option("--force", is_flag=True, help="Replace the file if it is there.")
 @engines.bundle_option
@@ -58,9 +60,9 @@ def probe(
     require: bool,
     as_json: bool,
 ) -> None:
-    """Write a new target file for a device: its facts with where each is from, and first shapes for it.
+    """Write a new target file for a device: its facts, each with its source, and first shapes.
 
-    What the API does not tell takes the safe value, and says so.  The target has no evidence yet.
+    A fact that the API does not report gets a safe value, marked as such.  The target has no evidence yet.
     """
     if (recorded is None) == (api is None) or (recorded and (device or raw)):
         raise Usage(

@@ -19,13 +19,13 @@ from hsgen.targets import target as target_files
 
 
 @click.command()
-@click.option("--markdown", is_flag=True, help="Print the table of the README.")
+@click.option("--markdown", is_flag=True, help="Print the table of docs/reference/targets.md.")
 @json_option
 def targets(markdown: bool, as_json: bool) -> None:
-    """List the targets that come with hsgen, with the evidence that each has.
+    """List the targets that come with hsgen, and the evidence for each.
 
     There are three levels: compiled for the device's instruction set, run on a CPU runtime, run on the device itself.
-    "(older shapes)" stands where only other shapes than the present ones were tried.  Sorts of keys of a width also
+    "(older shapes)" marks evidence that predates the present shapes.  Sorts of keys of a width also
     sort signed and float keys of it, in either order.
     """
     found = [target_files.find(n) for n in target_files.names()]

@@ -57,19 +57,21 @@ class Budget(click.ParamType):  # type: ignore[type-arg]  # (generic since click
 @engines.runtime_option
 @engines.option_option
 @click.option("--key", "keys", multiple=True, type=click.Choice(list(KEYS)), help="Tune for keys of this width.")
-@click.option("--algorithm", "labels", multiple=True, metavar="NAME", help="Tune this table, which may be missing yet.")
+@click.option(
+    "--algorithm", "labels", multiple=True, metavar="NAME", help="Tune this table, which the file need not have yet."
+)
 @click.option(
     "--budget", type=Budget(), default="10m", show_default=True, help="The time to spend, about: 90s, 10m, 2h."
 )
 @click.option("--sizes", default="2^10,2^12,2^14,2^16,2^18,2^20,2^22", show_default=True, help="Counts to compare at.")
 @click.option("--seed", type=click.IntRange(0), help="Seed of shapes and keys; 1, or that of the journal.")
-@click.option("--journal", "path", type=click.Path(path_type=Path), help="Where to record, and to go on from.")
+@click.option("--journal", "path", type=click.Path(path_type=Path), help="The journal to write, and to resume from.")
 @click.option("--merge", "parts", multiple=True, type=click.Path(path_type=Path), help="Join these journals first.")
 @click.option(
     "--limit", type=Budget(), default="30s", show_default=True, help="The time that a step of a shape may take."
 )
 @click.option("--dask", metavar="ADDRESS", help="Race on the workers of this Dask scheduler.")
-@click.option("--write", is_flag=True, help="Change the target file, not only show how.")
+@click.option("--write", is_flag=True, help="Change the target file instead of only showing the change.")
 @require_option
 @json_option
 def tune(
@@ -95,8 +97,8 @@ def tune(
 
     Shapes are drawn from the space that each algorithm declares, compiled and validated in processes of their own, and
     raced against each other and against the file's; then the best are compared with the file's at every power of two,
-    validated as `hsgen validate` does, and the counts divided among the algorithms.  All of it goes into a journal,
-    from which the same command goes on after an interruption.
+    validated as `hsgen validate` does, and each range of counts is assigned to an algorithm.  Every step is recorded
+    in a journal, from which the same command resumes after an interruption.
     """
     target = target_files.find(name)
     file = engines.target_file(name, write=write)

@@ -48,7 +48,7 @@ from hsgen.tools.validate import validation
     "--large",
     type=Count(),
     metavar="COUNT",
-    help="Sort so many random keys instead, such as 2^28, and check them on the device by digests before and after.",
+    help="Sort this number of random keys, such as 2^28, and check the result by digests taken on the device.",
 )
 @click.option("--record", is_flag=True, help="Write what was shown into the target's file, as evidence.")
 @require_option
@@ -71,8 +71,8 @@ def validate(
 ) -> None:
     """Compile the kernels of a target and compare many sorts on a device with numpy; exit with 1 on a failure.
 
-    Sorts for other types than unsigned ones, for descending order, bit ranges or counts on the device are called with
-    all types of their width, both orders, and many ranges and counts.
+    Sorts with key types, descending order, bit ranges or device-side counts are tested with every key type of that
+    width, both orders, and many ranges and counts.
     """
     rows = []
     if large is not None and (record or full):

@@ -31,7 +31,7 @@ class Options:
     """How one call sorts.
 
     kind: of the keys, as `hsgen.core.keys.Type` has it.  begin, end: the bits that keys are sorted by, of their type
-    put in order (see docs/semantics.md); end None: up to the last.  discard: an argsort whose keys are not wanted.
+    put in order (see docs/reference/semantics.md); end None: up to the last.  discard: an argsort whose keys are not wanted.
     counted: n is the most keys that there can be; how many there are lies on the device.
     parts: the number that a call has besides n: of segments, of the keys of the first of two arrays, of the elements
     to check.  rows: these segments are rows of equal length, n / parts, and no offsets are given.

@@ -24,7 +24,7 @@ _NAMES = {"source": "a", "other": "b", "destination": "out", "values": "a_values
 
 
 class Merger(Runner):
-    """A merge of two sorted arrays, compiled for a context of one device.  docs/merge.md says what it does.
+    """A merge of two sorted arrays, compiled for a context of one device.  docs/guides/merge.md says what it does.
 
     Scratch memory, a few bytes for each thousand keys, is kept as by a `hsgen.opencl.sorter.Sorter`.
 

@@ -26,7 +26,7 @@ _NAMES = {"source": "keys", "destination": "out", "other": "offsets"}
 
 
 class SegmentedSorter(Runner):
-    """A segmented sort, compiled for a context of one device.  docs/segments.md says what it does.
+    """A segmented sort, compiled for a context of one device.  docs/guides/segmented-sort.md says what it does.
 
     Scratch memory is kept as by a `hsgen.opencl.sorter.Sorter`: somewhat more than keys and values take once more.
 

@@ -26,7 +26,7 @@ from hsgen.targets.target import Target
 
 
 class Sorter(Runner):
-    """A sort of keys of one type, compiled for a context of one device.  docs/semantics.md says what sorting means.
+    """A sort of keys of one type, compiled for a context of one device.  docs/reference/semantics.md says what sorting means.
 
     A sort that needs scratch memory allocates it when it is first called, and keeps as much as the greatest n so far
     needed; `scratch_bytes` tells how much that is.  Calls of one sorter then wait for each other on the device, also
@@ -43,7 +43,7 @@ class Sorter(Runner):
         bit_range: whether calls may choose the bits that keys are sorted by.
         device_count: whether calls may leave the count to a buffer on the device.
         changes: whether calls are told where runs of equal keys begin.
-        epilogue: the text of what is done with every sorted key, see docs/epilogue.md.
+        epilogue: the text of what is done with every sorted key, see docs/guides/epilogue.md.
 
     Raises:
         hsgen.core.errors.Usage: there is no such target, key type, value or order, or no sort that combines them.

@@ -1,6 +1,6 @@
 """Digests of arrays, as a device makes them: comparing two, and making one in numpy.
 
-A digest is eight 32-bit words; see docs/check.md and `hsgen.algorithms.digest`.
+A digest is eight 32-bit words; see docs/guides/digest.md and `hsgen.algorithms.digest`.
 """
 
 from __future__ import annotations

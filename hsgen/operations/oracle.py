@@ -1,6 +1,6 @@
 """What a sort must give, by numpy: keys as unsigned numbers in the order of theirs, and the stable permutation.
 
-Keys are arrays of their bits, of unsigned types, whatever type they stand for; see docs/semantics.md for the order.
+Keys are arrays of their bits, of unsigned types, whatever type they stand for; see docs/reference/semantics.md for the order.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Epilogues: what a user supplies to be done with every sorted key, as a step behind any sort.
 
 A fragment is a Jinja template with a macro `epilogue`, whose arguments it picks by name from `ARGUMENTS`, and which
-gives statements in the words of every dialect; docs/epilogue.md is its users' reference.  The step reads the sorted
+gives statements in the words of every dialect; docs/guides/epilogue.md is its users' reference.  The step reads the sorted
 keys once.  It stands behind the sort, not in its last pass, since which pass moves keys last is often known to the
 device alone, and since a key in a scattering pass has no neighbours.
 """
@@ -30,7 +30,7 @@ NAME = sandbox.MACRO
 _PLACE = re.compile(sandbox.place("(i|key|before|shift|n|value[0-3])"))
 _LENGTH = 1 << 16
 _SECONDS = 20  # by the clock on the wall, of which the system's limits allow less in the processor
-_HINT = "docs/epilogue.md says what an epilogue looks like"
+_HINT = "docs/guides/epilogue.md says what an epilogue looks like"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -51,7 +51,7 @@ def compiled(capsys: Capture, *more: str, code: int = 0) -> tuple[str, list[str]
         (["-t", "small.toml", "--compiler", "radv"], "it has cuda sm_80 sm_90"),
         (["-t", "small.toml", "--device", "sm_75"], "names no such compiler and device to compile for; it has cuda"),
         (["-t", "small.toml", "--device", "sm_81"], "--device sm_81: no compiler knows it; did you mean sm_8"),
-        (["-t", "small.toml", "--device", "zzz999"], "--device zzz999: no compiler knows it; docs/compile.md lists"),
+        (["-t", "small.toml", "--device", "zzz999"], "--device zzz999: no compiler knows it; docs/guides/compile.md lists"),
         (["-t", "small.toml", "--compiler", "icc"], "'icc' is not one of 'cuda', 'ocloc', 'amdgcn', 'radv', 'spirv'"),
         (["-t", "small.toml", "--key", "u64"], "target small: has no key u64; it has u8, u16, u32"),
         (["-t", "small.toml", "--algorithm", "scan-x1"], "target small: has no algorithm scan-x1; it has auto, merge"),
@@ -168,7 +168,7 @@ def test_json_has_everything(capsys: Capture, fake: Fake) -> None:
 
 def test_json_is_as_documented(capsys: Capture, fake: Fake) -> None:
     found = json.loads(compiled(capsys, "--json", "--device", "sm_80")[0])
-    text = (Path(__file__).parents[2] / "docs/json.md").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[2] / "docs/reference/json.md").read_text(encoding="utf-8")
     section = text.split("## `hsgen compile --json`")[1].split("\n## ")[0]
     document, row = (dict(re.findall(r"^\| `(\w+)` \| (.*)\|$", t, re.M)) for t in section.split("| field |")[1:])
     assert list(found) == list(document) and {tuple(k) for k in found["kernels"]} == {tuple(row)}

@@ -1,4 +1,4 @@
-"""Epilogues on the embedded device: each kind that docs/epilogue.md names, compared with numpy, between guard words."""
+"""Epilogues on the embedded device: each kind that docs/guides/epilogue.md names, compared with numpy, between guard words."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from hsgen.opencl import Sorter
 from hsgen.system import toolchain
 
 pytestmark = pytest.mark.device
-PAGE = (Path(__file__).parents[2] / "docs" / "epilogue.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs/guides/epilogue.md").read_text(encoding="utf-8")
 CELLS = re.findall(r"```jinja\n(.*?)```", PAGE, re.S)[0]
 COUNTS = (0, 1, 2, 2047, 2048, 2049, 4096, 4097, 33001, 140_000)
 GUARD = 0xDEADBEEF
@@ -155,4 +155,4 @@ def test_validation_goes_around_the_report(
 
 def test_the_page_is_true() -> None:
     (code,) = re.findall(r"```python\n(.*?)```", PAGE, re.S)
-    exec(compile(code, "docs/epilogue.md", "exec"), {})
+    exec(compile(code, "docs/guides/epilogue.md", "exec"), {})

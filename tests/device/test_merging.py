@@ -42,7 +42,7 @@ pytestmark = pytest.mark.device
 cl = toolchain.pyopencl()
 array = pytest.importorskip("pyopencl.array")
 __all__ = ["lavapipe"]  # a fixture
-DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "merge.md"
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs/guides/merge.md"
 VALUES = ("none", "v4", "v8", "v16")
 
 

@@ -121,9 +121,9 @@ def test_an_opencl_query_is_complete(embedded: Host) -> None:
 def test_the_commands_of_the_document(
     embedded: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """docs/suggest.md: what it tells to run runs, and --json prints what docs/json.md says."""
+    """docs/guides/suggest.md: what it tells to run runs, and --json prints what docs/reference/json.md says."""
     monkeypatch.chdir(tmp_path)
-    text = (DOCS / "suggest.md").read_text(encoding="utf-8")
+    text = (DOCS / "guides/suggest.md").read_text(encoding="utf-8")
     lines = [line for block in re.findall(r"^```sh\n(.*?)^```$", text, re.M | re.S) for line in block.splitlines()]
     assert len(lines) == 6
     for line in lines:
@@ -134,7 +134,7 @@ def test_the_commands_of_the_document(
             Path(file).write_text(out, encoding="utf-8")
     assert main(["probe", "--query", "device.json", "-o", "again.toml", "--json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)
-    documented = (DOCS / "json.md").read_text(encoding="utf-8").split("## `hsgen probe --json`")[1].split("\n## ")[0]
+    documented = (DOCS / "reference/json.md").read_text(encoding="utf-8").split("## `hsgen probe --json`")[1].split("\n## ")[0]
     assert list(row) == re.findall(r"^\| `(\w+)` \|", documented, re.M)
 
 

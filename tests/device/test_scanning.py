@@ -41,7 +41,7 @@ pytestmark = pytest.mark.device
 cl = toolchain.pyopencl()
 array = pytest.importorskip("pyopencl.array")
 __all__ = ["lavapipe"]  # a fixture
-DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "scan.md"
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs/guides/scan.md"
 
 ELEMENTS = ("u32", "u64")
 """The types that are summed up."""

@@ -39,7 +39,7 @@ cl = toolchain.pyopencl()
 array = pytest.importorskip("pyopencl.array")
 __all__ = ["lavapipe"]  # a fixture
 CONTEXTS: dict[Host, Any] = {}
-DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "segments.md"
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs/guides/segmented-sort.md"
 
 WAYS = [
     ("cpu", "u32", Form()),
@@ -224,6 +224,6 @@ def test_what_the_python_api_refuses(embedded: Host) -> None:
 def test_the_example_of_the_document_runs(embedded: Host) -> None:
     code = re.findall(r"```python\n(.*?)```", DOCUMENT.read_text(encoding="utf-8"), re.S)
     if not code:
-        missing("docs/segments.md has no example")
+        missing("docs/guides/segmented-sort.md has no example")
     context = context_for(embedded)
     exec(compile(code[0].replace("cl.create_some_context()", "context"), "segments.md", "exec"), {"context": context})

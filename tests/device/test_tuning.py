@@ -174,8 +174,8 @@ def killed_behind_the_first_race(folder: Path, host: Host) -> bytes:
 
 
 def compare_fields(document: dict[str, Any]) -> None:
-    """docs/json.md has a table of the document and one of its rows."""
-    text = (Path(__file__).resolve().parents[2] / "docs/json.md").read_text(encoding="utf-8")
+    """docs/reference/json.md has a table of the document and one of its rows."""
+    text = (Path(__file__).resolve().parents[2] / "docs/reference/json.md").read_text(encoding="utf-8")
     section = text.split("## `hsgen tune --json`")[1].split("\n## ")[0]
     tables = [re.findall(r"^\| `(\w+)` \|", part, re.M) for part in section.split("| field |")[1:]]
     assert [list(document), list(document["rows"][0])] == tables

@@ -1,4 +1,4 @@
-"""docs/add-an-algorithm.md, followed literally in a copy of the checkout: its files and its commands."""
+"""docs/internals/add-an-algorithm.md, followed literally in a copy of the checkout: its files and its commands."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from test_docs import ROOT, blocks, only, shell
 from hsgen.emit import spirv
 from hsgen.engines.hosts import Host
 
-PAGE = ROOT / "docs/add-an-algorithm.md"
+PAGE = ROOT / "docs/internals/add-an-algorithm.md"
 
 
 def place(folder: Path) -> list[str]:

@@ -117,7 +117,7 @@ def follow(path: Path, folder: Path) -> Iterator[tuple[Block, str]]:
 def test_adding_a_target_as_the_document_says(tree: Path, embedded: Host) -> None:
     fewer(tree)
     before = {p: p.read_bytes() for p in (tree / "generated").rglob("*.cl")}
-    ran = list(follow(tree / "docs" / "add-a-target.md", tree))
+    ran = list(follow(tree / "docs/guides/add-a-target.md", tree))
     languages = [language for (language, _), _ in ran]
     assert languages.count("toml") == 2 and "console" in languages and languages.count("sh") >= 5
     assert sum(text.count(NARROWED[0]) for (_, text), _ in ran) == 1
@@ -160,10 +160,10 @@ def test_the_readme_vendors_a_bundle(tree: Path) -> None:
 
 
 def test_the_layers_are_those_that_the_test_holds() -> None:
-    """docs/architecture.md shows the modules line by line as tests/unit/test_architecture.py does, from the top."""
-    text = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    """docs/internals/architecture.md shows the modules line by line as tests/unit/test_architecture.py does, from the top."""
+    text = (ROOT / "docs/internals/architecture.md").read_text(encoding="utf-8")
     shown = re.search(r"^## Imports go one way\n\n((?: {4}.*\n)+)", text, re.M)
-    assert shown, "docs/architecture.md shows no layers"
+    assert shown, "docs/internals/architecture.md shows no layers"
     source = ast.parse((ROOT / "tests/unit/test_architecture.py").read_text(encoding="utf-8"))
     held = next(
         ast.literal_eval(node.value)
@@ -176,7 +176,7 @@ def test_the_layers_are_those_that_the_test_holds() -> None:
 
 
 def test_the_three_lines_of_python_sort(embedded: Host) -> None:
-    three = only(ROOT / "docs/python-api.md", "python")[0]
+    three = only(ROOT / "docs/guides/python.md", "python")[0]
     assert len(three.splitlines()) == 3
     cl = toolchain.pyopencl()
     import pyopencl.array as cl_array
@@ -210,7 +210,7 @@ def test_the_pairs_of_the_readme_are_sorted(embedded: Host) -> None:
 
 
 def test_the_three_lines_are_the_same_everywhere() -> None:
-    three = only(ROOT / "docs/python-api.md", "python")[0]
+    three = only(ROOT / "docs/guides/python.md", "python")[0]
     assert three in only(ROOT / "README.md", "python")
     shown = ast.get_docstring(ast.parse((ROOT / "hsgen/opencl/sorter.py").read_text(encoding="utf-8"))) or ""
     shown = "".join(f"{line[4:]}\n" for line in shown.splitlines() if line.startswith(">>> "))
@@ -218,7 +218,7 @@ def test_the_three_lines_are_the_same_everywhere() -> None:
 
 
 def test_the_whole_python_program_runs(embedded: Host, tmp_path: Path) -> None:
-    (tmp_path / "program.py").write_text(only(ROOT / "docs/python-api.md", "python")[1], encoding="utf-8")
+    (tmp_path / "program.py").write_text(only(ROOT / "docs/guides/python.md", "python")[1], encoding="utf-8")
     done = subprocess.run(
         [sys.executable, "program.py"],
         cwd=tmp_path,
@@ -232,15 +232,15 @@ def test_the_whole_python_program_runs(embedded: Host, tmp_path: Path) -> None:
 
 
 def section(command: str) -> str:
-    """What docs/json.md says of a command."""
-    text = (ROOT / "docs/json.md").read_text(encoding="utf-8")
+    """What docs/reference/json.md says of a command."""
+    text = (ROOT / "docs/reference/json.md").read_text(encoding="utf-8")
     found = re.search(rf"^## `hsgen {command}\b.*?\n(.*?)(?=^## |\Z)", text, re.M | re.S)
-    assert found, f"docs/json.md has no section for {command}"
+    assert found, f"docs/reference/json.md has no section for {command}"
     return found[1]
 
 
 def fields(command: str) -> dict[str, str]:
-    """The table of docs/json.md for a command: each field with the text about it."""
+    """The table of docs/reference/json.md for a command: each field with the text about it."""
     return dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", section(command), re.M))
 
 
@@ -262,7 +262,7 @@ def test_json_is_as_documented(tree: Path, command: str, arguments: str) -> None
     if command in ("check", "verify"):
         (tree / "generated/LICENSE").write_text("changed", encoding="utf-8")
     if command == "targets":
-        evidence = only(ROOT / "docs/add-a-target.md", "toml")[1]
+        evidence = only(ROOT / "docs/guides/add-a-target.md", "toml")[1]
         with (tree / "targets/cpu.toml").open("a", encoding="utf-8") as file:
             file.write("\n" + evidence)
     compare_fields(command, records(tree, f"{command} {arguments}"))
@@ -289,7 +289,7 @@ def compare_fields(command: str, found: list[dict[str, Any]]) -> None:
         for name, value in record.items():
             for inner in value if isinstance(value, list) else []:
                 unnamed = [k for k in inner if f"`{k}`" not in documented[name]] if isinstance(inner, dict) else []
-                assert not unnamed, f"docs/json.md: {command} {name} does not name {unnamed}"
+                assert not unnamed, f"docs/reference/json.md: {command} {name} does not name {unnamed}"
 
 
 @pytest.mark.parametrize("path", DOCS, ids=lambda p: p.name)
@@ -309,10 +309,15 @@ def anchors(path: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", h.lower()).replace(" ", "-") for h in heads}
 
 
+def test_the_readme_fits_on_a_few_screens() -> None:
+    lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= 120 and max(map(len, lines)) <= 130
+
+
 def test_every_command_is_documented() -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/reference/cli.md").read_text(encoding="utf-8")
     for name in group.commands:
-        assert re.search(rf"^\| `hsgen {name}\b", readme, re.M), f"README.md: no row for hsgen {name}"
+        assert re.search(rf"^\| `hsgen {name}\b", page, re.M), f"cli.md: no row for hsgen {name}"
         assert fields(name)
 
 
@@ -326,12 +331,12 @@ def test_commands_and_options_that_documents_name_exist(path: Path) -> None:
         assert not unknown, f"{path.name}: hsgen {name} has no {unknown}"
 
 
-def test_the_readme_has_the_table_of_targets(tree: Path) -> None:
-    """Write it anew with `make readme`."""
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+def test_the_table_of_targets_is_that_of_the_command(tree: Path) -> None:
+    """`make docs-targets` writes it anew."""
+    page = (ROOT / "docs/reference/targets.md").read_text(encoding="utf-8")
     shown = shell("hsgen targets --markdown", tree, subprocess.PIPE).stdout
     assert shown.count("\n") == 2 + len(list((ROOT / "targets").glob("*.toml")))
-    assert f"<!-- targets -->\n{shown}<!-- end of targets -->\n" in readme, "README.md: run `make readme`"
+    assert f"<!-- targets -->\n{shown}<!-- end of targets -->\n" in page, "targets.md: run `make docs-targets`"
 
 
 def test_no_file_names_a_place_on_a_machine() -> None:

@@ -1,4 +1,4 @@
-"""docs/semantics.md is true: its examples run on the embedded device, and its tables name all there is."""
+"""docs/reference/semantics.md is true: its examples run on the embedded device, and its tables name all there is."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hsgen.system import toolchain
 from hsgen.targets import target
 
 ROOT = Path(__file__).resolve().parents[2]
-TEXT = (ROOT / "docs/semantics.md").read_text(encoding="utf-8")
+TEXT = (ROOT / "docs/reference/semantics.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"^```python\n(.*?)^```$", TEXT, re.M | re.S)
 
 
@@ -32,7 +32,7 @@ def test_examples_run(embedded: Host) -> None:
     names: dict[str, Any] = {"np": np, "cl_array": cl_array, "queue": cl.CommandQueue(context)}
     assert len(EXAMPLES) == 10 and all("assert " in text for text in EXAMPLES[1:])
     for number, text in enumerate(EXAMPLES):
-        exec(compile(text, f"example {number} of docs/semantics.md", "exec"), names)
+        exec(compile(text, f"example {number} of docs/reference/semantics.md", "exec"), names)
 
 
 @pytest.mark.device
@@ -42,7 +42,7 @@ def test_the_example_of_the_python_api_runs(embedded: Host) -> None:
 
     from hsgen.opencl import Sorter
 
-    text = (ROOT / "docs/python-api.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/guides/python.md").read_text(encoding="utf-8")
     (source,) = (x for x in re.findall(r"^```python\n(.*?)^```$", text, re.M | re.S) if "def example" in x)
     names: dict[str, Any] = {"Sorter": Sorter}
     exec(source, names)
@@ -77,9 +77,9 @@ def test_words_are_those_of_the_command_line_and_of_c() -> None:
     assert shown["--order"] in ORDERS and {"range", "count", "changes"} == set(FEATURES)
     header = "".join(p.read_text(encoding="utf-8") for p in (ROOT / "templates").glob("*/**/hs*.h"))
     for name in re.findall(r"`(?:options\.)?(HS_\w+|hs_\w+)`", TEXT):
-        assert name in header, f"docs/semantics.md: there is no {name} in C"
+        assert name in header, f"docs/reference/semantics.md: there is no {name} in C"
     for name in re.findall(r"`options\.(\w+)`", TEXT):
-        assert re.search(rf"\b{name}\b", header), f"docs/semantics.md: hs_options has no {name}"
+        assert re.search(rf"\b{name}\b", header), f"docs/reference/semantics.md: hs_options has no {name}"
 
 
 def test_greatest_counts_are_as_told() -> None:

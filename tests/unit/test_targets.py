@@ -239,6 +239,6 @@ def test_mobile_gpus_have_no_64_bit_integers() -> None:
 
 
 def test_every_target_has_a_section() -> None:
-    """In docs/targets.md, and no other name has one."""
-    text = (Path(__file__).parents[2] / "docs/targets.md").read_text(encoding="utf-8")
+    """In docs/reference/targets.md, and no other name has one."""
+    text = (Path(__file__).parents[2] / "docs/reference/targets.md").read_text(encoding="utf-8")
     assert sorted(re.findall(r"^### (.+)$", text, re.M)) == target.names()

@@ -1,4 +1,4 @@
-"""The programs of docs/check.md say what their comments and assertions say."""
+"""The programs of docs/guides/digest.md say what their comments and assertions say."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from building import embedded_only, folder, need, objects, opencl, program, run
 from hsgen.cli import main
 from hsgen.engines.hosts import Host
 
-DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "check.md"
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs/guides/digest.md"
 
 
 @pytest.mark.device
@@ -38,4 +38,4 @@ def test_the_program_in_c_finds_what_it_does_wrong(embedded: Host) -> None:
 @pytest.mark.device
 def test_the_example_in_python_runs(embedded: Host) -> None:
     (source,) = re.findall(r"^```python\n(.*?)^```$", DOCUMENT.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-    exec(compile(source, "docs/check.md", "exec"), {})
+    exec(compile(source, "docs/guides/digest.md", "exec"), {})

@@ -1,4 +1,4 @@
-"""The C program of docs/merge.md merges what its comment says."""
+"""The C program of docs/guides/merge.md merges what its comment says."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from building import embedded_only, folder, need, objects, opencl, program, run
 from hsgen.cli import main
 from hsgen.engines.hosts import Host
 
-DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "merge.md"
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs/guides/merge.md"
 
 
 @pytest.mark.device

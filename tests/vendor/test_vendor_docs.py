@@ -1,4 +1,4 @@
-"""What docs/vendoring.md, docs/c-api.md and docs/ci.md say is what happens, and what they name exists."""
+"""What docs/guides/vendoring.md, docs/reference/c-api.md and docs/guides/ci.md say is what happens, and what they name exists."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ from hsgen.cli import group
 from hsgen.engines.hosts import Host
 
 ROOT = Path(__file__).resolve().parents[2]
-VENDORING, C_API, CI = (ROOT / "docs" / name for name in ("vendoring.md", "c-api.md", "ci.md"))
+VENDORING, C_API = (ROOT / "docs" / name for name in ("guides/vendoring.md", "reference/c-api.md"))
+CI = ROOT / "docs/guides/ci.md"
 HEADERS = sorted([ROOT / "templates/bundle/hs.h", *(ROOT / "templates/apis").glob("*/*.h")])
 
 
@@ -69,7 +70,7 @@ def test_vendoring_as_the_document_says(embedded: Host, tmp_path: Path, monkeypa
 
 
 def c_blocks(section: str) -> str:
-    """The blocks of C below one heading of docs/c-api.md."""
+    """The blocks of C below one heading of docs/reference/c-api.md."""
     below = re.search(rf"^## {section}\n(.*?)(?=^## |\Z)", C_API.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
     assert below, section
     return "".join(re.findall(r"^```c\n(.*?)^```$", below[1], re.MULTILINE | re.DOTALL))

@@ -181,7 +181,7 @@ def _alike(values: Any, work: Load, *, stable: bool) -> bool:
 
 
 def _time(runs: Sequence[Run], rounds: int, beat: Beat, renewed: Mapping[Engine, Load]) -> list[Times]:
-    """The times of each run in every round; see docs/bench.md for what a round is.
+    """The times of each run in every round; see docs/guides/bench.md for what a round is.
 
     Where code and memory happen to lie makes a sort faster or slower by up to a fifth, for as long as it stays there.
     So `renewed` engines get new code and new buffers in each round, or, where that takes long, in each third:

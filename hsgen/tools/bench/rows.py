@@ -33,7 +33,7 @@ class Times:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One line of a benchmark; docs/json.md says what each field is.
+    """One line of a benchmark; docs/reference/json.md says what each field is.
 
     Rates are in Mkeys/s, times in seconds; None is written where something does not apply or is not known.
     """

@@ -1,4 +1,4 @@
-"""First shapes for a device, by a rule from its facts; docs/suggest.md describes it.
+"""First shapes for a device, by a rule from its facts; docs/guides/suggest.md describes it.
 
 A suggestion is where to begin, no measurement: `hsgen tune` finds what is fastest.
 """

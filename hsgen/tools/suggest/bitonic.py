@@ -1,7 +1,7 @@
 """First shapes of merge sorts.
 
 After HotSort: 16 words of keys a lane, as many slabs as leave a core room for a second work-group, on Intel's GPUs
-slabs of 128 keys.  docs/suggest.md has the rule in words, with its sources.
+slabs of 128 keys.  docs/guides/suggest.md has the rule in words, with its sources.
 """
 
 from __future__ import annotations

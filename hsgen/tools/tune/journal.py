@@ -1,7 +1,7 @@
 """The journal of a tuning: one file, one JSON object a line, from which everything that was found follows.
 
 The first line says what is tuned, where and from which tables; each further one is a *record*.  A line counts once it
-ends; what a killed process left of its last one is dropped.  docs/tune.md documents the fields.
+ends; what a killed process left of its last one is dropped.  docs/guides/tune.md documents the fields.
 """
 
 from __future__ import annotations

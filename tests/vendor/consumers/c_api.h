@@ -1,4 +1,4 @@
-/* Around the blocks of docs/c-api.md: what they take as given.  One of OPENCL, VULKAN, CUDA, METAL is defined. */
+/* Around the blocks of docs/reference/c-api.md: what they take as given.  One of OPENCL, VULKAN, CUDA, METAL is defined. */
 #include <stdio.h>
 #include <stdlib.h>
 

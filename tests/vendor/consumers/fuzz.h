@@ -1,5 +1,5 @@
 /* What fuzzers of the runtimes share: calls by chance, mostly right with some members wrong, whether a call is right by
- * what docs/c-api.md says, and the launches that a right one must come to.  C99 that is also C++.
+ * what docs/reference/c-api.md says, and the launches that a right one must come to.  C99 that is also C++.
  *
  * A file for an API defines FUZZ_..., includes this, and defines fuzz_reshape, fuzz_create, fuzz_perform, fuzz_release
  * and fuzz_nulls.  The program takes a seed and seconds; without seconds it makes a fixed number of calls. */

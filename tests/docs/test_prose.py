@@ -1,0 +1,47 @@
+"""tests/prose.py finds no phrase of its list in what people read, outside the files that are still to be rewritten."""
+
+from __future__ import annotations
+
+import click
+import prose
+import pytest
+
+from hsgen.cli import group
+
+
+def test_files_have_no_phrase_of_the_list() -> None:
+    found = prose.of_files([name for name in prose.files() if name not in prose.later()])
+    assert not found, "\n".join(map(str, found))
+
+
+def test_the_list_of_files_to_rewrite_shrinks() -> None:
+    """A file that has been rewritten, or is gone, leaves LATER."""
+    there = prose.later() & set(prose.files())
+    done = (prose.later() - there) | {name for name in there if not prose.of_files([name])}
+    assert not done, f"remove from LATER in tests/prose.py: {' '.join(sorted(done))}"
+
+
+@pytest.mark.parametrize("name", ["", *sorted(group.commands)])
+def test_help_has_no_phrase_of_the_list(name: str) -> None:
+    command = group.commands[name] if name else group
+    text = command.get_help(click.Context(command, info_name=f"hsgen {name}", max_content_width=10_000))
+    found = prose.hits(f"hsgen {name} --help", text)
+    assert not found, "\n".join(map(str, found))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("a.md", "It tells the\nnumber", [("tells", 1)]),
+        ("a.md", "one\nas far\nas possible", [("as far as", 2)]),
+        ("a.md", "It tells it. <!-- prose: ok -->", []),
+        ("a.py", "told = 1\n", []),
+        ("a.py", "# one\n# goes\n# on\n", [("goes on", 2)]),
+        ("a.py", 'x = 1\ny = f"told {x}"\n', [("told", 2)]),
+        ("a.c", "int told; /* one\n * that is so\n * many */\n", [("so many", 2)]),
+        ("a.c", 'told("besides");\n', [("besides", 1)]),
+        ("a.toml", "# besides\n", [("besides", 1)]),
+    ],
+)
+def test_phrases_are_found(name: str, text: str, expected: list[tuple[str, int]]) -> None:
+    assert [(h.phrase, h.line) for h in prose.hits(name, text)] == expected

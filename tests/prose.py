@@ -1,0 +1,263 @@
+"""List phrases to weed out of what people read: documents, docstrings, comments, error messages and `--help`.
+
+usage: python tests/prose.py [FILE...]     FILE:LINE: phrase (better): text, and a count; exit code 1 if there are any
+       python tests/prose.py --later       rewrite LATER below: the files that have hits now
+
+Without FILE, all tracked files are searched, including those of LATER.  A phrase that is right in its place is exempted
+by `prose: ok` at the end of its line, or in EXEMPT.
+"""
+
+from __future__ import annotations
+
+import ast
+import fnmatch
+import io
+import re
+import subprocess
+import sys
+import tokenize
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+SEEN = ("*.md", "*.py", "*.j2", "*.c", "*.h", "*.cu", "*.m", "*.toml", "*.html", "*.css", "Makefile")
+SKIPPED = ("generated/*", "tests/unit/queries/*", "docs/results/*", "tests/prose.py")
+"""Output of hsgen and of other programs, and this list."""
+
+PHRASES = {
+    r"\b(tells?|told|telling)\b": "report, say, state",
+    r"\bso many\b": "the number",
+    r"\bbesides?\b": "in addition, next to",
+    r"(?-i:\b(is|are) none\b)": "there is no ...",
+    r"\bof no (keys|kernel|pass|segments?)\b": "when n = 0, not a ...",
+    r"\bwhatever\b": "any, regardless of",
+    r"\bleaves? away\b": "omit",
+    r"\basks? nothing\b": "requires no ...",
+    r"\b(what|that which) is asked for\b": "the request",
+    r"\b(a|another|its|the|their) begins?\b(?! with)": "start, prefix",
+    r"\bas far as\b": "where, if, up to",
+    r"\bnobody (knows|has|can)\b": "unknown, impossible",
+    r"\bby (day|night)\b": "fast tests, nightly tests",
+    r"\b(stands?|stood) (behind|beside|there)\b": "follows, is in",
+    r"\bbehind (it|them|the last|a sort|this one)\b": "after",
+    r"\bkeys? that nobody wants\b": "discarded keys",
+    r"\bgoes? on\b": "continues, makes progress",
+    r"\bcomes? out of\b": "results from",
+    r"\bcomes? of it\b": "the result",
+    r"\bbut for\b": "except",
+    r"\banew\b": "again",
+    r"\bin vain\b": "without success",
+    r"\bas ever\b": "as before",
+    r"\bfor want of\b": "for lack of, without",
+    r"\bheld against\b": "compared with",
+    r"\bmade of it\b": "the result",
+    r"\bthe one and then the other\b": "both in turn",
+    r"\bbrings? about\b": "produce",
+}
+"""What is looked for, in any case of letters and across line ends, and what to write instead."""
+
+EXEMPT: dict[str, tuple[str, ...]] = {}
+"""File: the phrases that are right there."""
+
+LATER = """
+.: CHANGELOG.md Makefile
+docs/decisions: 0001-schedule-is-data.md 0002-rank-order-and-virtual-rows.md
+docs/decisions: 0004-signed-indices-and-uniform-subgroup-numbers.md 0005-licence-of-output.md 0006-spirv.md
+docs/decisions: 0007-c-runtimes.md 0009-radix.md 0010-auto-and-variants.md 0013-tuning.md 0014-metal.md
+docs/guides: add-a-target.md digest.md merge.md python.md scan.md segmented-sort.md
+docs/internals: add-an-algorithm.md architecture.md
+docs/reference: c-api.md json.md targets.md
+hsgen/algorithms: __init__.py device_constraints.py implicit.py
+hsgen/algorithms/bitonic: constraints.py kernels.py params.py passes.py paths.py specialize.py
+hsgen/algorithms/digest: __init__.py kernels.py params.py plan.py
+hsgen/algorithms/merge_path: constraints.py kernels.py plan.py specialize.py
+hsgen/algorithms/radix: constraints.py finish.py finish_plan.py kernels.py msd.py msd_plan.py params.py specialize.py
+hsgen/algorithms/radix: words.py
+hsgen/algorithms/scan: constraints.py kernels.py params.py words.py
+hsgen/algorithms/segmented: kernels.py params.py plan.py words.py
+hsgen/bundle: build.py manifest.py store.py transaction.py update.py
+hsgen/cli: bench.py bench_output.py bench_sorts.py bundles.py common.py compile.py engines.py sizes.py tune.py
+hsgen/cli: validate.py
+hsgen/core: errors.py fields.py interpreter.py keys.py spec.py
+hsgen/emit: identifiers.py spirv_file.py
+hsgen/engines: engine.py harness.py hosts.py metal_shim.py native.py pyopencl.py query.py scratch.py
+hsgen/engines/native: cub.cu cub_merge.cu cub_segments.cu cuda.cu cuda.h harness.h opencl.c peer.h vulkan.c
+hsgen/opencl: digest.py runner.py segmented_sorter.py sorter.py
+hsgen/operations: digests.py oracle.py
+hsgen/stages: attach.py epilogue.py run_boundaries.py sandbox.py
+hsgen/system: documents.py processes.py toolchain.py tree.py
+hsgen/targets: assembly.py evidence.py matching.py target.py
+hsgen/tools: doctor.py
+hsgen/tools/bench: candidates.py inputs.py intervals.py memory.py plot.py rounds.py rows.py
+hsgen/tools/bench/baselines: baseline.py build.py device.py pytorch.py
+hsgen/tools/compile: amdgcn.py base.py budget.py budgets.py cubin.py implicit.py jobs.py markdown.py modules.py
+hsgen/tools/compile: nvidia.py nvrtc.py ocloc.py radv.py refusals.py results.py
+hsgen/tools/report: drawing.py kernels.py measured.py merge.py page.py
+hsgen/tools/suggest: bitonic.py facts.py fitting.py origins.py probing.py query.py radix.py text.py
+hsgen/tools/tune: edit.py journal.py propose.py race.py request.py run.py runner.py search.py spread.py
+hsgen/tools/validate: guarded.py large.py layouts.py reports.py validation.py
+targets: amd-rdna.toml amd-rdna64.toml nvidia-sm30.toml nvidia-tegra.toml
+templates: keys.j2 order.j2
+templates/changes: parts.j2 serial_place.j2 spine.j2
+templates/check: beyond.j2 blank.j2 digest.j2 parts.j2
+templates/dialects: metal.j2
+templates/host: README.md.j2 meson.build.j2
+templates/merge: passes.j2 stream.j2
+templates/mergepath: rows.j2 split.j2 tile.j2
+templates/radix: count.j2 exit.j2 grid_parts.j2 histogram.j2 lanes.j2 msd_histogram.j2 onesweep.j2 parts.j2 places.j2
+templates/radix: rank_match.j2 serial.j2 starts.j2 store.j2 tile.j2 words.j2
+templates/report: sort.j2 style.j2 target.j2
+templates/runtime: hs.c hs.h hs_cuda.cu hs_cuda.h hs_metal.h hs_metal.m hs_opencl.c hs_opencl.h hs_vulkan.h
+templates/scan: lookback.j2 parts.j2
+templates/segments: compared.j2 find.j2 parts.j2 serial_columns.j2 serial_windows.j2
+tests: conftest.py drawing.py nightly.py offline.py
+tests/cli: test_bundle_spirv.py test_bundle_trust.py test_choosing.py test_compile_errors.py test_suggest_errors.py
+tests/cli: test_tuning_errors.py test_untrusted_bundles.py
+tests/compile: spills.py test_cuda.py test_cuda_forms.py test_cuda_grid.py test_cuda_radix.py test_isa_radv.py
+tests/compile: test_legal.py test_peers_cuda.py test_segments_cuda.py
+tests/device: grind_changes.py grind_merging.py grind_segments.py kinds.py large.py mutant_worker.py probe_worker.py
+tests/device: sort_many.cu sorters.py test_api.py test_api_trial.py test_avx512.py test_bench_parted.py
+tests/device: test_bench_rivals.py test_buckets.py test_changes.py test_checks.py test_epilogues.py test_every_form.py
+tests/device: test_kinds.py test_lookback.py test_merging.py test_mutants.py test_native.py test_oclgrind.py
+tests/device: test_only_offset.py test_pairs.py test_peers.py test_probe.py test_properties.py test_rankers.py
+tests/device: test_refusals.py test_report_page.py test_scanning.py test_segments.py test_shapes.py test_tuning.py
+tests/device: test_validate.py test_vulkan.py test_vulkan_radix.py tune_child.py
+tests/device/lanes: several8.toml simd32.toml
+tests/docs: test_docs.py test_prose.py
+tests/fuzz: README.md commands.py guarded.py patterns.py run.py test_fuzz.py test_report_inputs.py
+tests/fuzz: test_target_files.py
+tests/models: scan.py
+tests/models/bitonic: memory.py
+tests/models/radix: finish.py model.py msd.py
+tests/packaging: test_locks.py test_wheel.py
+tests/unit: html_tree.py simulated.py test_architecture.py test_auto.py test_bench_intervals.py test_forms.py
+tests/unit: test_glsl.py test_grids.py test_isa_budget.py test_isa_nvidia.py test_isa_table.py test_manifest_names.py
+tests/unit: test_mergepath.py test_metal_dialect.py test_model.py test_plot.py test_radix.py test_radix_exit.py
+tests/unit: test_radix_forms.py test_radix_places.py test_report.py test_scan.py test_segments_model.py
+tests/unit: test_selection.py test_spirv.py test_suggest.py test_suggest_probe.py test_targets.py test_torch.py
+tests/unit: test_transaction.py test_tune_edit.py test_tune_journal.py test_tune_resume.py test_tune_search.py
+tests/unit: test_tune_space.py test_vendor.py
+tests/vendor: recording.c test_interpreter.py test_match.py test_recording.py test_symbols.py
+tests/vendor/consumers: errors.c fake_metal.c fake_metal.h fake_opencl.c fake_opencl.h fuzz.h fuzz_opencl.c kinds.c
+tests/vendor/consumers: launches.c metal.c
+"""
+"""Files that are not rewritten yet, by folder.  The list only shrinks: the test fails for a file here without a hit."""
+
+GAP = r"\s+(?:(?:\*|//|#)\s+)?"  # between words: a space, or a line end with the mark of a comment
+PATTERNS = [(re.compile(p.replace(" ", GAP), re.I), better) for p, better in PHRASES.items()]
+C_PROSE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.S)
+C_LIKE = (".c", ".h", ".cu", ".m", ".css")
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A phrase: where it is, and what to write instead."""
+
+    file: str
+    line: int
+    phrase: str
+    better: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.phrase!r} ({self.better}): {self.text}"
+
+
+def later() -> set[str]:
+    """Return the files of LATER."""
+    rows = (line.split(": ") for line in LATER.strip().splitlines())
+    return {f"{folder}/{name}".removeprefix("./") for folder, names in rows for name in names.split()}
+
+
+def files() -> list[str]:
+    """Return the tracked files, and those not ignored, that hold prose."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *SEEN]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    skipped = tuple(re.compile(fnmatch.translate(p)) for p in SKIPPED)
+    found = (n for n in done.stdout.splitlines() if not any(p.match(n) for p in skipped))
+    return sorted({name for name in found if (ROOT / name).is_file()})
+
+
+def prose(name: str, text: str) -> Iterator[tuple[int, str]]:
+    """Yield the parts of a file that people read, each with the number of its first line."""
+    if name.endswith(".py"):
+        yield from _python(text)
+    elif name.endswith(C_LIKE):
+        yield from ((text.count("\n", 0, m.start()) + 1, m[0]) for m in C_PROSE.finditer(text))
+    else:
+        yield 1, text
+
+
+def _python(text: str) -> Iterator[tuple[int, str]]:
+    """Yield comments, those of consecutive lines joined, and strings."""
+    start, comment = 0, ""
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT:
+            follows = comment and start + comment.count("\n") + 1 == token.start[0]
+            if comment and not follows:
+                yield start, comment
+            start, comment = (start, f"{comment}\n{token.string}") if follows else (token.start[0], token.string)
+    if comment:
+        yield start, comment
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            whole = (node.end_lineno or node.lineno) - node.lineno == node.value.count("\n")
+            yield node.lineno, node.value if whole else node.value.replace("\n", " ")
+
+
+def hits(name: str, text: str) -> list[Hit]:
+    """Return the phrases in a file."""
+    lines = text.splitlines()
+    found = set()
+    for first, part in prose(name, text):
+        for pattern, better in PATTERNS:
+            for match in pattern.finditer(part):
+                number = first + part.count("\n", 0, match.start())
+                phrase = re.sub(GAP, " ", match[0])
+                line = lines[min(number, len(lines)) - 1]
+                if "prose: ok" not in line and phrase.lower() not in EXEMPT.get(name, ()):
+                    found.add(Hit(name, number, phrase, better, line.strip()[:100]))
+    return sorted(found, key=lambda h: (h.line, h.phrase))
+
+
+def of_files(names: list[str]) -> list[Hit]:
+    """Return the phrases in files, which are named relative to the checkout."""
+    return [hit for name in names for hit in hits(name, (ROOT / name).read_text(encoding="utf-8"))]
+
+
+def relist() -> None:
+    """Write LATER into this file."""
+    folders = defaultdict(list)
+    for name in sorted({h.file for h in of_files(files())}):
+        folders[Path(name).parent.as_posix()].append(Path(name).name)
+    rows = []
+    for folder, names in sorted(folders.items()):
+        row = f"{folder}:"
+        for name in names:
+            if len(f"{row} {name}") > 118:
+                rows.append(row)
+                row = f"{folder}:"
+            row += f" {name}"
+        rows.append(row)
+    here = Path(__file__)
+    text = here.read_text(encoding="utf-8")
+    head, _, tail = text.partition('LATER = """\n')
+    here.write_text(
+        head + 'LATER = """\n' + "".join(f"{r}\n" for r in rows) + tail[tail.index('"""') :], encoding="utf-8"
+    )
+
+
+def main() -> int:
+    if sys.argv[1:] == ["--later"]:
+        relist()
+        return 0
+    named = [Path(f).resolve().relative_to(ROOT).as_posix() for f in sys.argv[1:]]
+    found = of_files(named or files())
+    print(*found, f"{len(found)} phrases", sep="\n")
+    return bool(found)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
