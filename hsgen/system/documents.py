@@ -78,7 +78,7 @@ def parsed_json(content: str, name: str, hint: str) -> Any:
     """Return the value of a JSON text.
 
     Raises:
-        Usage: the text is not JSON (nor are NaN and Infinity), is nested too deeply, or has a string that is not Unicode.
+        Usage: the text is not JSON (nor are NaN and Infinity), is nested too deeply, or a string is not Unicode.
     """
     try:
         found = json.loads(content, parse_constant=_constant)

@@ -1,4 +1,4 @@
-"""What a sort is compared with, on the same machine in the same run: each peer by its name."""
+"""Baselines of benchmarks, measured on the same machine in the same run, by name."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ VALUED: Mapping[str, ValuedPeer] = {
     "cub": pairs.cub,
     "torch": pytorch.torch_valued,
 }
-"""Those that sort values with the keys."""
+"""Baselines that sort values with the keys."""
 
 SEGMENTED: Mapping[str, SegmentedPeer] = {
     "numpy": segmented.numpy_segments,
     "cub": segmented.cub_segments,
     "cub-radix": segmented.cub_radix_segments,
 }
-"""Those that sort segments."""
+"""Baselines that sort segments."""
 
 MERGING: Mapping[str, MergingPeer] = {"numpy": segmented.numpy_merge, "cub": segmented.cub_merge}
-"""Those that merge two arrays."""
+"""Baselines that merge two arrays."""
 
 ANY_WIDTH = ("numpy", "numpy-quick")
-"""Those that sort keys of any width; the others know words of 4 and 8 bytes."""
+"""Baselines that sort keys of any width; the others support 4 and 8 bytes."""
 
 __all__ = [
     "ANY_WIDTH",

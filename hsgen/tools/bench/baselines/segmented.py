@@ -1,4 +1,4 @@
-"""Peers that sort segments, or merge two arrays."""
+"""Baselines that sort segments, or merge two arrays."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ Words = NDArray[Any]
 
 
 def numpy_segments(engine: Engine, given: Segments) -> Run:
-    """A loop that sorts slices where they lie, rows of equal length by one call; with values or places a loop of
-    stable argsorts, and keys and values taken in that order."""
+    """A loop of in-place sorts of slices, or one call for rows of equal length; with values or positions a loop of
+    stable argsorts that gathers keys and values."""
     keys, cuts = given.keys, given.offsets.tolist()
     rows = (len(cuts) - 1, -1)
     if given.values is not None or given.index:
@@ -67,8 +67,8 @@ def _ordering(given: Segments, rows: tuple[int, int]) -> Run:
 
 
 def numpy_merge(engine: Engine, given: Halves) -> Run:
-    """numpy's stable sort of both arrays one behind the other, which finds the two runs; with values a stable argsort,
-    and keys and values taken in that order."""
+    """numpy's stable sort of the concatenated arrays, which detects the two runs; with values a stable argsort that
+    gathers keys and values."""
     made: dict[str, Any] = {}
 
     def sort() -> None:
@@ -90,20 +90,20 @@ def numpy_merge(engine: Engine, given: Halves) -> Run:
 
 
 def cub_segments(engine: Engine, given: Segments) -> Run:
-    """CUB's `DeviceSegmentedSort`, `SortKeys` or `StableSortPairs`, its memory allocated beforehand; offsets lie on the
-    device, of rows as well.
+    """CUB's `DeviceSegmentedSort`, `SortKeys` or `StableSortPairs`, with preallocated temporary memory; offsets are in
+    device memory, for rows too.
 
     Raises:
-        Unavailable: it is an argsort; when it first sorts, that it does not run on CUDA.
+        Unavailable: the sort is an argsort; from its first call, if it does not run on CUDA.
     """
     return _segments("cub", engine, given)
 
 
 def cub_radix_segments(engine: Engine, given: Segments) -> Run:
-    """CUB's `DeviceSegmentedRadixSort`, `SortKeys` or `SortPairs`, called as `cub_segments` is.
+    """CUB's `DeviceSegmentedRadixSort`, `SortKeys` or `SortPairs`, called as in `cub_segments`.
 
     Raises:
-        Unavailable: see there.
+        Unavailable: see `cub_segments`.
     """
     return _segments("cub-radix", engine, given)
 
@@ -115,11 +115,11 @@ def _segments(name: str, engine: Engine, given: Segments) -> Run:
 
 
 def cub_merge(engine: Engine, given: Halves) -> Run:
-    """CUB's `DeviceMerge`, `MergeKeys` or `MergePairs`, its memory allocated beforehand; CUB does not promise that it
-    is stable.
+    """CUB's `DeviceMerge`, `MergeKeys` or `MergePairs`, with preallocated temporary memory; CUB does not guarantee
+    stability.
 
     Raises:
-        Unavailable: when it first merges, that it does not run on CUDA.
+        Unavailable: from the first merge, if it does not run on CUDA.
     """
     n = sum(len(k) for k in given.keys)
     values = None if given.values is None else given.values[0]
@@ -129,9 +129,9 @@ def cub_merge(engine: Engine, given: Halves) -> Run:
 def _cub(
     name: str, engine: Engine, keys: Any, values: Words | None, n: int, parts: int, *, merges: bool = False
 ) -> Run:
-    """A peer of the engine's library that makes `n` keys, and values, in the buffers of results.
+    """A baseline in the engine's library that writes `n` keys, and values, to the result buffers.
 
-    Before it is timed keys are copied, or merged once: a copy is of one of two arrays.
+    Before timing, keys are copied, or for a merge merged once, since a copy covers only one of the two arrays.
     """
     words = 0 if values is None else values.shape[1]
 
