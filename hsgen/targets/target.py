@@ -123,7 +123,7 @@ class Target:
             if params is None:
                 continue
             if stable and form.value == "packed" and EVERY[algorithm(name)].plan(params).whole_words:
-                continue  # see docs/semantics.md
+                continue  # see docs/reference/semantics.md
             parts.append(Part(algorithm=algorithm(name), label=name, params=params, min_n=low, max_n=top))
             low = top
         return parts

@@ -1,6 +1,6 @@
-"""What a sort is compared with, on the same machine in the same run: each peer by its name.
+"""Baselines of benchmarks, measured on the same machine in the same run, by name.
 
-A module here that is named like an operation's has the peers of that: `names` and `start`.
+A module here that is named like an operation's has the baselines of that: `names` and `start`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from hsgen.tools.bench.baselines.segmented_sort import SEGMENTED
 from hsgen.tools.bench.baselines.sort import PEERS, VALUED
 
 ANY_WIDTH = ("numpy", "numpy-quick")
-"""Those that sort keys of any width; the others know words of 4 and 8 bytes."""
+"""Baselines that sort keys of any width; the others support 4 and 8 bytes."""
 
 
 def _module(operation: Operation) -> Any:

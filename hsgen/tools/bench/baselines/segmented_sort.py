@@ -1,4 +1,4 @@
-"""What sorts of segments are compared with."""
+"""Baselines that sort segments."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from hsgen.tools.bench.baselines.library import library
 
 
 def numpy_segments(engine: Engine, given: Segments) -> Run:
-    """A loop that sorts slices where they lie, rows of equal length by one call; with values or places a loop of
-    stable argsorts, and keys and values taken in that order."""
+    """A loop of in-place sorts of slices, or one call for rows of equal length; with values or positions a loop of
+    stable argsorts that gathers keys and values."""
     keys, cuts = given.keys, given.offsets.tolist()
     rows = (len(cuts) - 1, -1)
     if given.values is not None or given.index:
@@ -68,20 +68,20 @@ def _ordering(given: Segments, rows: tuple[int, int]) -> Run:
 
 
 def cub_segments(engine: Engine, given: Segments) -> Run:
-    """CUB's `DeviceSegmentedSort`, `SortKeys` or `StableSortPairs`, its memory allocated beforehand; offsets lie on the
-    device, of rows as well.
+    """CUB's `DeviceSegmentedSort`, `SortKeys` or `StableSortPairs`, with preallocated temporary memory; offsets are in
+    device memory, for rows too.
 
     Raises:
-        Unavailable: it is an argsort; when it first sorts, that it does not run on CUDA.
+        Unavailable: the sort is an argsort; from its first call, if it does not run on CUDA.
     """
     return _segments("cub", engine, given)
 
 
 def cub_radix_segments(engine: Engine, given: Segments) -> Run:
-    """CUB's `DeviceSegmentedRadixSort`, `SortKeys` or `SortPairs`, called as `cub_segments` is.
+    """CUB's `DeviceSegmentedRadixSort`, `SortKeys` or `SortPairs`, called as in `cub_segments`.
 
     Raises:
-        Unavailable: see there.
+        Unavailable: see `cub_segments`.
     """
     return _segments("cub-radix", engine, given)
 
