@@ -6,24 +6,9 @@ from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from hsgen.core.errors import Usage
+from hsgen.core.flags import COUNTED, DESCENDING, DIRECT, DISCARD, FLOAT, GRIDS, LAST, PARTS, ROWS, SIGNED, SPAN
 from hsgen.core.keys import TYPES
-from hsgen.core.spec import (
-    COUNTED,
-    DESCENDING,
-    DIRECT,
-    DISCARD,
-    FLOAT,
-    GRIDS,
-    LAST,
-    PARTS,
-    ROWS,
-    SIGNED,
-    SPAN,
-    Binding,
-    Plan,
-    Sort,
-    Step,
-)
+from hsgen.core.spec import Binding, Plan, Sort, Step
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from hsgen.core.flags import ALONE
 from hsgen.core.keys import PLAIN, Form, KeyType
 
 APIS = {"opencl": "opencl", "vulkan": "glsl", "cuda": "cuda", "metal": "metal"}
@@ -29,21 +30,6 @@ sorted, only where a part of them is."""
 ROLES = ("source", "destination", "scratch", "values", "values_out", "count", "other", "other_values", "report")
 """The buffers of a call: keys, scratch memory, values before and after, the count where it lies on the device, what
 else is read (offsets of segments, or the second of two arrays and its values), and what is told besides."""
-
-# Arguments of kernels.  A pass has its number, the shift of its digit << 8 and the digit's bits << 16; what handles all
-# passes at once has the end of the bit range and its begin << 8.  The flags:
-REDO = 1 << 20  # only if a look-back failed
-DIRECT = 1 << 21  # this pass may store to the destination; in a plan: it may, if the interpreter finds so
-DISCARD = 1 << 22  # the sorted keys are not wanted
-COUNTED = 1 << 23  # the count lies on the device
-SIGNED, FLOAT, DESCENDING = 1 << 24, 1 << 25, 1 << 26  # how the bits of keys are to be understood
-ROWS = 1 << 27  # segments are rows of equal length, no offsets are given
-
-ALONE, SPAN, LAST = -1, -2, -3
-"""What a step is that is no pass: its argument is complete; it wants the bit range; it wants the number of passes."""
-GRIDS, PARTS = -4, -5
-"""The step that works out the grids of all others from a count on the device, by which only Vulkan launches; a step
-whose argument is the number that a call has besides n (`hsgen.core.interpreter.Options.parts`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

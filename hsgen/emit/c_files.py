@@ -13,6 +13,7 @@ from typing import Any
 from hsgen import __version__
 from hsgen.core.errors import Usage
 from hsgen.core.spec import Sort
+from hsgen.emit import c_constants
 from hsgen.emit.c_values import c_string, filled, slot, sort_values, target_slots, target_values
 from hsgen.emit.c_values import symbol as symbol
 from hsgen.emit.kernels import Source, environment
@@ -179,6 +180,11 @@ def common_paths(apis: Sequence[str], prefix: str) -> set[str]:
     return {"LICENSE", "README.md", "CMakeLists.txt", "meson.build"} | {prefixed(path, prefix) for path in files}
 
 
+def completed(text: str) -> str:
+    """Return a C file of the runtimes with the version and the constants that it has places for."""
+    return text.replace("HSGEN_VERSION", __version__).replace(c_constants.PLACE, c_constants.constants())
+
+
 def _runtime(name: str) -> str:
-    text = (resources.templates() / name).read_text(encoding="utf-8").replace("HSGEN_VERSION", __version__)
+    text = completed((resources.templates() / name).read_text(encoding="utf-8"))
     return f"/* SPDX-License-Identifier: MIT-0\n * Part of a bundle of hsgen {__version__}; do not edit. */\n{text}"

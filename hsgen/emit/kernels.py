@@ -16,6 +16,7 @@ from jinja2 import meta
 from hsgen import __version__
 from hsgen.algorithms import EVERY
 from hsgen.core.errors import Wrong
+from hsgen.core.flags import BIT
 from hsgen.core.keys import Form, described
 from hsgen.core.spec import APIS, Kernel, Sort
 from hsgen.dialects.dialect import Dialect, load
@@ -69,6 +70,7 @@ def environment() -> jinja2.Environment:
         autoescape=False,
     )
     env.filters["lg"] = lambda n: n.bit_length() - 1
+    env.globals["bit"] = BIT
     return env
 
 

@@ -18,8 +18,9 @@ from typing import Any
 
 from hsgen.core.device import Device
 from hsgen.core.errors import Unavailable, Usage
+from hsgen.core.flags import PARTS
 from hsgen.core.keys import Form, KeyType
-from hsgen.core.spec import PARTS, Binding, Buffer, Kernel, Part, Plan, Step
+from hsgen.core.spec import Binding, Buffer, Kernel, Part, Plan, Step
 from hsgen.stages import sandbox
 from hsgen.system import folders, processes
 

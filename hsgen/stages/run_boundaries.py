@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 from hsgen.algorithms.radix import msd
 from hsgen.core.device import Device
 from hsgen.core.errors import Usage
+from hsgen.core.flags import ALONE, PARTS
 from hsgen.core.keys import Form, KeyType
-from hsgen.core.spec import ALONE, PARTS, Array, Binding, Buffer, Kernel, Part, Plan, Scratch, Step
+from hsgen.core.spec import Array, Binding, Buffer, Kernel, Part, Plan, Scratch, Step
 
 KEYS = Buffer(name="keys", read_only=True)
 REPORT, WORDS = Buffer(name="report", type="word"), Buffer(name="words", type="word")

@@ -10,9 +10,10 @@ from typing import Any
 from hsgen.algorithms import DERIVED, EVERY, Algorithm
 from hsgen.algorithms.buffers import DEVICE_N
 from hsgen.core.errors import Usage
+from hsgen.core.flags import GRIDS
 from hsgen.core.interpreter import launched_up_to, launches
 from hsgen.core.keys import PLAIN, Form
-from hsgen.core.spec import GRIDS, UNCAPPED, Binding, Buffer, Kernel, Outcome, Part, Plan, Scratch, Sort, Step
+from hsgen.core.spec import UNCAPPED, Binding, Buffer, Kernel, Outcome, Part, Plan, Scratch, Sort, Step
 from hsgen.stages import epilogue, run_boundaries
 
 

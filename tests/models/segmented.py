@@ -16,8 +16,9 @@ from hsgen.algorithms.segmented.kernels import kernels
 from hsgen.algorithms.segmented.params import Params
 from hsgen.algorithms.segmented.plan import sifted
 from hsgen.algorithms.segmented.words import COLUMNS, HEAD, HUGES, LARGES, MEDIUMS, PARTS, STATUS, WHERE, layout
+from hsgen.core.flags import DIRECT, ROWS
 from hsgen.core.interpreter import PLAIN, Launch, Options, launches
-from hsgen.core.spec import DIRECT, ROWS, Plan
+from hsgen.core.spec import Plan
 from hsgen.operations import oracle
 
 Keys = NDArray[np.unsignedinteger]

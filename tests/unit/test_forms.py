@@ -25,6 +25,7 @@ from hsgen.algorithms import ALGORITHMS, bitonic, radix
 from hsgen.algorithms.radix import finish
 from hsgen.algorithms.radix.words import columns, words
 from hsgen.core.errors import Usage
+from hsgen.core.flags import COUNTED, DESCENDING, DIRECT, DISCARD, FLOAT, GRIDS, LAST, SIGNED, SPAN
 from hsgen.core.interpreter import (
     Options,
     argument,
@@ -39,22 +40,7 @@ from hsgen.core.interpreter import (
     spare_at,
 )
 from hsgen.core.keys import KEYS, ORDERS, TYPES, VALUES, Form
-from hsgen.core.spec import (
-    COUNTED,
-    DESCENDING,
-    DIRECT,
-    DISCARD,
-    FLOAT,
-    GRIDS,
-    LAST,
-    SIGNED,
-    SPAN,
-    Part,
-    Plan,
-    Sort,
-    Step,
-    pair_bytes,
-)
+from hsgen.core.spec import Part, Plan, Sort, Step, pair_bytes
 from hsgen.operations import oracle
 from hsgen.targets import assembly, target
 from hsgen.tools.validate.cases import around

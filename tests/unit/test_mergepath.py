@@ -13,9 +13,10 @@ from models import merge_path as model
 
 from hsgen.algorithms import merge_path
 from hsgen.algorithms.merge_path.kernels import SPLITS
+from hsgen.core.flags import PARTS, SIGNED
 from hsgen.core.interpreter import Options, launches, options
 from hsgen.core.keys import KEYS, TYPES, Form
-from hsgen.core.spec import PARTS, SIGNED, Part, Sort
+from hsgen.core.spec import Part, Sort
 from hsgen.emit.kernels import render
 from hsgen.operations import oracle
 from hsgen.targets import assembly, target

@@ -24,9 +24,10 @@ from hsgen.algorithms.radix.kernels import large
 from hsgen.algorithms.radix.plan import MAX_N, MAX_WIDE
 from hsgen.algorithms.radix.words import columns, words
 from hsgen.core.device import Device
+from hsgen.core.flags import ALONE, DIRECT, REDO
 from hsgen.core.interpreter import launches, offset
 from hsgen.core.keys import KEYS
-from hsgen.core.spec import ALONE, DIRECT, REDO, Plan, Step
+from hsgen.core.spec import Plan, Step
 from hsgen.tools.validate.cases import around
 
 Keys = NDArray[np.unsignedinteger[Any]]

@@ -19,9 +19,10 @@ from nightly import thinned
 from test_radix import WAYS, boundary, failures, kinds, shape
 
 from hsgen.algorithms import radix
+from hsgen.core.flags import DIRECT, DISCARD, GRIDS
 from hsgen.core.interpreter import Launch, Options, bit_range, launches, passes
 from hsgen.core.keys import PLAIN, VALUES, Form
-from hsgen.core.spec import DIRECT, DISCARD, GRIDS, Part, Sort
+from hsgen.core.spec import Part, Sort
 from hsgen.operations import oracle
 from hsgen.targets import assembly
 

@@ -20,9 +20,10 @@ from test_radix import WAYS, shape
 from test_radix_forms import RICH, SIMPLE, check, params, sort_of
 
 from hsgen.algorithms import radix
+from hsgen.core.flags import REDO
 from hsgen.core.interpreter import Options, launches
 from hsgen.core.keys import Form
-from hsgen.core.spec import REDO, Sort
+from hsgen.core.spec import Sort
 
 LOOKING = ("lookback", "endless", "a tile alone")
 FORMS = (Form(), Form(value="v4"), Form(value="index"), replace(RICH, value="v8"), replace(RICH, value="index64"))

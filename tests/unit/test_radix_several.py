@@ -18,9 +18,10 @@ from test_radix import kinds
 from test_radix_forms import RICH, drawn
 
 from hsgen.algorithms import radix
+from hsgen.core.flags import GRIDS
 from hsgen.core.interpreter import Options, Plan, launches
 from hsgen.core.keys import PLAIN, VALUES
-from hsgen.core.spec import GRIDS, Part, Sort, Step
+from hsgen.core.spec import Part, Sort, Step
 from hsgen.operations import oracle
 from hsgen.targets import assembly, target
 from hsgen.tools.validate.cases import around

@@ -20,9 +20,10 @@ from models.segmented import Fault
 from hsgen.algorithms import DERIVED, segmented
 from hsgen.algorithms.segmented.words import HEAD, layout
 from hsgen.core.errors import Usage
+from hsgen.core.flags import ROWS
 from hsgen.core.interpreter import Options, launches, settled
 from hsgen.core.keys import KEYS, Form
-from hsgen.core.spec import ROWS, Part, Sort
+from hsgen.core.spec import Part, Sort
 from hsgen.targets import assembly, target
 from hsgen.tools.validate import layouts
 

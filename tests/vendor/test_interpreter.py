@@ -15,25 +15,10 @@ from shipped import sampled
 
 from hsgen.bundle.manifest import CHECK
 from hsgen.core.errors import Usage
+from hsgen.core.flags import ALONE, DIRECT, GRIDS, LAST, PARTS, SPAN
 from hsgen.core.interpreter import PLAIN, Options, launches, offset
 from hsgen.core.keys import KEYS, VALUES, Form
-from hsgen.core.spec import (
-    ALONE,
-    DIRECT,
-    GRIDS,
-    LAST,
-    PARTS,
-    PLACES,
-    RANGES,
-    ROLES,
-    SPAN,
-    Binding,
-    Outcome,
-    Plan,
-    Scratch,
-    Sort,
-    Step,
-)
+from hsgen.core.spec import PLACES, RANGES, ROLES, Binding, Outcome, Plan, Scratch, Sort, Step
 from hsgen.emit import c_files
 from hsgen.targets import target
 

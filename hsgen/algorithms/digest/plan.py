@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from hsgen.algorithms.digest.kernels import kernels
 from hsgen.algorithms.digest.params import Params
-from hsgen.core.spec import ALONE, PARTS, SPAN, Binding, Plan, Step
+from hsgen.core.flags import ALONE, PARTS, SPAN
+from hsgen.core.spec import Binding, Plan, Step
 
 _BOUND = {
     "source": Binding(role="source"),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from hsgen.algorithms.merge_path.kernels import SPLITS, kernels
 from hsgen.algorithms.merge_path.params import Params
-from hsgen.core.spec import ALONE, PARTS, UNCAPPED, Binding, Kernel, Plan, Scratch, Step
+from hsgen.core.flags import ALONE, PARTS
+from hsgen.core.spec import UNCAPPED, Binding, Kernel, Plan, Scratch, Step
 
 MAX_N = 1 << 30  # kernels count in signed 32-bit numbers, with a tile to spare
 

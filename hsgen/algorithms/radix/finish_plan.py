@@ -12,7 +12,8 @@ from hsgen.algorithms.radix.pair_fields import PAIR_FIELDS
 from hsgen.algorithms.radix.params import Params
 from hsgen.algorithms.radix.words import values_binding, words_binding
 from hsgen.core.device import Device
-from hsgen.core.spec import DIRECT, Binding, Kernel, Step
+from hsgen.core.flags import DIRECT
+from hsgen.core.spec import Binding, Kernel, Step
 
 KERNELS = ("finish_starts", "finish_bounds", "finish", "finish_rest", "finish_again")
 """The kernels, in the order of their launches."""

@@ -12,7 +12,8 @@ from hsgen.algorithms.device_constraints import Problem
 from hsgen.algorithms.radix.kernels import grid
 from hsgen.algorithms.radix.params import Params
 from hsgen.core.device import Device
-from hsgen.core.spec import SPAN, Binding, Plan, Scratch, Step
+from hsgen.core.flags import SPAN
+from hsgen.core.spec import Binding, Plan, Scratch, Step
 
 MAX_N = (1 << 30) - 1  # kernels count in signed 32-bit numbers
 

@@ -9,7 +9,8 @@ from hsgen.algorithms.radix import msd
 from hsgen.algorithms.radix.params import CHOICES, Params
 from hsgen.algorithms.radix.words import OTHER, words_binding
 from hsgen.core.device import Device
-from hsgen.core.spec import ALONE, SPAN, UNCAPPED, Binding, Kernel, Step
+from hsgen.core.flags import ALONE, SPAN
+from hsgen.core.spec import UNCAPPED, Binding, Kernel, Step
 
 KERNELS = (
     "msd_begin",

@@ -9,7 +9,8 @@ from hsgen.algorithms.radix.kernels import kernels, large
 from hsgen.algorithms.radix.params import Params
 from hsgen.algorithms.radix.words import OTHER, columns, outcome, scratch, table_binding, values_binding, words_binding
 from hsgen.algorithms.radix.words import words as words_of
-from hsgen.core.spec import ALONE, DIRECT, LAST, REDO, SPAN, UNCAPPED, Binding, Plan, Scratch, Step
+from hsgen.core.flags import ALONE, DIRECT, LAST, REDO, SPAN
+from hsgen.core.spec import UNCAPPED, Binding, Plan, Scratch, Step
 
 MAX_N = (1 << 30) - 1  # the states of tiles hold 30 bits, and kernels count in signed 32-bit numbers
 MAX_WIDE = 1 << 40

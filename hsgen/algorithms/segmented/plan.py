@@ -5,7 +5,8 @@ from __future__ import annotations
 from hsgen.algorithms.segmented.kernels import kernels
 from hsgen.algorithms.segmented.params import Params
 from hsgen.algorithms.segmented.words import OTHER, max_n, outcome, scratch, values_binding, words_binding
-from hsgen.core.spec import ALONE, DIRECT, PARTS, UNCAPPED, Binding, Plan, Step
+from hsgen.core.flags import ALONE, DIRECT, PARTS
+from hsgen.core.spec import UNCAPPED, Binding, Plan, Step
 
 _BOUND = {
     "source": Binding(role="source"),

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from hsgen.core.flags import ALONE, GRIDS, LAST, PARTS, SPAN
 from hsgen.core.interpreter import launches, scratch_bytes
-from hsgen.core.spec import ALONE, GRIDS, LAST, PARTS, SPAN, UNCAPPED, Binding, Sort, Step
+from hsgen.core.spec import UNCAPPED, Binding, Sort, Step
 from hsgen.targets import assembly
 from hsgen.tools.report.drawing import count, power
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from hsgen.algorithms import radix
 from hsgen.algorithms.radix.params import Params
-from hsgen.core.spec import REDO
+from hsgen.core.flags import REDO
 from hsgen.tools.report.drawing import Drawing, Figure, count, plural
 from hsgen.tools.report.tiles import lanes_by_items
 

@@ -16,9 +16,10 @@ import numpy as np
 from hsgen.algorithms.bitonic.kernels import BlockSort, Clean, Stream
 from hsgen.algorithms.bitonic.params import Params
 from hsgen.algorithms.bitonic.paths import Path
+from hsgen.core.flags import DISCARD
 from hsgen.core.interpreter import PLAIN, Options, launches, offset
 from hsgen.core.networks import pow2_ceil
-from hsgen.core.spec import DISCARD, Binding, Buffer, Kernel, Sort
+from hsgen.core.spec import Binding, Buffer, Kernel, Sort
 from models.bitonic.lanes import exchange, slot_numbers, table, tile_pass
 from models.bitonic.memory import Keys, Memory, Numbers, Pairs, Typed, demand
 

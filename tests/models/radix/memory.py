@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hsgen.algorithms.radix.params import Params
+from hsgen.core.flags import COUNTED, DESCENDING, DIRECT, DISCARD, FLOAT, LAST, REDO, SIGNED, SPAN
 from hsgen.core.interpreter import Launch, digit, passes
-from hsgen.core.spec import COUNTED, DESCENDING, DIRECT, DISCARD, FLOAT, LAST, REDO, SIGNED, SPAN, Binding, Kernel
+from hsgen.core.spec import Binding, Kernel
 from hsgen.operations import oracle
 
 Keys = NDArray[np.unsignedinteger]

@@ -563,12 +563,14 @@ static void wide(const hs_sort *plain)
 }
 
 /* What a kernel of a sort with all that there is was told: in `to` and `out`. */
+static char counted_flag[40];
 static const char *const telling[] = {
+    counted_flag,
     "__kernel void tell(__global const uint *from, __global uint *to, __global const uint *with, __global uint *out,\n",
     "                   __global const uint *count, int n, int argument, int low, int high)\n",
     "{\n",
     "    to[0] = (uint)n; to[1] = (uint)argument; to[2] = (uint)low; to[3] = (uint)high;\n",
-    "    to[4] = argument >> 23 & 1 ? count[0] : 0; out[0] = with[1]; out[1] = from[5];\n",
+    "    to[4] = (argument & COUNTED) != 0 ? count[0] : 0; out[0] = with[1]; out[1] = from[5];\n",
     "}\n"};
 static const hs_kernel teller[] = {{"tell", 1, 1, 0, 5, 0, 0, 0}};
 static const hs_step told[] = {{0, HS_DIRECT, HS_ANYWHERE, 2, 8, HS_ANY_BITS,
@@ -578,6 +580,7 @@ static const hs_step told[] = {{0, HS_DIRECT, HS_ANYWHERE, 2, 8, HS_ANY_BITS,
 static hs_sort valued(const hs_sort *plain)
 {
     hs_sort crafted = *plain;
+    sprintf(counted_flag, "#define COUNTED %d\n", HS_COUNTED);
     crafted.value = "v4";
     crafted.value_bytes = 4;
     crafted.typed = crafted.ranged = crafted.counted = 1;

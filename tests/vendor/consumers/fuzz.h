@@ -380,7 +380,7 @@ static fuzz_case fuzz_good(const hs_sort *s)
     c.rows = 65535;
     if (s->kind == HS_MERGE) c.parts = fuzz_below(c.n + 1);
     if (s->kind == HS_CHECK) c.parts = fuzz_one_in(2) ? 0 : fuzz_below(s->max_n + 1);
-    if (s->kind == HS_SEGMENTS) c.parts = fuzz_one_in(4) ? 0 : fuzz_below(fuzz_one_in(2) ? 10 : 1 << 20);
+    if (s->kind == HS_SEGMENTS) c.parts = fuzz_one_in(4) ? 0 : fuzz_below(fuzz_one_in(2) ? 10 : 1000000);
     if (s->kind == HS_SORT && (uses >> HS_ROLES & 1)) c.parts = fuzz_below(s->key_bits);
     if (s->typed && fuzz_one_in(2)) c.options.type = (hs_type)(s->key_bits / 8 << 4 | fuzz_below(s->key_bits > 8 ? 3 : 2));
     if (s->typed) c.options.descending = (uint32_t)fuzz_below(2);

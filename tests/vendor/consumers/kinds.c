@@ -110,7 +110,8 @@ static hs_sort made_up(hs_kind kind, const hs_kernel *kernels, uint32_t kernel_c
 
 static void segments(void)
 {
-    static const char *const text[] = {BEGIN,
+    static char flag[40];
+    static const char *const text[] = {BEGIN, flag,
         "__kernel void tell(__global const uint *from, __global const uint *other, __global uint *words,\n"
         "                   __global uint *to, int n, int argument)\n"
         "{\n"
@@ -119,7 +120,7 @@ static void segments(void)
         "    to[n - 1] = (uint)argument;\n"
         "    to[n - 2] = words[0];\n"
         "    to[n - 3] = (uint)get_num_groups(0);\n"
-        "    to[n - 4] = argument >> 27 & 1 ? 0 : other[words[0]];\n"
+        "    to[n - 4] = (argument & ROWS) != 0 ? 0 : other[words[0]];\n"
         "    if (words[0] == 5) words[1] = 1;\n"
         "}\n"};
     static const hs_kernel kernels[] = {{"begin", 1, 1, 0, 1, 0, 0, 0}, {"tell", 1, 1, 0, 4, 0, 0, 0}};
@@ -130,10 +131,11 @@ static void segments(void)
          1, 0}};
     const cl_mem from = part(0, GAP), to = part(DESTINATION * GAP, GAP), scratch = part(SCRATCH * GAP, GAP);
     const cl_mem other = part(OTHER * GAP, GAP), few = part(OTHER * GAP, 8), values = part(VALUES * GAP, GAP);
-    hs_sort made = made_up(HS_SEGMENTS, kernels, 2, steps, 2, text, 2);
+    hs_sort made = made_up(HS_SEGMENTS, kernels, 2, steps, 2, text, 3);
     hs_opencl *sorter = NULL;
     uint64_t at, bytes;
     uint32_t trial, redone = 0;
+    sprintf(flag, "#define ROWS %d\n", HS_ROWS);
     made.outcome.words = 1;
     made.outcome.binding.role = HS_SCRATCH;
     made.outcome.binding.plus = 4; /* rounded up to where the next part of scratch begins, so read by hand below */
@@ -180,7 +182,7 @@ static void segments(void)
         } else {
             const int place = args.destination ? DESTINATION : SOURCE;
             const uint32_t parts = (uint32_t)args.parts, groups = (parts + 1) / 2 * 3;
-            EXPECT(SAID(place, KEYS - 1) == (3u | (args.other ? 0u : 1u << 27)) && SAID(place, KEYS - 2) == parts);
+            EXPECT(SAID(place, KEYS - 1) == (3u | (args.other ? 0u : (uint32_t)HS_ROWS)) && SAID(place, KEYS - 2) == parts);
             EXPECT(SAID(place, KEYS - 3) == (groups < 40 ? groups : 40) && SAID(place, 0) == FILLED(SOURCE, 0));
             EXPECT(SAID(place, KEYS - 4) == (args.other ? FILLED(args.other == from ? SOURCE : OTHER, parts) : 0));
         }
