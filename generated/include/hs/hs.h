@@ -98,22 +98,26 @@ enum { HS_ANYWHERE = 0, HS_IN_PLACE = 1, HS_OUT_OF_PLACE = 2 };
 /* Whether a step is for sorting by all bits of the keys, by a part of them, or for both. */
 enum { HS_ANY_BITS = 0, HS_ALL_BITS = 1, HS_SOME_BITS = 2 };
 
-/* The number of a step that is no pass: its argument is complete; it wants the range of bits; it wants the number of
- * passes; it works out the grids of all others from a count on the device; its argument is the parts of the call, with
- * no flags. */
-enum { HS_ALONE = -1, HS_SPAN = -2, HS_LAST = -3, HS_GRIDS = -4, HS_PARTS = -5 };
-
-/* Flags of arguments, beside the number of a pass, the shift of its digit << 8 and the digit's bits << 16, or beside
- * the end of the range and its begin << 8. */
+/* The number of a step that is not a pass. */
 enum {
-    HS_REDO = 1 << 20,    /* only if a look-back failed */
-    HS_DIRECT = 1 << 21,  /* this pass may store to the destination */
+    HS_ALONE = -1, /* its argument is complete */
+    HS_SPAN = -2, /* it gets the bit range */
+    HS_LAST = -3, /* it gets the number of passes */
+    HS_GRIDS = -4, /* it works out the grids of all other steps from a count on the device, by which only Vulkan launches */
+    HS_PARTS = -5 /* it gets the number that a call has besides n, and no flags */
+};
+
+/* Flags of arguments, above the number of a pass, the shift of its digit << 8 and the digit's bits
+ * << 16, or above the end of the range and its begin << 8. */
+enum {
+    HS_REDO = 1 << 20, /* only if a look-back failed */
+    HS_DIRECT = 1 << 21, /* this pass may store to the destination */
     HS_DISCARD = 1 << 22, /* the sorted keys are not wanted */
     HS_COUNTED = 1 << 23, /* the count lies on the device */
-    HS_SIGNED = 1 << 24,  /* how the bits of keys are to be understood */
-    HS_FLOAT = 1 << 25,
-    HS_DESCENDING = 1 << 26,
-    HS_ROWS = 1 << 27  /* segments are rows of equal length; there are no offsets */
+    HS_SIGNED = 1 << 24, /* keys are signed */
+    HS_FLOAT = 1 << 25, /* keys are floats; SIGNED is set too */
+    HS_DESCENDING = 1 << 26, /* the greatest key comes first */
+    HS_ROWS = 1 << 27 /* segments are rows of equal length; there are no offsets */
 };
 
 /* One guarded launch: only if min_n < n <= max_n, the place and the range of bits fit, with
