@@ -14,8 +14,9 @@ from typing import Any, Protocol, cast
 from hsgen.algorithms.search_space import Box
 from hsgen.core.device import Device
 from hsgen.core.fields import Field
+from hsgen.core.kernels import Kernel
 from hsgen.core.keys import Form, KeyType
-from hsgen.core.spec import Kernel, Plan, Step
+from hsgen.core.plan import Plan, Step
 
 
 class Algorithm(Protocol):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hsgen.core.spec import Buffer
+from hsgen.core.kernels import Buffer
 
 SOURCE, DESTINATION = Buffer(name="source", read_only=True), Buffer(name="destination")
 VALUES_IN = Buffer(name="values_in", type="value", read_only=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 
-from hsgen.core.spec import APIS
+from hsgen.core.sort import APIS
 from hsgen.emit import c_files
 
 SUFFIXES = {"opencl": "cl", "glsl": "comp", "cuda": "cu", "metal": "metal"}

@@ -1,4 +1,4 @@
-"""The numbers that plans, kernels and the C runtimes share: flags of arguments and sentinels of steps.
+"""The constants that plans, kernels and the C runtimes share: flags of arguments and kinds of steps.
 
 They are defined here alone.  C gets them rendered (`hsgen.emit.c_constants`), templates of kernels as `bit.NAME`.
 """
@@ -26,13 +26,21 @@ BIT = {name: FIRST + i for i, name in enumerate(FLAGS)}
 
 REDO, DIRECT, DISCARD, COUNTED, SIGNED, FLOAT, DESCENDING, ROWS = (1 << bit for bit in BIT.values())
 
-SENTINELS = {
-    "ALONE": "its argument is complete",
-    "SPAN": "it gets the bit range",
-    "LAST": "it gets the number of passes",
-    "GRIDS": "it works out the grids of all other steps from a count on the device, by which only Vulkan launches",
-    "PARTS": "it gets the number that a call has besides n, and no flags",
+ARGUMENTS = {
+    "literal": "`value`",
+    "pass": "the pass `value` over digits of at most `bits` bits: its number, the digit's shift and width",
+    "bit_range": "the end of the bit range and its begin",
+    "pass_count": "the number of passes over digits of at most `bits` bits",
+    "call_number": "the number that a call has besides n, without flags",
+    "indirect_grids": "for the kernel that works out the grids of all other steps, from a count on the device",
 }
-"""The numbers of steps that are not passes, from -1 downwards, with what they mean."""
+"""The kinds of arguments of steps, with what kernels get."""
 
-ALONE, SPAN, LAST, GRIDS, PARTS = (-1 - i for i in range(len(SENTINELS)))
+PLACES = {"any": "ANYWHERE", "in": "IN_PLACE", "out": "OUT_OF_PLACE"}
+"""When a step runs: always, only in place, only from one buffer to another; with its name in C."""
+
+RANGES = {"any": "ANY_BITS", "whole": "ALL_BITS", "part": "SOME_BITS"}
+"""When a step runs: always, only if all bits of the keys are sorted by, only if fewer are; with its name in C."""
+
+QUANTITIES = {"n": "BY_N", "number": "BY_NUMBER"}
+"""What a grid follows from: n, or the number that a call has besides n; with its name in C."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from hsgen.core.flags import BIT, FLAGS, SENTINELS
+from collections.abc import Iterable
+
+from hsgen.core.flags import ARGUMENTS, BIT, FLAGS, PLACES, QUANTITIES, RANGES
 
 PLACE = "/* HSGEN_CONSTANTS */\n"
 """The line of a C file that the constants replace."""
@@ -10,17 +12,27 @@ PLACE = "/* HSGEN_CONSTANTS */\n"
 
 def constants() -> str:
     """Return the enums of C."""
-    sentinels = [(f"HS_{name} = {-1 - i}", what) for i, (name, what) in enumerate(SENTINELS.items())]
-    flags = [(f"HS_{name} = 1 << {BIT[name]}", what) for name, what in FLAGS.items()]
-    return (
-        "/* The number of a step that is not a pass. */\n"
-        + _enum(sentinels)
-        + "\n/* Flags of arguments, above the number of a pass, the shift of its digit << 8 and the digit's bits\n"
-        " * << 16, or above the end of the range and its begin << 8. */\n" + _enum(flags)
+    return "\n".join(
+        [
+            "/* Whether a step is for sorting in place, from one buffer to another, or for both. */",
+            _line(PLACES.values()),
+            "/* Whether a step is for sorting by all bits of the keys, by a part of them, or for both. */",
+            _line(RANGES.values()),
+            "/* What a grid follows from: n, or the number that a call has besides n. */",
+            _line(QUANTITIES.values()),
+            "/* What the kernel of a step gets besides n, with flags: */",
+            _enum([(f"HS_{name.upper()} = {i}", what) for i, (name, what) in enumerate(ARGUMENTS.items())]),
+            "/* The flags of arguments.  Below them are the number of a pass, the shift of its digit << 8 and the",
+            " * digit's bits << 16, or the end of the bit range and its begin << 8. */",
+            _enum([(f"HS_{name} = 1 << {BIT[name]}", what) for name, what in FLAGS.items()]),
+        ]
     )
 
 
+def _line(names: Iterable[str]) -> str:
+    return "enum { " + ", ".join(f"HS_{name} = {i}" for i, name in enumerate(names)) + " };\n"
+
+
 def _enum(rows: list[tuple[str, str]]) -> str:
-    last = rows[-1]
-    lines = [f"    {text}{'' if row is last else ','} /* {what} */" for row in rows for text, what in [row]]
+    lines = [f"    {text}{',' if i < len(rows) else ''} /* {what} */" for i, (text, what) in enumerate(rows, 1)]
     return "\n".join(["enum {", *lines, "};\n"])

@@ -12,7 +12,7 @@ from typing import Any
 
 from hsgen import __version__
 from hsgen.core.errors import Usage
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.emit import c_constants
 from hsgen.emit.c_values import c_string, filled, slot, sort_values, target_slots, target_values
 from hsgen.emit.c_values import symbol as symbol

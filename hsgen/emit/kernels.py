@@ -17,8 +17,9 @@ from hsgen import __version__
 from hsgen.algorithms import EVERY
 from hsgen.core.errors import Wrong
 from hsgen.core.flags import BIT
+from hsgen.core.kernels import Kernel
 from hsgen.core.keys import Form, described
-from hsgen.core.spec import APIS, Kernel, Sort
+from hsgen.core.sort import APIS, Sort
 from hsgen.dialects.dialect import Dialect, load
 from hsgen.stages import epilogue
 from hsgen.system import resources

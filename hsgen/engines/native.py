@@ -18,7 +18,7 @@ from hsgen.bundle import build
 from hsgen.bundle.manifest import CHECK, Manifest, choose
 from hsgen.core.errors import Unavailable, Wrong
 from hsgen.core.keys import KEYS, ORDERS, PLAIN, Form
-from hsgen.core.spec import OTHERS
+from hsgen.core.sort import OTHERS
 from hsgen.system import folders, processes, toolchain
 from hsgen.targets import choices
 from hsgen.targets.target import Target

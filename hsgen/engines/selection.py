@@ -12,7 +12,7 @@ import shlex
 from collections.abc import Callable, Sequence
 
 from hsgen.core.errors import Unavailable, Usage
-from hsgen.core.spec import TITLES, Sort
+from hsgen.core.sort import TITLES, Sort
 from hsgen.engines.hosts import Host, lacks, matches
 from hsgen.targets.matching import Match
 from hsgen.targets.target import Target

@@ -17,7 +17,7 @@ import numpy as np
 from hsgen.core.errors import Unavailable, Usage
 from hsgen.core.interpreter import PLAIN, Options, bit_range, scratch_bytes
 from hsgen.core.keys import ORDERS, TYPES, VALUES, Form
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.engines import hosts
 from hsgen.opencl.runner import Given, Runner, alone
 from hsgen.stages.attach import report_words

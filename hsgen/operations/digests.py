@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hsgen.core.interpreter import Options, bit_range
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.operations.oracle import ordered
 
 ORDER, KEYS, VALUES, STABLE, BEYOND = "order", "keys", "values", "stable", "beyond"

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hsgen.core.interpreter import Options, bit_range
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 
 Keys = NDArray[np.unsignedinteger]
 

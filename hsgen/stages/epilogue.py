@@ -18,9 +18,10 @@ from typing import Any
 
 from hsgen.core.device import Device
 from hsgen.core.errors import Unavailable, Usage
-from hsgen.core.flags import PARTS
+from hsgen.core.kernels import Buffer, Kernel
 from hsgen.core.keys import Form, KeyType
-from hsgen.core.spec import Binding, Buffer, Kernel, Part, Plan, Step
+from hsgen.core.plan import Binding, CallNumber, Grid, Guard, Plan, Step
+from hsgen.core.sort import Part
 from hsgen.stages import sandbox
 from hsgen.system import folders, processes
 
@@ -208,15 +209,9 @@ def appended(
     step = Step(
         kernel=NAME,
         bindings=tuple(Binding(role=role) for role in roles),
-        argument=0,
-        min_n=0,
-        max_n=plan.max_n,
-        x="n",
-        add=made.tile - 1,
-        div=made.tile,
-        mul=1,
-        cap=made.groups,
-        number=PARTS,
+        guard=Guard(max_n=plan.max_n),
+        grid=Grid(add=made.tile - 1, div=made.tile, cap=made.groups),
+        argument=CallNumber(),
     )
     return (*kernels, kernel), replace(plan, steps=(*plan.steps, step))
 

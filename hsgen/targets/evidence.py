@@ -15,7 +15,7 @@ from typing import Any
 
 from hsgen.algorithms import ALGORITHMS
 from hsgen.core.errors import Usage
-from hsgen.core.spec import TITLES
+from hsgen.core.sort import TITLES
 
 LEVELS = {
     "compiled": "compiled for the ISA",

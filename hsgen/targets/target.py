@@ -15,7 +15,7 @@ from hsgen.core.device import Device
 from hsgen.core.errors import Usage, shown
 from hsgen.core.fields import PLAIN_TEXT, Field, Reader, presentable
 from hsgen.core.keys import KEYS, PLAIN, TYPES, Form, described
-from hsgen.core.spec import APIS, Part, Sort
+from hsgen.core.sort import APIS, Part, Sort
 from hsgen.stages import attach
 from hsgen.system import documents, resources
 from hsgen.system.paths import target_problem

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from hsgen.core.errors import HsgenError, Unavailable
-from hsgen.core.spec import TITLES
+from hsgen.core.sort import TITLES
 from hsgen.emit import spirv
 from hsgen.engines import hosts as devices
 from hsgen.engines import metal_shim, native, selection

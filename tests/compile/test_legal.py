@@ -18,7 +18,7 @@ from drawing import Bounds, drawn, sorts_of
 from nightly import NIGHTLY
 
 from hsgen.core.keys import Form
-from hsgen.core.spec import APIS, Sort
+from hsgen.core.sort import APIS, Sort
 from hsgen.emit.kernels import Source, render
 from hsgen.engines import metal_shim
 from hsgen.targets import target

@@ -17,7 +17,7 @@ from nightly import nightly
 from hsgen.cli import main
 from hsgen.core.errors import Usage, Wrong
 from hsgen.core.keys import Form
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.emit import c_files
 from hsgen.emit.kernels import Source
 from hsgen.engines import isolated_build

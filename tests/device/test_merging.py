@@ -26,7 +26,7 @@ from hsgen.algorithms import bitonic, merge_path
 from hsgen.cli import main
 from hsgen.core.errors import Usage
 from hsgen.core.keys import KEYS, TYPES, Form
-from hsgen.core.spec import Part, Sort
+from hsgen.core.sort import Part, Sort
 from hsgen.emit.kernels import render
 from hsgen.engines import metal_shim
 from hsgen.engines.hosts import Host

@@ -117,7 +117,7 @@ def test_bodies_hold_no_word_of_a_dialect_or_vendor() -> None:
 def test_every_template_is_used() -> None:
     """By a sort or scan of a target, or by one with values or whose coordination is another."""
     from hsgen.algorithms import ALGORITHMS, EVERY
-    from hsgen.core.spec import APIS, Form
+    from hsgen.core.sort import APIS, Form
     from hsgen.emit.kernels import environment, sources_of
     from hsgen.targets import target
     from hsgen.targets.choices import algorithm

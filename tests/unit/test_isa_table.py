@@ -6,7 +6,7 @@ import pytest
 from offline import TEXT, small
 
 from hsgen.core.errors import Usage
-from hsgen.core.spec import APIS
+from hsgen.core.sort import APIS
 from hsgen.system import resources
 from hsgen.targets import target
 from hsgen.targets.isa import KINDS, SPIRV

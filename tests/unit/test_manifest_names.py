@@ -15,7 +15,7 @@ from hsgen.bundle import contents
 from hsgen.bundle.manifest import digest
 from hsgen.bundle.manifest_parser import parse_manifest
 from hsgen.core.errors import Usage
-from hsgen.core.spec import APIS
+from hsgen.core.sort import APIS
 from hsgen.dialects.dialect import load
 from hsgen.emit import c_files
 from hsgen.emit.c_files import LONGEST_PREFIX, Named, check_prefix

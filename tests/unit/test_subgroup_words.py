@@ -11,7 +11,7 @@ from drawing import Bounds, drawn, sorts_of
 from nightly import NIGHTLY
 
 from hsgen.core.keys import Form
-from hsgen.core.spec import APIS, Sort
+from hsgen.core.sort import APIS, Sort
 from hsgen.emit.kernels import render
 from hsgen.targets import target
 

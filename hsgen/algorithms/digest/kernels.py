@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hsgen.algorithms.buffers import SOURCE
 from hsgen.algorithms.digest.params import Params
-from hsgen.core.spec import Array, Buffer, Kernel
+from hsgen.core.kernels import Array, Buffer, Kernel
 from hsgen.operations.digests import SEEDS, WORDS
 
 REPORT = Buffer(name="report", type="word")

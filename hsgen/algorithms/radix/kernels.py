@@ -8,7 +8,7 @@ from hsgen.algorithms.buffers import DESTINATION, DEVICE_N, SOURCE, VALUES_IN, V
 from hsgen.algorithms.radix import finish, msd
 from hsgen.algorithms.radix.params import Params
 from hsgen.algorithms.radix.words import columns, words
-from hsgen.core.spec import Array, Buffer, Kernel
+from hsgen.core.kernels import Array, Buffer, Kernel
 
 OTHER = Buffer(name="other")
 WORDS, TABLE = Buffer(name="words", type="word"), Buffer(name="table", type="wide")

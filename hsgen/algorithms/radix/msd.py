@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from hsgen.algorithms.buffers import DESTINATION, DEVICE_N, SOURCE
 from hsgen.algorithms.radix.params import Params
-from hsgen.core.spec import Array, Buffer, Kernel
+from hsgen.core.kernels import Array, Buffer, Kernel
 
 DIGIT = 9
 """The most bits of each of the two digits."""

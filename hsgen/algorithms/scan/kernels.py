@@ -5,7 +5,7 @@ from __future__ import annotations
 from hsgen.algorithms.buffers import DESTINATION, SOURCE
 from hsgen.algorithms.scan import words
 from hsgen.algorithms.scan.params import Params
-from hsgen.core.spec import Array, Buffer, Kernel
+from hsgen.core.kernels import Array, Buffer, Kernel
 
 SUMS, WORDS = Buffer(name="sums"), Buffer(name="words", type="word")
 

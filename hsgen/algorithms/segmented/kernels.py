@@ -10,7 +10,7 @@ from hsgen.algorithms.radix.kernels import counters, flag_words, rank_arrays
 from hsgen.algorithms.segmented import words
 from hsgen.algorithms.segmented.params import Params
 from hsgen.core import networks
-from hsgen.core.spec import Array, Buffer, Kernel
+from hsgen.core.kernels import Array, Buffer, Kernel
 
 OFFSETS = Buffer(name="offsets", type="word", read_only=True)
 OTHER, WORDS = Buffer(name="other"), Buffer(name="words", type="word")

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hsgen.core.interpreter import Options, bit_range
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.operations import oracle
 from hsgen.operations.oracle import ordered, permutation, values_expected, values_for
 from hsgen.tools.validate import layouts

@@ -14,7 +14,7 @@ import numpy as np
 
 from hsgen.core.errors import Usage, Wrong
 from hsgen.core.interpreter import PLAIN, Options, bit_range
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.engines.engine import Engine
 from hsgen.tools.bench.baselines import ANY_WIDTH, MERGING, PEERS, SEGMENTED, VALUED, Halves, Run, Segments
 from hsgen.tools.bench.candidates import OWN, copying, fill, sorting, wipe

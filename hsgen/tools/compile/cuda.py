@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from hsgen.core.errors import Unavailable, Wrong
-from hsgen.core.spec import Kernel
+from hsgen.core.kernels import Kernel
 from hsgen.system import processes
 from hsgen.targets.isa import KINDS
 from hsgen.tools.compile import nvidia, nvrtc

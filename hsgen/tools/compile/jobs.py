@@ -18,7 +18,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from hsgen.core.errors import HsgenError, Unavailable, Wrong
-from hsgen.core.spec import Kernel, Sort
+from hsgen.core.kernels import Kernel
+from hsgen.core.sort import Sort
 from hsgen.emit.kernels import Source, render
 from hsgen.system import folders, processes
 from hsgen.targets.isa import SPIRV

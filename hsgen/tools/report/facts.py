@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hsgen.core.device import Device
-from hsgen.core.spec import TITLES
+from hsgen.core.sort import TITLES
 from hsgen.targets.evidence import LEVELS
 from hsgen.targets.target import Target
 from hsgen.tools.report.drawing import count

@@ -11,7 +11,7 @@ from typing import Any
 
 from hsgen.core.errors import Unavailable, Usage, shown
 from hsgen.core.keys import TYPES
-from hsgen.core.spec import TITLES
+from hsgen.core.sort import TITLES
 from hsgen.system import documents
 from hsgen.tools.bench.rows import SCHEMA
 

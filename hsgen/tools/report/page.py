@@ -14,7 +14,7 @@ from markupsafe import Markup
 from hsgen import __version__
 from hsgen.algorithms import EVERY
 from hsgen.core.keys import described
-from hsgen.core.spec import TITLES, Sort
+from hsgen.core.sort import TITLES, Sort
 from hsgen.emit.kernels import template_errors
 from hsgen.system import resources
 from hsgen.targets.target import AUTO, Target

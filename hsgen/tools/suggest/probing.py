@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from hsgen.core.errors import Usage, shown
 from hsgen.core.fields import plain
-from hsgen.core.spec import TITLES
+from hsgen.core.sort import TITLES
 from hsgen.system.paths import target_problem
 from hsgen.targets import target
 from hsgen.targets.isa import KINDS

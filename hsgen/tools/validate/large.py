@@ -9,7 +9,7 @@ import numpy as np
 from hsgen.core.errors import Usage
 from hsgen.core.interpreter import PLAIN
 from hsgen.core.keys import Form
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.engines.engine import KEYS, REPORT, VALUES, VALUES_OUT, Engine, Places
 from hsgen.operations.digests import WORDS, Digest, read
 from hsgen.targets.target import Target

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from hsgen.core.interpreter import Options
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.operations import digests, oracle
 from hsgen.stages.attach import report_length, report_words
 from hsgen.tools.validate.cases import Keys

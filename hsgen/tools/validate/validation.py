@@ -15,7 +15,8 @@ import numpy as np
 
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import KEYS, TYPES
-from hsgen.core.spec import Plan, Sort
+from hsgen.core.plan import Plan
+from hsgen.core.sort import Sort
 from hsgen.engines.engine import Engine
 from hsgen.operations.oracle import permutation, values_expected, values_for, whole_keys
 from hsgen.targets import assembly
@@ -83,8 +84,8 @@ def reach(plan: Plan) -> int:
     """
     first: dict[str, int] = {}
     for step in plan.steps:
-        if step.min_n < _FAR:
-            first.setdefault(step.kernel, step.min_n)
+        if step.guard.min_n < _FAR:
+            first.setdefault(step.kernel, step.guard.min_n)
     return min(2 * max(first.values()), plan.max_n)
 
 

@@ -106,7 +106,8 @@ static hs_sort made_up(hs_kind kind, const hs_kernel *kernels, uint32_t kernel_c
 /* `begin` leaves the parts in scratch, where `tell` finds them. */
 #define BEGIN \
     "__kernel void begin(__global uint *words, int n, int argument) { words[0] = (uint)argument; words[1] = 0; }\n"
-#define BEGINS {0, HS_DIRECT, HS_ANYWHERE, HS_PARTS, 0, 0, {{HS_SCRATCH, 0, 0}}, 0, 1000, 0, 1, 1, 1, 0, 0}
+#define BEGINS {0, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 0}, {HS_BY_N, 0, 1, 1, 1}, {HS_CALL_NUMBER, 0, 0, HS_DIRECT},
+                {{HS_SCRATCH, 0, 0}}}
 
 static void segments(void)
 {
@@ -126,9 +127,8 @@ static void segments(void)
     static const hs_kernel kernels[] = {{"begin", 1, 1, 0, 1, 0, 0, 0}, {"tell", 1, 1, 0, 4, 0, 0, 0}};
     static const hs_step steps[] = {
         BEGINS,
-        {1, 3, HS_ANYWHERE, HS_ALONE, 0, 0,
-         {{HS_SOURCE, 0, 0}, {HS_OTHER_INPUT, 0, 0}, {HS_SCRATCH, 0, 0}, {HS_DESTINATION, 0, 0}}, 0, 1000, 1, 2, 3, 40,
-         1, 0}};
+        {1, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 0}, {HS_BY_NUMBER, 1, 2, 3, 40}, {HS_LITERAL, 3, 0, 0},
+         {{HS_SOURCE, 0, 0}, {HS_OTHER_INPUT, 0, 0}, {HS_SCRATCH, 0, 0}, {HS_DESTINATION, 0, 0}}}};
     const cl_mem from = part(0, GAP), to = part(DESTINATION * GAP, GAP), scratch = part(SCRATCH * GAP, GAP);
     const cl_mem other = part(OTHER * GAP, GAP), few = part(OTHER * GAP, 8), values = part(VALUES * GAP, GAP);
     hs_sort made = made_up(HS_SEGMENTS, kernels, 2, steps, 2, text, 3);
@@ -216,9 +216,8 @@ static void merges(void)
     static const hs_kernel kernels[] = {{"begin", 1, 1, 0, 1, 0, 0, 0}, {"tell", 1, 1, 0, 7, 0, 0, 0}};
     static const hs_step steps[] = {
         BEGINS,
-        {1, 0, HS_OUT_OF_PLACE, HS_ALONE, 0, 0,
-         {{HS_SOURCE, 0, 0}, {HS_OTHER_INPUT, 0, 0}, {HS_VALUES, 0, 0}, {HS_OTHER_VALUES, 0, 0}, {HS_SCRATCH, 0, 0},
-          {HS_DESTINATION, 0, 0}, {HS_VALUES_OUT, 0, 0}}, 0, 1000, 0, 1, 1, 1000, 0, 0}};
+        {1, {0, 1000, HS_OUT_OF_PLACE, HS_ANY_BITS, 0}, {HS_BY_N, 0, 1, 1, 1000}, {HS_LITERAL, 0, 0, 0},
+         {{HS_SOURCE, 0, 0}, {HS_OTHER_INPUT, 0, 0}, {HS_VALUES, 0, 0}, {HS_OTHER_VALUES, 0, 0}, {HS_SCRATCH, 0, 0}, {HS_DESTINATION, 0, 0}, {HS_VALUES_OUT, 0, 0}}}};
     const cl_mem scratch = part(SCRATCH * GAP, GAP), few = part(OTHER * GAP, 20), large = part(0, 2 * GAP);
     cl_mem at[PLACES];
     hs_sort made = made_up(HS_MERGE, kernels, 2, steps, 2, text, 2);
@@ -315,8 +314,10 @@ static const char *const reporting[] = {
     "}\n"};
 static const hs_kernel reporters[] = {{"parts", 1, 1, 0, 1, 0, 0, 0}, {"tell", 1, 1, 0, 2, 0, 0, 0}};
 static const hs_step reports[] = {
-    {0, 0, HS_ANYWHERE, HS_PARTS, 0, 0, {{HS_REPORT, 0, 0}}, 0, 1000, 1, 1, 1, 1, 0, 1},
-    {1, 0, HS_ANYWHERE, HS_ALONE, 0, 0, {{HS_SOURCE, 0, 0}, {HS_REPORT, 0, 0}}, 0, 1000, 2, 1, 1, 1000, 1, 1}};
+    {0, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 1}, {HS_BY_N, 1, 1, 1, 1}, {HS_CALL_NUMBER, 0, 0, 0},
+     {{HS_REPORT, 0, 0}}},
+    {1, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 1}, {HS_BY_NUMBER, 2, 1, 1, 1000}, {HS_LITERAL, 0, 0, 0},
+     {{HS_SOURCE, 0, 0}, {HS_REPORT, 0, 0}}}};
 
 static void checks(void)
 {
