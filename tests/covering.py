@@ -11,7 +11,7 @@ from drawing import EPILOGUE
 from hsgen.algorithms import DERIVED
 from hsgen.core.errors import Usage
 from hsgen.core.keys import Form
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.targets import target
 
 SHIPPED = ("adreno-6xx", "cpu", "generic", "intel-gen8", "nvidia-hopper", "apple-m1")

@@ -17,7 +17,7 @@ from hsgen.algorithms import ALGORITHMS
 from hsgen.core.errors import Usage
 from hsgen.core.fields import Field
 from hsgen.core.keys import VALUES, Form
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.targets import target
 from hsgen.targets.target import Target
 

@@ -15,8 +15,9 @@ from hsgen.algorithms.search_space import Box
 from hsgen.algorithms.traits import Traits
 from hsgen.core.device import Device
 from hsgen.core.fields import Field
+from hsgen.core.kernels import Kernel
 from hsgen.core.keys import Form, KeyType
-from hsgen.core.spec import Kernel, Plan, Step
+from hsgen.core.plan import Plan, Step
 from hsgen.operations import EVERY as OPERATIONS
 from hsgen.operations.base import Operation
 

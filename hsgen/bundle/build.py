@@ -13,9 +13,12 @@ from hsgen import __version__
 from hsgen.algorithms import operation
 from hsgen.apis import APIS, listed
 from hsgen.bundle.manifest import COMPANIONS, Choice, Compiled, Entry, Manifest, digest
+from hsgen.core.buffers import pair_bytes
 from hsgen.core.errors import Usage
+from hsgen.core.flags import BIT
 from hsgen.core.keys import PLAIN, TYPES, described
-from hsgen.core.spec import Sort, pair_bytes
+from hsgen.core.plan import Step
+from hsgen.core.sort import Sort
 from hsgen.emit import c_files, identifiers, spirv, spirv_file
 from hsgen.emit.kernels import Source, render, template_errors
 from hsgen.stages.attach import report_words
@@ -24,7 +27,7 @@ from hsgen.targets.target import AUTO, Target
 
 Files = dict[str, bytes]
 
-PLAN_SCHEMA = 3
+PLAN_SCHEMA = 4
 
 
 def sorts(target: Target, choice: Choice, needed: Iterable[str] = ()) -> list[Sort]:
@@ -108,7 +111,7 @@ def plan_json(sort: Sort) -> bytes:
         }
         for k in sort.kernels
     }
-    rows = [_row(asdict(step)) for step in sort.plan.steps]
+    rows = [_row(step) for step in sort.plan.steps]
     head = {
         "schema": PLAN_SCHEMA,
         "sort": sort.name,
@@ -131,9 +134,11 @@ def plan_json(sort: Sort) -> bytes:
     return (text[:-2] + ',\n  "steps": [\n' + ",\n".join("    " + r for r in rows) + "\n  ]\n}\n").encode()
 
 
-def _row(step: dict[str, Any]) -> str:
-    step["bindings"] = [b["role"] if not b["per_n"] and not b["plus"] else b for b in step["bindings"]]
-    return json.dumps(step)
+def _row(step: Step) -> str:
+    bindings = [asdict(b) if b.per_n or b.plus else b.role for b in step.bindings]
+    flags = [name for name, bit in BIT.items() if step.argument.flags >> bit & 1]
+    argument = {"kind": step.argument.kind, **asdict(step.argument), "flags": flags}
+    return json.dumps({**asdict(step), "bindings": bindings, "argument": argument})
 
 
 def spirv_path(sort: Sort) -> str:

@@ -20,7 +20,7 @@ from hsgen.cli.sizes import HELP, parse_bits, parse_sizes
 from hsgen.core.errors import Usage
 from hsgen.core.interpreter import Options, bit_range
 from hsgen.core.keys import ORDERS, TYPES
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.stages.epilogue import parsed
 from hsgen.tools import bench as benchmarks
 from hsgen.tools.bench import plot

@@ -10,7 +10,7 @@ from hsgen.algorithms import operation
 from hsgen.cli import engines as places
 from hsgen.core.errors import Unavailable, Usage
 from hsgen.core.keys import Form
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.engines import hosts
 from hsgen.engines.engine import Engine
 from hsgen.targets import target as target_files

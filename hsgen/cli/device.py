@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import click
 
 from hsgen.core.errors import Unavailable
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.engines import hosts, selection
 from hsgen.system import toolchain
 from hsgen.targets.target import Target

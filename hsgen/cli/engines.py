@@ -20,7 +20,7 @@ from hsgen.bundle.store import read_manifest
 from hsgen.cli.common import Folder, Wanted
 from hsgen.cli.device import choose
 from hsgen.core.errors import Unavailable, Usage
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.emit.kernels import render
 from hsgen.engines import hosts, isolated_build, pyopencl
 from hsgen.engines import metal_shim as shim

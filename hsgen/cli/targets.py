@@ -13,7 +13,7 @@ from hsgen.cli.common import Count, Wanted, emit_json, emit_table, json_option, 
 from hsgen.core.errors import Usage
 from hsgen.core.interpreter import launches
 from hsgen.core.keys import KEYS, VALUES, Form
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.targets import assembly, evidence
 from hsgen.targets import target as target_files
 

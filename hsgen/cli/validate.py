@@ -23,7 +23,7 @@ from hsgen.cli.common import (
 )
 from hsgen.cli.device import device_option
 from hsgen.core.errors import Usage, Wrong
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.engines.hosts import evidence_level
 from hsgen.stages.epilogue import parsed
 from hsgen.targets import evidence

@@ -14,7 +14,8 @@ from hsgen import __version__
 from hsgen.apis import APIS, having, listed
 from hsgen.apis.api import Api
 from hsgen.core.errors import Usage
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
+from hsgen.emit import c_constants
 from hsgen.emit.c_values import c_string, filled, slot, sort_values, target_slots, target_values
 from hsgen.emit.c_values import symbol as symbol
 from hsgen.emit.kernels import Source
@@ -188,6 +189,11 @@ def _common_text(name: str) -> str:
     return (resources.templates() / "bundle" / name).read_text(encoding="utf-8")
 
 
+def completed(text: str) -> str:
+    """Return a C file of the runtimes with the version and the constants that it has places for."""
+    return text.replace("HSGEN_VERSION", __version__).replace(c_constants.PLACE, c_constants.constants())
+
+
 def _part(text: str) -> str:
-    text = text.replace("HSGEN_VERSION", __version__)
+    text = completed(text)
     return f"/* SPDX-License-Identifier: MIT-0\n * Part of a bundle of hsgen {__version__}; do not edit. */\n{text}"

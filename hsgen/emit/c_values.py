@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hsgen import operations
-from hsgen.core.spec import PLACES, RANGES, ROLES, Binding, Sort
+from hsgen.core.flags import BIT, PLACES, QUANTITIES, RANGES
+from hsgen.core.plan import ROLES, Argument, Binding, Literal, Pass, PassCount
+from hsgen.core.sort import Sort
 from hsgen.emit.kernels import Source
 from hsgen.stages.attach import report_words
 from hsgen.targets.assembly import block
@@ -119,19 +121,25 @@ def _steps(sort: Sort) -> list[dict[str, Any]]:
     number = {k.name: i for i, k in enumerate(sort.kernels)}
     return [
         {
+            "name": s.kernel,
             "kernel": number[s.kernel],
-            "argument": s.argument,
-            "place": PLACES.index(s.place),
-            "number": s.number,
-            "bits": s.bits,
-            "range": RANGES.index(s.range),
+            "guard": s.guard,
+            "place": f"HS_{PLACES[s.guard.place]}",
+            "range": f"HS_{RANGES[s.guard.range]}",
+            "grid": s.grid,
+            "x": f"HS_{QUANTITIES[s.grid.x]}",
+            "argument": _argument(s.argument),
             "bindings": [_binding(b) for b in s.bindings],
-            "by_parts": int(s.x == "parts"),
-            "at_zero": int(s.at_zero),
-            **{word: getattr(s, word) for word in ("min_n", "max_n", "add", "div", "mul", "cap")},
         }
         for s in sort.plan.steps
     ]
+
+
+def _argument(given: Argument) -> dict[str, Any]:
+    value = given.number if isinstance(given, Pass) else given.value if isinstance(given, Literal) else 0
+    bits = given.bits if isinstance(given, Pass | PassCount) else 0
+    flags = " | ".join(f"HS_{name}" for name, bit in BIT.items() if given.flags >> bit & 1)
+    return {"kind": f"HS_{given.kind.upper()}", "value": value, "bits": bits, "flags": flags or "0"}
 
 
 def _match(m: Match) -> dict[str, Any] | None:

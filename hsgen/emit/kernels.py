@@ -15,8 +15,9 @@ from hsgen import __version__, operations
 from hsgen.algorithms import EVERY
 from hsgen.apis import APIS
 from hsgen.core.errors import Wrong
+from hsgen.core.kernels import Kernel
 from hsgen.core.keys import Form, described
-from hsgen.core.spec import Kernel, Sort
+from hsgen.core.sort import Sort
 from hsgen.dialects.dialect import Dialect, load
 from hsgen.emit.templates import environment, recording
 from hsgen.stages import epilogue

@@ -10,7 +10,7 @@ from typing import Any
 
 import jinja2
 
-from hsgen.core import buffers
+from hsgen.core import buffers, flags
 from hsgen.system import resources
 
 _opened: ContextVar[set[str] | None] = ContextVar("opened", default=None)
@@ -87,6 +87,6 @@ def environment() -> Environment:
         newline_sequence="\n",
         autoescape=False,
     )
-    env.globals |= {"PICKED": buffers.PICKED, "COUNT_BUFFER": buffers.COUNT_BUFFER}
+    env.globals |= {"PICKED": buffers.PICKED, "COUNT_BUFFER": buffers.COUNT_BUFFER, "bit": flags.BIT}
     env.filters["lg"] = lambda n: n.bit_length() - 1
     return env

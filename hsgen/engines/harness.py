@@ -12,7 +12,8 @@ from typing import Any
 from hsgen.apis import APIS
 from hsgen.core.errors import Unavailable, Wrong
 from hsgen.core.interpreter import PLAIN, Options
-from hsgen.core.spec import ROLES, Plan, Sort
+from hsgen.core.plan import ROLES, Plan
+from hsgen.core.sort import Sort
 from hsgen.engines.engine import Places
 from hsgen.engines.hosts import Host, numbered
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from hsgen.apis import opencl
 from hsgen.core.errors import Unavailable, Usage
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.system import toolchain
 from hsgen.targets.matching import Match, rank
 from hsgen.targets.target import Target

@@ -13,7 +13,8 @@ from functools import cache
 
 from hsgen.apis.metal import API as API
 from hsgen.core.errors import Unavailable
-from hsgen.core.spec import Kernel, Sort
+from hsgen.core.kernels import Kernel
+from hsgen.core.sort import Sort
 from hsgen.emit.kernels import Source, render
 from hsgen.engines.hosts import Host, hosts
 from hsgen.system import toolchain

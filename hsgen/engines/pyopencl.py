@@ -11,7 +11,8 @@ import numpy as np
 from hsgen.apis.opencl import API as API
 from hsgen.core.errors import Unavailable, Wrong
 from hsgen.core.interpreter import PLAIN, Options, launches, offset, scratch_bytes, spare_at
-from hsgen.core.spec import ROLES, Sort
+from hsgen.core.plan import ROLES
+from hsgen.core.sort import Sort
 from hsgen.emit.kernels import Source, render
 from hsgen.engines.builds import build as build
 from hsgen.engines.builds import options
@@ -133,7 +134,7 @@ class Compiled:
         for launch in launches(self.sort.plan, n, self.sort.groups, in_place=in_place, how=how):
             step, (wide, high) = launch.step, launch.grid
             lanes = self._groups[step.kernel]
-            guard = (step.min_n, min(step.max_n, 2**31 - 1)) if self.sort.form.counted else ()
+            guard = (step.guard.min_n, min(step.guard.max_n, 2**31 - 1)) if self.sort.form.counted else ()
             out.append(
                 (
                     self._kernels[step.kernel],

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 
 from hsgen.apis import APIS
 from hsgen.core.errors import Unavailable, Usage
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.engines.hosts import Host, lacks, matches
 from hsgen.targets.matching import Match
 from hsgen.targets.target import Target

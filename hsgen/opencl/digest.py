@@ -26,7 +26,7 @@ from hsgen.system import toolchain
 
 
 class Checker(Runner):
-    """Digests of arrays of keys of one type, compiled for a context of one device.  docs/guides/digest.md says what they tell.
+    """Digests of arrays of keys of one type, compiled for a context of one device; see docs/guides/digest.md.
 
     Args:
         context: a `pyopencl.Context`; its first device decides the target.

@@ -13,7 +13,7 @@ import numpy as np
 from hsgen.apis.opencl import API
 from hsgen.core.errors import Unavailable
 from hsgen.core.interpreter import Options, scratch_bytes
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.emit.kernels import render
 from hsgen.engines import hosts, isolated_build
 from hsgen.engines.pyopencl import Compiled

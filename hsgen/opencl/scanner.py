@@ -14,7 +14,7 @@ from hsgen.algorithms import operation
 from hsgen.core.errors import Usage
 from hsgen.core.interpreter import PLAIN
 from hsgen.core.keys import KEYS
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.opencl.arrays import Memory
 from hsgen.opencl.runner import Runner, alone
 from hsgen.opencl.sorter import host_of, key_name, target_of

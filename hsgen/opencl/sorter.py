@@ -17,7 +17,7 @@ import numpy as np
 from hsgen.core.errors import Unavailable, Usage
 from hsgen.core.interpreter import PLAIN, Options, bit_range, scratch_bytes
 from hsgen.core.keys import ORDERS, TYPES, VALUES, Form
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.engines import hosts
 from hsgen.opencl.runner import Given, Runner, alone
 from hsgen.stages.attach import report_words
@@ -26,7 +26,7 @@ from hsgen.targets.target import Target
 
 
 class Sorter(Runner):
-    """A sort of keys of one type, compiled for a context of one device.  docs/reference/semantics.md says what sorting means.
+    """A sort of keys of one type, compiled for a context of one device; docs/reference/semantics.md defines the order.
 
     A sort that needs scratch memory allocates it when it is first called, and keeps as much as the greatest n so far
     needed; `scratch_bytes` tells how much that is.  Calls of one sorter then wait for each other on the device, also

@@ -13,7 +13,7 @@ from typing import cast
 
 from hsgen.core.errors import Usage
 from hsgen.core.interpreter import Options
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.operations.base import Operation
 
 

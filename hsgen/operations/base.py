@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import Form
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.operations.calls import Call, Load
 from hsgen.operations.inputs import KINDS, Keys, Make
 

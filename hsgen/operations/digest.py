@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from hsgen.core.interpreter import Options, bit_range
 from hsgen.core.keys import Form
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.operations.base import Operation
 from hsgen.operations.calls import Call
 from hsgen.operations.inputs import Keys

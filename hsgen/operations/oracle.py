@@ -1,6 +1,7 @@
 """What a sort must give, by numpy: keys as unsigned numbers in the order of theirs, and the stable permutation.
 
-Keys are arrays of their bits, of unsigned types, whatever type they stand for; see docs/reference/semantics.md for the order.
+Keys are arrays of their bits, of unsigned types, whatever type they stand for; docs/reference/semantics.md defines the
+order.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hsgen.core.interpreter import Options, bit_range
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.operations.inputs import Keys
 
 

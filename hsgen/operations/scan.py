@@ -6,7 +6,7 @@ import numpy as np
 
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import PLAIN, Form
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.operations.base import Operation
 from hsgen.operations.calls import Call
 from hsgen.operations.inputs import KINDS, Keys, Make

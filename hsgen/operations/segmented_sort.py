@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hsgen.core.errors import Usage
 from hsgen.core.interpreter import Options
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.operations import layouts, oracle
 from hsgen.operations.base import Operation
 from hsgen.operations.calls import Call, Load

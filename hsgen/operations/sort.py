@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hsgen.core.interpreter import Options
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.operations import oracle
 from hsgen.operations.base import Operation
 from hsgen.operations.calls import Call, Load

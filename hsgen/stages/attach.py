@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from hsgen import operations
 from hsgen.core.device import Device
+from hsgen.core.kernels import Kernel
 from hsgen.core.keys import Form, KeyType
-from hsgen.core.spec import Kernel, Part, Plan, Sort
+from hsgen.core.plan import Plan
+from hsgen.core.sort import Part, Sort
 from hsgen.stages import epilogue, run_boundaries
 
 

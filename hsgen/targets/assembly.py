@@ -9,10 +9,13 @@ from typing import Any
 
 from hsgen.algorithms import EVERY, Algorithm
 from hsgen.algorithms.buffers import DEVICE_N
+from hsgen.core.buffers import Buffer
 from hsgen.core.errors import Usage
 from hsgen.core.interpreter import launched_up_to, launches
+from hsgen.core.kernels import Kernel
 from hsgen.core.keys import PLAIN, Form
-from hsgen.core.spec import GRIDS, UNCAPPED, Binding, Buffer, Kernel, Outcome, Part, Plan, Scratch, Sort, Step
+from hsgen.core.plan import UNCAPPED, Binding, Grid, Guard, IndirectGrids, Outcome, Plan, Scratch, Step, fixed
+from hsgen.core.sort import Part, Sort
 from hsgen.stages import epilogue, run_boundaries
 
 
@@ -123,12 +126,12 @@ def _lent(parts: Sequence[Part], part: Part) -> list[tuple[int, int]]:
 def _narrowed(steps: Iterable[Step], low: int, high: int, part: str) -> list[Step]:
     """The steps that run for counts above `low` up to `high`, and only there; `part` is the bit ranges that may be."""
     fits = (
-        replace(s, range=s.range if part == "any" else part)
+        replace(s, guard=replace(s.guard, range=s.guard.range if part == "any" else part))
         for s in steps
-        if "any" in (part, s.range) or s.range == part
+        if "any" in (part, s.guard.range) or s.guard.range == part
     )
-    mine = (replace(s, min_n=max(s.min_n, low), max_n=min(s.max_n, high)) for s in fits)
-    return [s for s in mine if s.min_n < s.max_n]
+    mine = (s.within(low, high) for s in fits)
+    return [s for s in mine if not s.guard.empty]
 
 
 def counted(kernels: tuple[Kernel, ...], plan: Plan) -> tuple[tuple[Kernel, ...], Plan]:
@@ -138,6 +141,7 @@ def counted(kernels: tuple[Kernel, ...], plan: Plan) -> tuple[tuple[Kernel, ...]
     """
     room = -(-12 * (len(plan.steps) + 1) // 1024) * 1024
     rows = _grid_rows(kernels, plan)
+    groups = -(-(len(rows) + 1) // 64)
     first = kernels[0]
     grids = Kernel(
         name="grids",
@@ -148,20 +152,14 @@ def counted(kernels: tuple[Kernel, ...], plan: Plan) -> tuple[tuple[Kernel, ...]
         buffers=(DEVICE_N, Buffer(name="words", type="word")),
         algorithm=first.algorithm,
         params=first.params,
-        data=tuple(rows),
+        data=rows,
     )
     step = Step(
         kernel="grids",
         bindings=(Binding(role="count"), Binding(role="scratch")),
-        argument=0,
-        min_n=0,
-        max_n=plan.max_n,
-        x="n",
-        add=0,
-        div=1,
-        mul=-(-(len(rows) + 1) // 64),
-        cap=-(-(len(rows) + 1) // 64),
-        number=GRIDS,
+        guard=Guard(max_n=plan.max_n),
+        grid=fixed(groups),
+        argument=IndirectGrids(),
     )
     behind = tuple(replace(s, bindings=tuple(_behind(b, room) for b in s.bindings)) for s in plan.steps)
     rule = plan.scratch if plan.scratch != Scratch() else Scratch(min_n=plan.max_n)
@@ -173,14 +171,12 @@ def counted(kernels: tuple[Kernel, ...], plan: Plan) -> tuple[tuple[Kernel, ...]
     )
 
 
-def _grid_rows(kernels: Iterable[Kernel], plan: Plan) -> list[tuple[int, int, int, int, int, int]]:
-    """What the grid of each step follows from: min_n, max_n, add, div, mul, cap; mul 0 where it is always the cap."""
+def _grid_rows(kernels: Iterable[Kernel], plan: Plan) -> tuple[tuple[Guard, Grid], ...]:
+    """The guard and the grid of each step, as the interpreter has them; an `always` kernel runs for 0 keys too."""
     always = {k.name for k in kernels if k.always}
-    rows = []
-    for s in plan.steps:
-        low, fixed = -1 if s.kernel in always else s.min_n, s.div == 1 and s.mul >= s.cap
-        rows.append((low, s.max_n, 0, 1, 0, s.cap) if fixed else (low, s.max_n, s.add, s.div, s.mul, s.cap))
-    return rows
+    return tuple(
+        (replace(s.guard, min_n=0, at_zero=True) if s.kernel in always else s.guard, s.grid) for s in plan.steps
+    )
 
 
 def _behind(binding: Binding, room: int) -> Binding:
@@ -235,7 +231,7 @@ def row_ends(sort: Sort, greatest: int) -> list[int]:
 
 def moved(sort: Sort, step: Step, n: int) -> int:
     """Return the bytes of memory that one launch reads and writes for `n` keys."""
-    if step.number == GRIDS:
+    if step.indirect:
         return 0
     kernel, name = sort.kernel(step.kernel), step.kernel
     if isinstance(kernel.data, run_boundaries.Shape):

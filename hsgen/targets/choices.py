@@ -11,7 +11,7 @@ from hsgen.core.device import Device
 from hsgen.core.errors import Usage
 from hsgen.core.fields import Field, Reader
 from hsgen.core.keys import KEYS
-from hsgen.core.spec import Part
+from hsgen.core.sort import Part
 from hsgen.targets import assembly
 
 ALL = 2**63 - 1

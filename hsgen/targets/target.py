@@ -17,7 +17,7 @@ from hsgen.core.device import Device
 from hsgen.core.errors import Usage, shown
 from hsgen.core.fields import PLAIN_TEXT, Field, Reader, presentable
 from hsgen.core.keys import KEYS, PLAIN, TYPES, Form, described
-from hsgen.core.spec import Part, Sort
+from hsgen.core.sort import Part, Sort
 from hsgen.stages import attach
 from hsgen.system import documents, resources
 from hsgen.system.paths import target_problem

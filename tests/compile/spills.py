@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hsgen import __version__
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.targets import target
 from hsgen.tools.compile import jobs
 from hsgen.tools.compile.base import Use

@@ -16,7 +16,7 @@ from hsgen.cli import main
 from hsgen.core import interpreter
 from hsgen.core.errors import Unavailable, Wrong
 from hsgen.core.keys import KEYS
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.emit import c_files
 from hsgen.emit.kernels import render
 from hsgen.engines import native

@@ -19,7 +19,7 @@ from nightly import NIGHTLY
 
 from hsgen.apis import APIS
 from hsgen.core.keys import Form
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.emit.kernels import Source, render
 from hsgen.engines import metal_shim
 from hsgen.targets import target

@@ -15,8 +15,11 @@ from typing import Any
 import numpy as np
 
 from hsgen.apis import opencl
+from hsgen.core.buffers import Buffer
 from hsgen.core.errors import Wrong
-from hsgen.core.spec import Binding, Buffer, Kernel, Outcome, Plan, Scratch, Sort, Step
+from hsgen.core.kernels import Kernel
+from hsgen.core.plan import Binding, Guard, Literal, Outcome, Plan, Scratch, Step, fixed
+from hsgen.core.sort import Sort
 from hsgen.emit import c_files
 from hsgen.emit.kernels import Source
 from hsgen.engines import native, selection
@@ -58,9 +61,15 @@ def crafted(at: int, *, wide: bool = False) -> tuple[Sort, Source]:
         params=whole.parts[0].params,
     )
     bindings = Binding(role="destination"), *scratch
-    sizes = {"min_n": 3, "max_n": 5, "x": "n", "add": 0, "div": 1, "mul": 1, "cap": 1}
+    step = Step(
+        kernel="play",
+        bindings=bindings,
+        guard=Guard(min_n=3, max_n=5),
+        grid=fixed(1),
+        argument=Literal(value=at),
+    )
     plan = Plan(
-        steps=(Step(kernel="play", bindings=bindings, argument=at, **sizes),),
+        steps=(step,),
         max_n=5,
         scratch=Scratch(min_n=3, plus=4 * WORDS - 16, per_n=4),
         outcome=Outcome(binding=scratch[0], words=4, min_n=3),

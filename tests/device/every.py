@@ -14,7 +14,7 @@ import numpy as np
 
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import KEYS, TYPES, Form
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.engines.engine import Engine
 from hsgen.operations.inputs import KINDS
 from hsgen.targets import assembly, target

@@ -13,7 +13,8 @@ from dataclasses import replace
 
 from mutants import kernel_mutants, plan_mutants
 
-from hsgen.core.spec import Plan, Sort
+from hsgen.core.plan import Plan
+from hsgen.core.sort import Sort
 from hsgen.emit.kernels import render
 from hsgen.engines.hosts import hosts
 from hsgen.engines.pyopencl import Compiled, Direct, build, context_for, standard

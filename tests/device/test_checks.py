@@ -17,7 +17,8 @@ from nightly import nightly
 from hsgen.cli import main
 from hsgen.core.errors import Usage, Wrong
 from hsgen.core.keys import Form
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
+from hsgen.emit import c_files
 from hsgen.emit.kernels import Source
 from hsgen.engines import isolated_build
 from hsgen.engines.hosts import Host
@@ -182,7 +183,8 @@ def test_c_says_the_same(tmp_path: Path) -> None:
     (tmp_path / "hs").mkdir()
     runtime = resources.templates() / "bundle"
     for name in ("hs.h", "hs.c"):
-        shutil.copy(runtime / name, tmp_path / "hs" / name)
+        text = c_files.completed((runtime / name).read_text(encoding="utf-8"))
+        (tmp_path / "hs" / name).write_text(text, encoding="utf-8")
     (tmp_path / "main.c").write_text(PROGRAM, encoding="utf-8")
     made = tmp_path / "main"
     command = ["gcc", "-std=c99", f"-I{tmp_path}", f"-I{tmp_path / 'hs'}", tmp_path / "main.c", tmp_path / "hs/hs.c"]

@@ -1,4 +1,4 @@
-"""Epilogues on the embedded device: each kind that docs/guides/epilogue.md names, compared with numpy, between guard words."""
+"""Epilogues on the embedded device: each kind in docs/guides/epilogue.md, compared with numpy, between guard words."""
 
 from __future__ import annotations
 

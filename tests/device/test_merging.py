@@ -26,17 +26,18 @@ from hsgen.algorithms import bitonic, merge_path
 from hsgen.cli import main
 from hsgen.core.errors import Usage
 from hsgen.core.keys import KEYS, TYPES, Form
-from hsgen.core.spec import Part, Sort
+from hsgen.core.sort import Part, Sort
 from hsgen.emit.kernels import render
 from hsgen.engines import metal_shim
 from hsgen.engines.hosts import Host
 from hsgen.engines.pyopencl import Compiled, Direct, context_for
 from hsgen.opencl import Merger
 from hsgen.operations import oracle
+from hsgen.operations.inputs import KINDS
+from hsgen.operations.merge import MERGED
 from hsgen.system import toolchain
 from hsgen.targets import assembly, target
 from hsgen.tools.validate import validation
-from hsgen.tools.validate.cases import KINDS, MERGED
 
 pytestmark = pytest.mark.device
 cl = toolchain.pyopencl()

@@ -12,7 +12,7 @@ from hsgen.algorithms import bitonic
 from hsgen.algorithms.bitonic import Params
 from hsgen.core.keys import KEYS
 from hsgen.core.networks import pow2_ceil, pow2_floor
-from hsgen.core.spec import Part, Sort
+from hsgen.core.sort import Part, Sort
 from hsgen.engines.hosts import Host
 from hsgen.engines.pyopencl import Compiled, Direct, context_for
 from hsgen.operations.inputs import KINDS

@@ -25,7 +25,7 @@ from patterns import PATTERNS
 from hsgen.core.errors import HsgenError, Unavailable
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import KEYS, TYPES
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.emit.kernels import render
 from hsgen.engines.hosts import Host, hosts, lacks, offers
 from hsgen.engines.pyopencl import Compiled, context_for

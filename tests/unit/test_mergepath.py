@@ -13,9 +13,11 @@ from models import merge_path as model
 
 from hsgen.algorithms import merge_path
 from hsgen.algorithms.merge_path.kernels import SPLITS
+from hsgen.core.flags import SIGNED
 from hsgen.core.interpreter import Options, launches, options
 from hsgen.core.keys import KEYS, TYPES, Form
-from hsgen.core.spec import PARTS, SIGNED, Part, Sort
+from hsgen.core.plan import CallNumber
+from hsgen.core.sort import Part, Sort
 from hsgen.emit.kernels import render
 from hsgen.operations import oracle
 from hsgen.targets import assembly, target
@@ -115,7 +117,7 @@ def test_the_model_notices() -> None:
 def test_the_count_of_the_first_array_takes_the_place_of_flags() -> None:
     sort = sort_of(**SHAPES["tiles"])
     first, *others = launches(sort.plan, 100, in_place=False, how=replace(options("i32"), parts=30))
-    assert first.step.number == PARTS and first.argument == 30
+    assert first.step.argument == CallNumber() and first.argument == 30
     assert {launch.argument for launch in others} == {SIGNED}
 
 

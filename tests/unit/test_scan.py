@@ -23,7 +23,7 @@ from hsgen.algorithms.scan.words import COUNTED, STATES, SUMMED
 from hsgen.core.device import Device
 from hsgen.core.interpreter import launches
 from hsgen.core.keys import KEYS, PLAIN
-from hsgen.core.spec import Part, Sort
+from hsgen.core.sort import Part, Sort
 from hsgen.emit.kernels import render
 from hsgen.operations.scan import SUMMANDS, sums
 from hsgen.targets import assembly, target

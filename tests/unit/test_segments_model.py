@@ -16,13 +16,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from models import segmented as model
 from models.segmented import Fault
+from steps import changed
 
 from hsgen.algorithms import DERIVED, segmented
 from hsgen.algorithms.segmented.words import HEAD, layout
 from hsgen.core.errors import Usage
+from hsgen.core.flags import ROWS
 from hsgen.core.interpreter import Options, launches
 from hsgen.core.keys import KEYS, Form
-from hsgen.core.spec import ROWS, Part, Sort
+from hsgen.core.sort import Part, Sort
 from hsgen.operations import layouts, settled
 from hsgen.targets import assembly, target
 
@@ -134,7 +136,7 @@ def test_the_model_sees_a_window_that_no_tile_holds() -> None:
 def test_the_model_sees_a_grid_that_is_too_small() -> None:
     p, keys = shape("flags"), np.arange(500, dtype=np.uint16)
     plan = sort_of(p).plan
-    cut = replace(plan, steps=tuple(replace(s, cap=1) if s.kernel == "windows" else s for s in plan.steps))
+    cut = replace(plan, steps=tuple(changed(s, cap=1) if s.kernel == "windows" else s for s in plan.steps))
     with pytest.raises(Fault, match="not all keys"):
         model.run(p, cut, keys, np.array([0, 500]), how=Options(parts=1))
 
@@ -146,7 +148,7 @@ def test_the_model_sees_a_segment_that_no_work_group_sorts() -> None:
     offsets = np.arange(0, 2001, 50)
     plan = sort_of(p).plan
     model.run(p, plan, keys, offsets, how=Options(parts=40))
-    cut = replace(plan, steps=tuple(replace(s, cap=p.groups) if s.kernel == "alone" else s for s in plan.steps))
+    cut = replace(plan, steps=tuple(changed(s, cap=p.groups) if s.kernel == "alone" else s for s in plan.steps))
     with pytest.raises(Fault, match="not all listed segments"):
         model.run(p, cut, keys, offsets, how=Options(parts=40))
 

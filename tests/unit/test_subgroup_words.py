@@ -12,7 +12,7 @@ from nightly import NIGHTLY
 
 from hsgen.apis import APIS
 from hsgen.core.keys import Form
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.emit.kernels import render
 from hsgen.targets import target
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 from collections.abc import Mapping
 from contextlib import redirect_stderr, redirect_stdout
@@ -19,6 +18,7 @@ from conftest import missing
 from test_failures import SANITIZERS, sanitizes
 
 from hsgen.cli import main
+from hsgen.emit import c_files
 from hsgen.system import toolchain
 
 TEMPLATES = Path(__file__).parents[2] / "templates"
@@ -50,7 +50,8 @@ def tables() -> Path:
             code = main(["generate", "-t", name, "--api", "vulkan", *chosen, "-o", str(place)])
         assert code == 0, said.getvalue()
     for path in _runtime("hs*.h"):
-        shutil.copy(path, place / "include" / "hs" / path.name)
+        text = c_files.completed(path.read_text(encoding="utf-8"))
+        (place / "include" / "hs" / path.name).write_text(text, encoding="utf-8")
     return place
 
 

@@ -1,4 +1,4 @@
-"""What docs/guides/vendoring.md, docs/reference/c-api.md and docs/guides/ci.md say is what happens, and what they name exists."""
+"""What the pages about vendoring, the C API and CI say is what happens, and what they name exists."""
 
 from __future__ import annotations
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from hsgen.algorithms.buffers import SOURCE
 from hsgen.algorithms.digest.params import Params
-from hsgen.core.spec import Array, Buffer, Kernel
+from hsgen.core.buffers import Array, Buffer
+from hsgen.core.kernels import Kernel
 from hsgen.operations.digest import SEEDS, WORDS
 
 REPORT = Buffer(name="report", type="word")

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from hsgen.algorithms.buffers import DESTINATION, SOURCE, VALUES_IN, VALUES_OUT
 from hsgen.algorithms.merge_path.params import Params
-from hsgen.core.spec import Array, Buffer, Kernel
+from hsgen.core.buffers import Array, Buffer
+from hsgen.core.kernels import Kernel
 
 PARTS, SPLITS = 0, 32
 """Indices of 32-bit words in scratch: the keys of the first array; for each tile, and behind the last one, how many of

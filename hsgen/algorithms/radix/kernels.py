@@ -8,7 +8,8 @@ from hsgen.algorithms.buffers import DESTINATION, DEVICE_N, OTHER, SOURCE, VALUE
 from hsgen.algorithms.radix import finish, msd
 from hsgen.algorithms.radix.params import Params
 from hsgen.algorithms.radix.words import columns, words
-from hsgen.core.spec import Array, Buffer, Kernel
+from hsgen.core.buffers import Array, Buffer
+from hsgen.core.kernels import Kernel
 
 WORDS, TABLE = Buffer(name="words", type="word"), Buffer(name="table", type="wide")
 

@@ -10,7 +10,8 @@ from hsgen.algorithms.radix.kernels import counters, flag_words, picking, rank_a
 from hsgen.algorithms.segmented import words
 from hsgen.algorithms.segmented.params import Params
 from hsgen.core import networks
-from hsgen.core.spec import Array, Buffer, Kernel
+from hsgen.core.buffers import Array, Buffer
+from hsgen.core.kernels import Kernel
 
 OFFSETS = Buffer(name="offsets", type="word", read_only=True)
 WORDS = Buffer(name="words", type="word")

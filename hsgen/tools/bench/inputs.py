@@ -8,7 +8,7 @@ import numpy as np
 
 from hsgen import operations
 from hsgen.core.interpreter import Options
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.operations.calls import Load
 from hsgen.operations.inputs import KINDS
 from hsgen.operations.oracle import results, unordered, values_for

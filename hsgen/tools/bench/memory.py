@@ -8,7 +8,7 @@ from pathlib import Path
 from hsgen import operations
 from hsgen.core.errors import Unavailable
 from hsgen.core.interpreter import Options, scratch_bytes
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.engines.engine import Engine
 from hsgen.stages import attach
 

@@ -15,7 +15,7 @@ import numpy as np
 from hsgen import operations
 from hsgen.core.errors import Usage, Wrong
 from hsgen.core.interpreter import PLAIN, Options, bit_range
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.engines.engine import Engine
 from hsgen.operations.calls import Load
 from hsgen.tools.bench.baselines import Run, able, start

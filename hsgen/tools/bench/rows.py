@@ -11,7 +11,7 @@ import numpy as np
 
 from hsgen import __version__
 from hsgen.core.interpreter import Options, bit_range, launches
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.engines.engine import Engine
 from hsgen.operations.calls import Load
 from hsgen.targets import assembly

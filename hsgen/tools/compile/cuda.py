@@ -9,7 +9,7 @@ from pathlib import Path
 
 from hsgen.apis.cuda import API
 from hsgen.core.errors import Unavailable, Wrong
-from hsgen.core.spec import Kernel
+from hsgen.core.kernels import Kernel
 from hsgen.system import processes
 from hsgen.targets.isa import KINDS
 from hsgen.tools.compile import nvidia, nvrtc

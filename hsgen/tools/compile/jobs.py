@@ -19,7 +19,8 @@ from pathlib import Path
 
 from hsgen.apis import APIS
 from hsgen.core.errors import HsgenError, Unavailable, Wrong
-from hsgen.core.spec import Kernel, Sort
+from hsgen.core.kernels import Kernel
+from hsgen.core.sort import Sort
 from hsgen.dialects.dialect import load
 from hsgen.emit.kernels import Source, render
 from hsgen.emit.templates import environment

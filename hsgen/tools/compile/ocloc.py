@@ -16,7 +16,7 @@ from pathlib import Path
 
 from hsgen.apis.opencl import API
 from hsgen.core.errors import Unavailable, Wrong
-from hsgen.core.spec import Kernel
+from hsgen.core.kernels import Kernel
 from hsgen.system import folders, processes, toolchain
 from hsgen.targets.isa import KINDS
 from hsgen.tools.compile.base import Request, Use

@@ -18,7 +18,7 @@ from typing import Any
 
 from hsgen.apis.vulkan import API
 from hsgen.core.errors import Unavailable, Wrong
-from hsgen.core.spec import Kernel
+from hsgen.core.kernels import Kernel
 from hsgen.emit import spirv
 from hsgen.system import folders, processes
 from hsgen.targets.isa import KINDS

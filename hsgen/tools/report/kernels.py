@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from hsgen.core.errors import Unavailable
-from hsgen.core.spec import Kernel, Sort
+from hsgen.core.kernels import Kernel
+from hsgen.core.sort import Sort
 from hsgen.emit.kernels import Source, render
 from hsgen.targets.target import Target
 from hsgen.tools.compile import nvrtc

@@ -6,7 +6,9 @@ from hsgen.algorithms import bitonic
 from hsgen.algorithms.bitonic.kernels import BlockSort, Stream
 from hsgen.algorithms.bitonic.params import Params
 from hsgen.algorithms.bitonic.paths import Path
-from hsgen.core.spec import Kernel, Step
+from hsgen.algorithms.bitonic.plan import level_of, lg_stride_of
+from hsgen.core.kernels import Kernel
+from hsgen.core.plan import Step
 from hsgen.tools.report.drawing import Drawing, Figure, count, plural, power
 
 _SIDE = 208  # pixels of the slab and the block
@@ -81,12 +83,12 @@ def _block(d: Drawing, p: Params, tall: int, bottom: float) -> None:
 def _levels(p: Params, most: int) -> Figure:
     """The kernels of every merge level over the distance of the keys that they compare."""
     kernels = {k.name: k for k in bitonic.kernels(p)}
-    every = [s for s in bitonic.plan(p).steps if s.min_n < most]
+    every = [s for s in bitonic.plan(p).steps if s.guard.min_n < most]
     blocks = [s for s in every if isinstance(kernels[s.kernel].data, BlockSort)]
     first = {s.kernel: s for s in reversed(blocks)}  # with paths each count of levels has rows of its own
     steps = [s for s in blocks if first[s.kernel] is s]
-    rest = [s for s in every if s not in blocks and s.min_n >= p.block and _own(p, s, kernels[s.kernel])]
-    runs = sorted({s.min_n for s in rest})
+    rest = [s for s in every if s not in blocks and s.guard.min_n >= p.block and _own(p, s, kernels[s.kernel])]
+    runs = sorted({s.guard.min_n for s in rest})
     d = Drawing(f"{plural(len(runs), 'merge level')} over blocks of {p.block} keys")
     scale = max([p.block.bit_length(), *(_span(s, kernels[s.kernel])[1] for s in rest)])
     unit = min(22.0, 520 / scale)
@@ -96,13 +98,17 @@ def _levels(p: Params, most: int) -> Figure:
     d.text(left - 8, y - 8, "distance 2^", anchor="end", kind="small")
     for step in steps:
         kernel = kernels[step.kernel]
-        top = f" up to {power(step.max_n)}" if step.max_n < most and step.kernel != f"block_sort_{p.slabs}" else ""
+        top = (
+            f" up to {power(step.guard.max_n)}"
+            if step.guard.max_n < most and step.kernel != f"block_sort_{p.slabs}"
+            else ""
+        )
         size = kernel.data.slabs * p.height * p.subgroup  # type: ignore[attr-defined]
         _mark(d, left - 8, y, f"{_above(step)}{top}: blocks of {count(size)}")
         _stage(d, left, y, unit, scale, 0, (size - 1).bit_length(), "dark", f"{step.kernel}: {kernel.summary}")
         y += 20
     for run in runs:
-        mine = [s for s in rest if s.min_n == run]
+        mine = [s for s in rest if s.guard.min_n == run]
         _mark(d, left - 8, y, f"n > {power(run)}: runs of {power(2 * run)}")
         for step in mine:
             kernel = kernels[step.kernel]
@@ -114,11 +120,11 @@ def _levels(p: Params, most: int) -> Figure:
 
 def _own(p: Params, step: Step, kernel: Kernel) -> bool:
     """Whether a row is the last level of its counts; of paths, the levels before stand there again."""
-    return not isinstance(kernel.data, Path) or p.block << (step.argument & 255) == step.min_n
+    return not isinstance(kernel.data, Path) or p.block << level_of(step) == step.guard.min_n
 
 
 def _told(p: Params, most: int, levels: int, rest: list[Step]) -> str:
-    trips = [sum(s.min_n == run for s in rest) for run in sorted({s.min_n for s in rest})]
+    trips = [sum(s.guard.min_n == run for s in rest) for run in sorted({s.guard.min_n for s in rest})]
     grow = f"{trips[0]} to {trips[-1]}" if len(set(trips)) > 1 else str(trips[0]) if trips else "no"
     return (
         f"Merge levels: blocks of {count(p.block)} keys are sorted, then each level merges pairs of runs. A box is one "
@@ -130,9 +136,9 @@ def _told(p: Params, most: int, levels: int, rest: list[Step]) -> str:
 
 def _span(step: Step, kernel: Kernel) -> tuple[int, int]:
     """The stages of a launch, as log2 of the least distance and one more than that of the greatest."""
-    low = step.argument >> 8
+    low = lg_stride_of(step)
     if isinstance(kernel.data, Path):
-        return 0, (2 * step.min_n - 1).bit_length()
+        return 0, (2 * step.guard.min_n - 1).bit_length()
     return (low, low + kernel.data.scale) if isinstance(kernel.data, Stream) else (0, low)
 
 
@@ -141,7 +147,7 @@ def _fill(kernel: Kernel) -> str:
 
 
 def _above(step: Step) -> str:
-    return f"n > {power(step.min_n)}" if step.min_n else "n > 0"
+    return f"n > {power(step.guard.min_n)}" if step.guard.min_n else "n > 0"
 
 
 def _mark(d: Drawing, x: float, y: float, words: str) -> None:

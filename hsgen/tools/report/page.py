@@ -15,7 +15,7 @@ from hsgen import __version__, operations
 from hsgen.algorithms import EVERY
 from hsgen.apis import APIS
 from hsgen.core.keys import described
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.emit.kernels import template_errors
 from hsgen.operations.base import Operation
 from hsgen.system import resources

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from hsgen.algorithms import radix
 from hsgen.algorithms.radix.params import Params
-from hsgen.core.spec import REDO
+from hsgen.core.flags import REDO
 from hsgen.tools.report.drawing import Drawing, Figure, count, plural
 from hsgen.tools.report.tiles import lanes_by_items
 
@@ -94,12 +94,12 @@ def _passes(p: Params) -> Figure:
         if number < 0:
             d.text(x + 136, top + 18, "...")
             continue
-        mine = [s for s in steps if s.number == number]
+        mine = [s for s in steps if s.pass_number == number]
         direct = p.coordination == "grid" or (total - number) % 2 == 1  # the last pass ends there
         d.text(x + 86, top - 8, f"pass {number}", kind="small")
         d.line(x + 75, top + 14, x + 97, top + 14, "arrow")
         _buffer(d, x + unit, top, "destination" if direct else "scratch")
-        names = ["grid"] if p.coordination == "grid" else [s.kernel for s in mine if not s.argument & REDO]
+        names = ["grid"] if p.coordination == "grid" else [s.kernel for s in mine if not s.argument.flags & REDO]
         for row, name in enumerate(names):
             d.text(x + 86, top + 46 + 14 * row, name, kind="code")
     return Figure(d.markup(), _coordination(p))

@@ -24,7 +24,7 @@ from hsgen.core.interpreter import PLAIN
 from hsgen.core.keys import KEYS as WIDTHS
 from hsgen.core.keys import PLAIN as PLAIN_FORM
 from hsgen.core.keys import Form
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.engines import hosts, pyopencl
 from hsgen.engines.engine import KEYS, KEYS_OUT, VALUES, VALUES_OUT, Engine
 from hsgen.engines.harness import Harness, Native

@@ -12,7 +12,7 @@ from typing import Any
 from hsgen.core.device import Device
 from hsgen.core.errors import HsgenError, Unavailable, Wrong
 from hsgen.core.keys import PLAIN, Form
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.emit.kernels import render
 from hsgen.engines import isolated_build, native, pyopencl
 from hsgen.engines.hosts import Host, evidence_level, offers

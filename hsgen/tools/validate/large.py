@@ -11,7 +11,7 @@ from hsgen.algorithms import derived_for
 from hsgen.core.errors import Usage
 from hsgen.core.interpreter import PLAIN
 from hsgen.core.keys import Form
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.engines.engine import KEYS, REPORT, VALUES, VALUES_OUT, Engine, Places
 from hsgen.operations.digest import MADE, OPERATION, WORDS, Digest, read
 from hsgen.targets.target import Target

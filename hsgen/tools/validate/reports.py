@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.operations import oracle
 from hsgen.operations.calls import Call
 from hsgen.stages.attach import report_length, report_words

@@ -16,7 +16,8 @@ import numpy as np
 from hsgen import operations
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import KEYS, TYPES
-from hsgen.core.spec import Plan, Sort
+from hsgen.core.plan import Plan
+from hsgen.core.sort import Sort
 from hsgen.engines.engine import Engine
 from hsgen.operations.calls import Call
 from hsgen.operations.inputs import Keys
@@ -71,8 +72,8 @@ def reach(plan: Plan) -> int:
     """
     first: dict[str, int] = {}
     for step in plan.steps:
-        if step.min_n < _FAR:
-            first.setdefault(step.kernel, step.min_n)
+        if step.guard.min_n < _FAR:
+            first.setdefault(step.kernel, step.guard.min_n)
     return min(2 * max(first.values()), plan.max_n)
 
 

@@ -208,8 +208,8 @@ static void hs_metal_dispatch(const hs_metal *sorter, id<MTLComputeCommandEncode
     memset(&numbers, 0, sizeof numbers);
     numbers.n = (int64_t)call->plan.n;
     numbers.argument = argument;
-    numbers.low = hs_bound(step->min_n);
-    numbers.high = hs_bound(step->max_n);
+    numbers.low = hs_bound(step->guard.min_n);
+    numbers.high = hs_bound(step->guard.max_n);
     [encoder setComputePipelineState:HS_OBJECT(id<MTLComputePipelineState>, sorter->pipelines[step->kernel])];
     for (i = 0; i < kernel->bindings; i++) {
         const hs_span *span = &call->spans[step->bindings[i].role];

@@ -9,7 +9,7 @@ import importlib
 from importlib.util import find_spec
 from typing import Any
 
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.engines.engine import Engine
 from hsgen.operations import EVERY, of
 from hsgen.operations.base import Operation

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.engines.engine import Engine
 from hsgen.operations.calls import Load
 from hsgen.tools.bench.baselines.baseline import Halves, MergingPeer, Run

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hsgen.core.errors import Unavailable
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.engines.engine import Engine
 from hsgen.operations.calls import Load
 from hsgen.tools.bench.baselines.baseline import Run, SegmentedPeer, Segments
