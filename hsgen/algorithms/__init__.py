@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Iterable, Mapping
+from importlib.util import find_spec
 from typing import Any, Protocol, cast
 
 from hsgen.algorithms.search_space import Box
@@ -118,9 +119,10 @@ def operation(label: str) -> Operation:
     return OPERATIONS[named(label).OPERATION]
 
 
-def folder(label: str) -> str:
-    """Return the name of the module or package of a label's algorithm, as modules about it elsewhere are called."""
-    return str(cast(Any, named(label)).__name__).rpartition(".")[2]
+def listed(package: str, names: Iterable[str]) -> dict[str, str]:
+    """Return the modules of a package that are called like the modules of algorithms, by the names of these."""
+    modules = {name: f"{package}.{str(cast(Any, EVERY[name]).__name__).rpartition('.')[2]}" for name in names}
+    return {name: module for name, module in modules.items() if find_spec(module)}
 
 
 def derived_for(wanted: Operation) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from types import ModuleType
 from typing import Any
 
 import jinja2
@@ -21,13 +20,11 @@ from hsgen.operations.base import Operation
 from hsgen.system import resources
 from hsgen.targets.target import AUTO, Target
 from hsgen.tools.compile import nvrtc
-from hsgen.tools.report import counts, drawing, facts, merge, plans, radix, scan
+from hsgen.tools.report import counts, drawing, facts, plans
 from hsgen.tools.report.drawing import Figure
 from hsgen.tools.report.kernels import Builder, Listing
 from hsgen.tools.report.measured import Record, Run, contestant, runs
-
-_DRAWN: dict[str, ModuleType] = {"merge": merge, "radix": radix, "scan": scan}
-"""Who draws the shapes of an algorithm; those of others are told in words alone."""
+from hsgen.tools.report.shapes import DRAWERS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,7 +216,7 @@ def _shape(label: str, algorithm: str, params: Any, most: int) -> Shape:
     values = [(name, getattr(params, name, None)) for name in made.FIELDS]
     return Shape(
         label=label,
-        figures=_DRAWN[algorithm].figures(params, most) if algorithm in _DRAWN else [],
+        figures=DRAWERS[algorithm].figures(params, most) if algorithm in DRAWERS else [],
         notes=made.notes(params),
         params=[(name, str(value).lower()) for name, value in values if value is not None],
     )

@@ -25,6 +25,12 @@ Table = dict[str, Choice]
 """A table of a target by its keys."""
 
 
+def lessened(table: Table, name: str, value: Any) -> Choice:
+    """Return a choice that needs less local memory than the one that a table has, or the same with its reason."""
+    less = "less than the rule says, since local memory does not suffice"
+    return Choice(value, table[name].why if table[name].value == value else less)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
     """What is known of a device, or of a family of devices.

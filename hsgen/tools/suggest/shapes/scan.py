@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from hsgen.core.networks import pow2_floor
-from hsgen.tools.suggest.facts import Choice, Facts, Table
-from hsgen.tools.suggest.radix import groups
+from hsgen.tools.suggest.facts import Choice, Facts, Table, lessened
+from hsgen.tools.suggest.shapes.radix import groups
 
 VARIANTS = {"x1": (1, False), "x1ex": (1, True), "x4": (4, False), "x4ex": (4, True)}
 """Names of variants: columns of a row, and whether sums leave out their own row."""
 
 
-def scan(f: Facts, size: int, columns: int, exclusive: bool) -> Table:
+def tables(f: Facts, size: int, width: int) -> dict[str, Table]:
+    """Return the tables ``[scan.KEY.NAME]`` of a width; none where elements are pairs of words, which nothing adds."""
+    if size == 8 and not f.device.int64:
+        return {}
+    return {name: _table(f, size, *sums) for name, sums in VARIANTS.items()}
+
+
+def _table(f: Facts, size: int, columns: int, exclusive: bool) -> Table:
     """Return the table ``[scan.KEY.NAME]`` for rows of `columns` elements of `size` bytes."""
     looks = False
     if f.cpu and f.lone_lanes:
@@ -36,3 +45,15 @@ def scan(f: Facts, size: int, columns: int, exclusive: bool) -> Table:
             "work-groups go on once started: rows are read once" if looks else "no work-group waits for another",
         ),
     }
+
+
+def smaller(table: Table) -> Iterator[Table]:
+    """Yield tables of fewer rows a lane, then of fewer lanes."""
+    now = dict(table)
+    while True:
+        name = next((n for n in ("items", "work_group") if now[n].value > 1), None)
+        if name is None:
+            return
+        value = now[name].value // 2
+        now[name] = lessened(table, name, value)
+        yield dict(now)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hsgen.core.networks import pow2_floor
-from hsgen.tools.suggest.facts import NVIDIA, Choice, Facts, Table
+from hsgen.tools.suggest.facts import NVIDIA, Choice, Facts, Table, lessened
 
 _ROWS = 16  # keys that a lane holds at most: HotSort's author found 32 much worse
 _UNKNOWN = 8  # rows where nobody knows the registers: any device has them for 8 keys of 64 bits
@@ -20,8 +20,20 @@ _BLOCK = 16384  # bytes of a block on a CPU: half a first-level cache
 _COLUMN = 17  # keys of slack after a column on a CPU, where a power of two hits the same set of a cache
 
 
-def merge(f: Facts, size: int) -> Table:
+ALONE = "merges for few keys, a radix sort for many"
+
+
+def serves_all(f: Facts) -> bool:
+    """Return that there is something faster for many keys."""
+    return False
+
+
+def tables(f: Facts, size: int, width: int) -> dict[str, Table]:
     """Return the table ``[merge.KEY]`` for keys of `size` bytes; whether it fits local memory is not looked at."""
+    return {"": _table(f, size)}
+
+
+def _table(f: Facts, size: int) -> Table:
     width = f.width(size)
     made = _shape(f, size, width)
     if f.narrow and not _power(made["slabs"].value) and width.value > f.widths[0]:
@@ -125,3 +137,23 @@ def _even(f: Facts, most: int) -> Iterator[int]:
 
 def _power(n: int) -> bool:
     return n & (n - 1) == 0
+
+
+def smaller(table: Table) -> Iterator[Table]:
+    """Without slack between columns, then fewer slabs, then lower ones."""
+    now = {**table, "bank_pad": Choice(0, "without slack a block fits local memory exactly")}
+    yield now
+    while True:
+        slabs, height = now["slabs"].value, now["height"].value
+        if slabs > 1:
+            slabs = pow2_floor(slabs) if slabs & (slabs - 1) else slabs // 2
+        elif height > 2:
+            height = pow2_floor(height - 1)
+        else:
+            return
+        clean = pow2_floor(slabs)
+        group = min(now["stream_group"].value, clean * pow2_floor(height) * now["subgroup"].value)
+        small = {"slabs": slabs, "height": height, "clean_slabs": clean, "stream_group": group}
+        now = {**now, **{name: lessened(table, name, value) for name, value in small.items()}}
+        yield {name: choice for name, choice in now.items() if name != "bank_pad"}
+        yield now

@@ -6,8 +6,10 @@ they are what was measured on the embedded OpenCL device and on lavapipe.  Cross
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from hsgen.core.networks import pow2_ceil, pow2_floor
-from hsgen.tools.suggest.facts import Choice, Facts, Table
+from hsgen.tools.suggest.facts import Choice, Facts, Table, lessened
 
 _ITEMS = {16: (8, 6), 32: (15, 10), 64: (17, 14)}
 """Keys of a lane, of 32 and of 64 bits, for subgroups of at most so many lanes (wider ones are as 64); Fuchsia's."""
@@ -18,8 +20,15 @@ _CROSSING = {1: (131072, 131072), 16: (49152, 65536), 32: (131072, 131072), 64: 
 """Keys, of 32 and of 64 bits, up to which merges are faster: Mali G52 and HD 615 (to 16 lanes), RX 560 (64 lanes)."""
 
 
-def radix(f: Facts, size: int, width: int) -> Table:
+ALONE = "radix sorts are faster from the first key where lanes take turns"
+
+
+def tables(f: Facts, size: int, width: int) -> dict[str, Table]:
     """Return the table ``[radix.KEY]`` for keys of `size` bytes, in subgroups of `width` as merges use."""
+    return {"": _table(f, size, width)}
+
+
+def _table(f: Facts, size: int, width: int) -> Table:
     if f.cpu:
         return _serial(f)
     most, wide, memory = f.device.work_group, size == 8, f.device.local == "memory"
@@ -88,17 +97,31 @@ def _serial(f: Facts) -> Table:
     return table
 
 
-def auto(f: Facts, size: int, width: int, have: tuple[str, ...]) -> Table:
-    """Return the table ``[sort.KEY]`` for the algorithms that there are, by rising count."""
-    if f.cpu and not f.lone_lanes and "radix" in have:
-        have = ("radix",)
-    table = {"algorithms": Choice(list(have), "merges for few keys, a radix sort for many")}
-    if have == ("radix",):
-        table["algorithms"] = Choice(list(have), "radix sorts are faster from the first key where lanes take turns")
-    if len(have) < 2:
-        return {**table, "upto": Choice([], "one algorithm sorts all")}
+def serves_all(f: Facts) -> bool:
+    """Return whether lanes take turns."""
+    return f.cpu and not f.lone_lanes
+
+
+def takeover(f: Facts, size: int, width: int) -> tuple[str, Table]:
+    """Return the counts from which it is faster than a merge sort."""
+    why = "merges for few keys, a radix sort for many"
     if f.cpu:
         upto = Choice([65536], "estimated from the embedded OpenCL device")
-        return {**table, "upto": upto, "upto_values": Choice([1024 if size == 4 else 1], upto.why)}
+        return why, {"upto": upto, "upto_values": Choice([1024 if size == 4 else 1], upto.why)}
     crossing = _by_width(_CROSSING, width)[size == 8]
-    return {**table, "upto": Choice([crossing], "estimated from published charts of such GPUs, not measured")}
+    return why, {"upto": Choice([crossing], "estimated from published charts of such GPUs, not measured")}
+
+
+def smaller(table: Table) -> Iterator[Table]:
+    """Fewer keys a lane (serial: fewer bits where one work-group sorts alone), then fewer bits and lanes."""
+    now = dict(table)
+    while True:
+        serial = now["ranker"].value == "serial"
+        least = {"work_group": 1 if serial else now["subgroup"].value}
+        order = ("single_bits", "bits", "work_group") if serial else ("items", "bits", "work_group")
+        name = next((n for n in order if n in now and now[n].value > least.get(n, 1)), None)
+        if name is None:
+            return
+        value = now[name].value // 2 if name == "work_group" else now[name].value - 1
+        now[name] = lessened(table, name, value)
+        yield dict(now)
