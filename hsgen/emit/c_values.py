@@ -67,7 +67,8 @@ def _label(sort: Sort) -> str:
 
 
 def sort_values(sort: Sort, text: Source | None = None, *, spirv: bool = False) -> dict[str, Any]:
-    """Return what the templates need of a sort: `text` is what its C file holds as text, if any, `spirv` says whether it has modules."""
+    """Return what the templates need of a sort: `text` is the text in its C file, if any, `spirv` says whether it has
+    modules."""
     outcome = sort.plan.outcome
     return {
         "label": _label(sort),
