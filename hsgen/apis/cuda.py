@@ -89,7 +89,7 @@ API = Api(
     tables=Tables(target="{target}.cu", suffix="cu"),
     cooperative=True,
     harness=Harness(source="cuda.cu", command=nvcc, peers=_PEERS),
-    options={"graph": Option(1), "poison": Option(1)},
+    options={"graph": Option(1, help="graph=1"), "poison": Option(1)},
     probe=Probe(origins=_ORIGINS, facts=_facts, started=True, isa=("cuda", "sm_{}")),
     torch="cuda",
 )

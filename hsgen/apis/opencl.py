@@ -44,6 +44,6 @@ API = Api(
         header="CL/cl.h",
         package="ocl-icd-opencl-dev",
     ),
-    options={"out_of_order": Option(1, help="out_of_order=1 (OpenCL)"), "poison": Option(1)},
+    options={"out_of_order": Option(1, help="out_of_order=1"), "poison": Option(1)},
     probe=Probe(origins=_ORIGINS, cores_are_units=(_INTEL,)),
 )

@@ -41,9 +41,9 @@ API = Api(
         package="libvulkan-dev",
     ),
     options={
-        "validation": Option(2),
-        "binding_limit": Option(2**62),
-        "size_control": Option(1, default=1),
+        "validation": Option(2, help="validation=1 or 2, which is GPU-assisted"),
+        "binding_limit": Option(2**62, help="binding_limit=BYTES"),
+        "size_control": Option(1, default=1, help="size_control=0"),
         "poison": Option(1),
     },
     probe=Probe(origins=_ORIGINS),

@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from hsgen.apis import APIS
+from hsgen.apis import APIS, having
 from hsgen.apis.api import Api
 from hsgen.bundle import build
 from hsgen.bundle.manifest import COMPANIONS
@@ -33,18 +33,19 @@ target_option = click.option("-t", "--target", "name", help="A target; the one t
 api_option = click.option(
     "--api", type=click.Choice(list(APIS)), help="The API; opencl, or the first of a target without it."
 )
+_ALWAYS_C = [api.name for api in having(lambda api: api.harness and not api.python)]
+_OPTIONS = [f"{o.help} ({api.title})" for api in APIS.values() for o in api.options.values() if o.help]
 runtime_option = click.option(
     "--runtime",
     type=click.Choice(["python", "c"]),
-    help="c: through the bundle's own C runtime, as vulkan and cuda always are.",
+    help=f"c: through the bundle's own C runtime, as {' and '.join(_ALWAYS_C)} always are.",
 )
 option_option = click.option(
     "--option",
     "options",
     multiple=True,
     metavar="WORD=N",
-    help="For the C runtime: validation=1 (2: GPU-assisted), binding_limit=BYTES, size_control=0 (Vulkan), graph=1 "
-    "(CUDA), out_of_order=1 (OpenCL), poison=1 (scratch full of ones before each sort).",
+    help=f"For the C runtime: {', '.join(_OPTIONS)}, poison=1 (scratch full of ones before each sort).",
 )
 algorithm_option = click.option(
     "--algorithm",

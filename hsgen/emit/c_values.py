@@ -65,8 +65,9 @@ def _label(sort: Sort) -> str:
     return operations.of(sort).c_label(sort) + values
 
 
-def sort_values(sort: Sort, opencl: Source | None = None, *, spirv: bool = False) -> dict[str, Any]:
-    """Return what the templates need of a sort: `opencl` is its text, if any, `spirv` says whether it has modules."""
+def sort_values(sort: Sort, text: Source | None = None, *, spirv: bool = False) -> dict[str, Any]:
+    """Return what the templates need of a sort: `text` is the text in its C file, if any, `spirv` says whether it has
+    modules."""
     outcome = sort.plan.outcome
     return {
         "label": _label(sort),
@@ -95,11 +96,11 @@ def sort_values(sort: Sort, opencl: Source | None = None, *, spirv: bool = False
         "outcome": _binding(outcome.binding) if outcome else None,
         "outcome_words": outcome.words if outcome else 0,
         "outcome_min_n": outcome.min_n if outcome else 0,
-        "opencl": slot(sort.file) if opencl else "",
-        "opencl_lines": len(opencl.text.splitlines()) if opencl else 0,
+        "text": slot(sort.file) if text else "",
+        "lines": len(text.text.splitlines()) if text else 0,
         "spirv": spirv,
         "report": report_words(sort),
-        "vulkan": sort.vulkan.replace(".", ""),
+        "vulkan_version": sort.vulkan.replace(".", ""),
     }
 
 

@@ -72,7 +72,7 @@ def played(folder: Path, algorithm: str, peer: str, key: str, value: str) -> Nat
         (folder / f"cub/device/{name}.cuh").write_text('#include "cub.hpp"\n')
     (folder / "cuda_runtime_api.h").write_text('#include "cuda_runtime.h"\n')
     (unit,), words = options(algorithm, peer, key, value)
-    includes = [f"-I{x}" for x in (folder, FAKE, native.HARNESS)]
+    includes = [f"-I{x}" for x in (folder, FAKE, SOURCES, native.HARNESS)]
     sources = ["-x", "c++", str(SOURCES / unit), str(FAKE / "harness.cpp")]
     out = folder / "peer.so"
     done = subprocess.run(
