@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -109,6 +109,23 @@ def choose(
             raise Usage(f"target {target.name}: has no {word} {name}; it has {', '.join(have[word])}")
         picked[word] = tuple(n for n in have[word] if n in (wanted or default[word]))
     return Choice(**{f"{word}s": names for word, names in picked.items()}, epilogue=epilogue)
+
+
+def shared_out(apis: Sequence[str], targets: Sequence[Target]) -> list[tuple[str, ...]]:
+    """Return for each target those of the named APIs that it has; nothing where none is named.
+
+    Raises:
+        Usage: an API that none of the targets has, or a target that has none of the APIs.
+    """
+    for api in apis:
+        if targets and not any(api in t.apis for t in targets):
+            every = ", ".join(dict.fromkeys(a for t in targets for a in t.apis))
+            one = f"target {targets[0].name}: has no api {api}; it has {every}"
+            raise Usage(one if len(targets) == 1 else f"api {api}: no named target has it; they have {every}")
+    for target in targets:
+        if apis and not set(apis) & set(target.apis):
+            raise Usage(f"target {target.name}: has no api {' or '.join(apis)}; it has {', '.join(target.apis)}")
+    return [tuple(api for api in apis if api in t.apis) for t in targets]
 
 
 def again(target: Target, have: Choice) -> Choice:

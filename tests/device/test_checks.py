@@ -42,7 +42,7 @@ class Case:
     def __init__(self, host: Host, target: str, key: str, order: str, *, few: bool = True) -> None:
         context = context_for(host)
         self.queue = toolchain.pyopencl().CommandQueue(context)
-        self.checker = Checker(context, key, target, value=4, order=order)
+        self.checker = Checker(context, key, target=target, value=4, order=order)
         rng, bits = np.random.default_rng(4), int(key[1:])
         self.raw = rng.integers(0, 1 << bits, N + MORE, np.uint64).astype(f"u{bits // 8}")
         if few:
@@ -56,7 +56,7 @@ class Case:
         import pyopencl.array as cl_array
 
         keys = cl_array.to_device(self.queue, raw.view(self.checker.dtype))
-        return self.checker(self.queue, keys, cl_array.to_device(self.queue, values), N, size=N + MORE)
+        return self.checker(self.queue, keys, cl_array.to_device(self.queue, values), n=N, size=N + MORE)
 
     def sorted(self) -> tuple[Any, Any]:
         tail = np.arange(N, N + MORE)
@@ -152,7 +152,7 @@ def test_no_keys_have_a_digest(embedded: Host) -> None:
 
     context = context_for(embedded)
     queue = toolchain.pyopencl().CommandQueue(context)
-    checker, keys = Checker(context, "u32", "generic"), cl_array.zeros(queue, 5, np.uint32)
+    checker, keys = Checker(context, "u32", target="generic"), cl_array.zeros(queue, 5, np.uint32)
     assert checker(queue, keys, n=0).words == (0,) * 8
     assert checker(queue, keys, n=0, size=5).words[6] != 0
     with pytest.raises(ValueError, match="keys holds 5 keys, 6 are to be checked"):

@@ -15,7 +15,7 @@ from hsgen.core.keys import PLAIN, Form
 from hsgen.core.sort import Sort
 from hsgen.emit.kernels import render
 from hsgen.engines import isolated_build, native, pyopencl
-from hsgen.engines.hosts import Host, evidence_level, offers
+from hsgen.engines.hosts import Host, evidence_device, evidence_level, offers
 from hsgen.system import processes
 from hsgen.targets import target as target_files
 from hsgen.targets.target import Target
@@ -249,7 +249,7 @@ def of_host(found: Target, text: str, where: str, api: str, host: Host, *, nativ
         api=api,
         device=host.label,
         native=native,
-        name=f"{host.name} ({host.platform})",
+        name=evidence_device(host),
         driver=host.driver,
         level=evidence_level(found, host) or "",
         index=host.handle if native else 0,
