@@ -66,7 +66,7 @@ LATER = """
 docs/decisions: 0001-schedule-is-data.md 0002-rank-order-and-virtual-rows.md
 docs/decisions: 0004-signed-indices-and-uniform-subgroup-numbers.md 0005-licence-of-output.md 0006-spirv.md
 docs/decisions: 0007-c-runtimes.md 0009-radix.md 0010-auto-and-variants.md 0013-tuning.md 0014-metal.md
-docs/guides: add-a-target.md digest.md merge.md python.md scan.md segmented-sort.md
+docs/guides: add-a-target.md merge.md python.md
 docs/internals: add-an-algorithm.md architecture.md
 docs/reference: c-api.md json.md targets.md
 hsgen/algorithms: __init__.py device_constraints.py implicit.py

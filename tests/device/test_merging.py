@@ -315,6 +315,6 @@ def test_what_the_python_api_refuses(queue: Any) -> None:
 def test_the_document_says_what_happens(embedded: Host, tmp_path: Path) -> None:
     (program,) = re.findall(r"^```python\n(.*?)^```$", DOCUMENT.read_text(encoding="utf-8"), re.M | re.S)
     (tmp_path / "program.py").write_text(program, encoding="utf-8")
-    command, root = [sys.executable, tmp_path / "program.py"], str(DOCUMENT.parents[1])
+    command, root = [sys.executable, tmp_path / "program.py"], str(DOCUMENT.parents[2])
     done = subprocess.run(command, capture_output=True, text=True, cwd=root, check=False)
     assert done.returncode == 0, done.stderr

@@ -240,7 +240,7 @@ def test_the_document_says_what_happens(embedded: Host, tmp_path: Path, capsys: 
     text = DOCUMENT.read_text(encoding="utf-8")
     (program,) = re.findall(r"^```python\n(.*?)^```$", text, re.M | re.S)
     (tmp_path / "program.py").write_text(program, encoding="utf-8")
-    env = {**os.environ, "PYTHONPATH": str(DOCUMENT.parents[1])}
+    env = {**os.environ, "PYTHONPATH": str(DOCUMENT.parents[2])}
     done = subprocess.run(
         [sys.executable, tmp_path / "program.py"], capture_output=True, text=True, env=env, check=False
     )
