@@ -1,4 +1,4 @@
-"""Fixtures: devices and tools.  A missing one skips with its reason; HSGEN_REQUIRE=1 (CI) makes that a failure."""
+"""Fixtures for devices and tools.  A missing one skips the test with a reason; with HSGEN_REQUIRE=1 (CI) it fails."""
 
 from __future__ import annotations
 
@@ -31,22 +31,23 @@ LONG = (
     "packaging/test_wheel.py",
     "docs/test_add_algorithm.py",
 )
-"""Modules that take long, the longest first: begun early, they leave no worker alone at the end."""
+"""Slow modules, the slowest first; an early start balances the workers."""
 
 OCLGRIND = "/usr/lib/oclgrind/liboclgrind-rt-icd.so"
 
 
 def pytest_configure() -> None:
-    """Processes that tests start multiply no matrices: numpy need not start threads for that, which takes long.
+    """Speed up the processes that tests start.
 
-    Sorters of tests are compiled without a trial, which takes as long as to start Python for each of them.
+    They multiply no matrices, so numpy need not start threads, which is slow.  Sorters are compiled without a trial
+    process, which would start Python for each of them.
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     os.environ.setdefault("HSGEN_TRIAL", "0")
 
 
 def fast_cases(items: list[pytest.Item], here: Path) -> set[pytest.Item]:
-    """Return the tests that the fast run takes: of those in `FAST`, that many cases, evenly spread."""
+    """Return the tests of the fast run: of each test in `FAST`, its number of cases, evenly spaced."""
     cases: dict[tuple[str, str], list[pytest.Item]] = {}
     for item in items:
         cases.setdefault((item.path.relative_to(here).as_posix(), getattr(item, "originalname", item.name)), []).append(
@@ -60,7 +61,7 @@ def fast_cases(items: list[pytest.Item], here: Path) -> set[pytest.Item]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave the nightly tests out by day; put long modules first, and those without devices or compilers last."""
+    """Deselect nightly tests in the fast run; order slow modules first, and those without devices or compilers last."""
     here = Path(__file__).parent
     if not NIGHTLY:
         kept = fast_cases([i for i in items if not i.get_closest_marker("nightly")], here)
@@ -75,7 +76,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def missing(reason: str) -> NoReturn:
-    """Skip, or fail where everything must be there."""
+    """Skip, or fail with HSGEN_REQUIRE=1."""
     if os.environ.get("HSGEN_REQUIRE") == "1":
         pytest.fail(f"required but missing: {reason}")
     pytest.skip(reason)
@@ -83,7 +84,7 @@ def missing(reason: str) -> NoReturn:
 
 @pytest.fixture(autouse=True)
 def quiet() -> Iterator[None]:
-    """pyopencl warns of every compiler that prints anything."""
+    """Silence pyopencl, which warns whenever a compiler prints anything."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Non-empty compiler output")
         yield
@@ -91,7 +92,7 @@ def quiet() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def embedded() -> Host:
-    """The OpenCL CPU device that hsgen embeds."""
+    """The embedded OpenCL CPU device."""
     if problem := toolchain.embedded_problem():
         missing(f"the embedded OpenCL runtime: {problem} (pip install 'hsgen[cpu-device]')")
     found = [h for h in hosts() if selection.embedded(h)]

@@ -1,7 +1,7 @@
-"""Random legal targets, and forms of sorts: what the reader of target files accepts of fields drawn at random.
+"""Random legal targets and random forms of sorts.
 
-Nothing here knows what is legal.  Values come from the ranges of the fields, most of them sizes that people choose; the
-reader's errors name tables, and those are drawn again until it has none.
+This module does not know what is legal.  Values come from the ranges of the fields, most of them typical sizes.  Tables
+that the reader's errors name are drawn again until the reader accepts the target.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from hsgen.algorithms import ALGORITHMS
 from hsgen.core.errors import Usage
 from hsgen.core.fields import Field
 from hsgen.core.keys import VALUES, Form
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.targets import target
 from hsgen.targets.target import Target
 
@@ -25,7 +25,7 @@ Rng = np.random.Generator
 Table = dict[str, Any]
 Doc = dict[str, Any]
 TRIES = 400
-"""How often tables are drawn again before another target is begun."""
+"""Attempts to redraw tables before starting over with another target."""
 
 EPILOGUE = """
 {% set report_words = 1 %}
@@ -40,9 +40,9 @@ hs_add({{ report(0) }}, hs_bits({{ key }}, 0));
 
 @dataclass(frozen=True, kw_only=True)
 class Bounds:
-    """What targets are drawn for.
+    """Bounds of random targets.
 
-    widths: of the subgroups that a device offers.  height, items, lanes: sizes that keep compilers quick.  small_grids:
+    widths: subgroup widths of the device.  height, items, lanes: sizes that keep compilation fast.  small_grids:
     whether some devices launch few work-groups in one dimension.
     """
 
@@ -64,12 +64,12 @@ def _one(rng: Rng, *values: Any) -> Any:
 
 
 def _maybe(rng: Rng, chance: float, value: Any) -> Any:
-    """A value, or None: the field is left out."""
+    """A value, or None to omit the field."""
     return value if rng.random() < chance else None
 
 
 def device(rng: Rng, b: Bounds) -> Table:
-    """Return facts of a device that the one at hand has, or has more of."""
+    """Return facts of a device that offers at most what the actual device offers."""
     shuffle = bool(rng.random() < 0.7)
     widths = [1, *(w for w in b.widths if rng.random() < 0.6)] if shuffle else [1]
     return {
@@ -131,7 +131,7 @@ def _tiled(rng: Rng, d: Table, b: Bounds) -> Table:
 
 
 def _buckets(rng: Rng, t: Table, d: Table) -> Table:
-    """Fields of buckets, all or none."""
+    """The fields of buckets, either all or none."""
     out: Table = {}
     if t["coordination"] == "lookback" and rng.random() < 0.4:
         lanes, items = _power(rng, t["subgroup"], d["work_group"]), int(rng.integers(1, 9))
@@ -214,7 +214,7 @@ TABLES: Mapping[str, Callable[[Rng, Table, Bounds], Table]] = {"merge": merge, "
 
 
 def _drawn(rng: Rng, name: str, d: Table, b: Bounds) -> Table:
-    """A table, of which now and then one field has any value of its range."""
+    """A table, in which occasionally one field has an arbitrary value of its range."""
     make = grid if name == "radix" and b.api == "cuda" and d.get("cooperative") and rng.random() < 0.4 else TABLES[name]
     table = {k: v for k, v in make(rng, d, b).items() if v is not None}
     fields: Mapping[str, Field] = ALGORITHMS[name].FIELDS
@@ -227,7 +227,7 @@ def _drawn(rng: Rng, name: str, d: Table, b: Bounds) -> Table:
 
 
 def _auto(rng: Rng, names: Sequence[str]) -> Table:
-    """Which algorithm serves which count: some of them, in any order."""
+    """A random assignment of counts to some of the algorithms, in any order."""
     chosen = [str(x) for x in rng.permutation(list(names))][: int(rng.integers(1, len(names) + 1))]
     ends = sorted({int(x) for x in rng.integers(1, 30000, len(chosen) - 1)})
     chosen = chosen[: len(ends) + 1]
@@ -256,7 +256,7 @@ def _document(rng: Rng, b: Bounds, name: str) -> Doc:
 
 
 def _sorts(rng: Rng, doc: Doc) -> None:
-    """Add which algorithm serves which count."""
+    """Add the assignment of counts to algorithms."""
     for key in ("u32", "u64"):
         names = [k.replace(f".{key}", "").replace(".", "-") for k in doc if f".{key}" in k and k.startswith(("m", "r"))]
         if names and rng.random() < 0.8:
@@ -274,7 +274,7 @@ def _value(x: Any) -> str:
 
 
 def text_of(doc: Doc, name: str, api: str) -> str:
-    """Return the file of a target that was drawn."""
+    """Return the file of a random target."""
     top = {"schema": 1, "name": name, "summary": "drawn at random", "apis": [api]}
     lines = [f"{k} = {_value(v)}" for k, v in top.items()]
     for table, fields in doc.items():
@@ -283,7 +283,7 @@ def text_of(doc: Doc, name: str, api: str) -> str:
 
 
 def drawn(rng: Rng, b: Bounds, name: str = "drawn") -> tuple[str, Target]:
-    """Return the file of a random legal target, and what the reader makes of it."""
+    """Return the file of a random legal target, and the parsed target."""
     while True:
         doc = _document(rng, b, name)
         _sorts(rng, doc)
@@ -297,10 +297,10 @@ def drawn(rng: Rng, b: Bounds, name: str = "drawn") -> tuple[str, Target]:
 
 
 def _mended(rng: Rng, doc: Doc, lines: Sequence[str], b: Bounds) -> bool:
-    """Draw the tables anew that errors name; whether there are some."""
+    """Redraw the tables that errors name; return whether there are any."""
     wrong = {found[1] for line in lines if (found := re.match(r"drawn: ((?:\w+\.)+)\w+: ", line))}
     tables = {name.rstrip(".") for name in wrong}
-    for line in lines:  # of a whole sort, which says no field
+    for line in lines:  # an error of a whole sort names no field
         if found := re.match(r"drawn: (sort\.\w+): ", line):
             tables.add(found[1])
     for table in tables & set(doc):
@@ -314,7 +314,7 @@ def _mended(rng: Rng, doc: Doc, lines: Sequence[str], b: Bounds) -> bool:
 
 
 def form(rng: Rng) -> Form:
-    """Return a form, which not every sort serves."""
+    """Return a random form, which not every sort supports."""
     value = str(_one(rng, "none", "none", *VALUES))
     made = Form(
         value=value,
@@ -328,7 +328,7 @@ def form(rng: Rng) -> Form:
 
 
 def sorts_of(rng: Rng, t: Target) -> Iterator[Sort]:
-    """Yield sorts of a target in random order, each in a random form that it serves."""
+    """Yield sorts of a target in random order, each in a random form that it supports."""
     labels = [(a, k) for k in ("u8", "u16", "u32", "u64") for a in [*t.labels(k), *t.derived(k)]]
     for number in rng.permutation(len(labels)):
         label, key = labels[number]

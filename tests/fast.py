@@ -1,6 +1,6 @@
-"""How many cases of a test the fast run takes, where more of them cost seconds; the nightly run takes all.
+"""The number of cases that the fast run takes of each slow test; the nightly run takes all.
 
-They are spread evenly over the cases.  0 stands for a test that the nightly run alone has.
+The cases are evenly spaced.  0: the test runs only nightly.
 """
 
 from __future__ import annotations

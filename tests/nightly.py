@@ -1,7 +1,7 @@
-"""What the nightly run alone tries (HSGEN_NIGHTLY=1): more of the same, which together takes long.
+"""Cases that only the nightly run executes (HSGEN_NIGHTLY=1).
 
-The fast run tries each kind of a thing once or twice, so that `make test` stays within 10 minutes on two cores; pytest
-prints how many tests it deselected.  `fast.py` thins what takes longest further.
+The fast run tries each kind of case once or twice, so that `make test` stays within 10 minutes on two cores; pytest
+prints the number of deselected tests.  `fast.py` further thins the slowest tests.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ NIGHTLY = os.environ.get("HSGEN_NIGHTLY") == "1"
 
 
 def nightly(*case: Any, id: str | None = None) -> Any:
-    """Return a case of a parametrized test that only the nightly run has."""
+    """Mark a case of a parametrized test as nightly."""
     return pytest.param(*case, marks=pytest.mark.nightly, id=id)
 
 
 def by_day(cases: Iterable[Any], chosen: Container[Any]) -> list[Any]:
-    """Return all cases, of which by day those that are chosen are run; a tuple has a value for each parameter."""
+    """Return all cases; the fast run executes only those in `chosen`.  A tuple has one value per parameter."""
     return [case if case in chosen else _late(case) for case in cases]
 
 
 def thinned(cases: Iterable[Any], step: int, first: int = 0) -> list[Any]:
-    """Return all cases, of which by day each `step`th is run, from number `first` on.
+    """Return all cases; the fast run executes every `step`th, from number `first` on.
 
-    A step that has no divisor in common with the lengths of the lists that make up the cases meets all their elements.
+    A step that is coprime to the lengths of the lists whose product the cases are covers all elements of these lists.
     """
     return [case if i % step == first else _late(case) for i, case in enumerate(cases)]
 
 
 def _late(case: Any) -> Any:
-    """A case, that of `pytest.param` too, with the mark."""
+    """A case, possibly a `pytest.param`, with the nightly mark."""
     if isinstance(case, type(pytest.param())):
         return case._replace(marks=(*case.marks, pytest.mark.nightly))
     return nightly(*case) if isinstance(case, tuple) else nightly(case)

@@ -1,4 +1,4 @@
-"""A target, and an offline compiler that does what a test wants of it."""
+"""A small target, and a fake offline compiler."""
 
 from __future__ import annotations
 
@@ -80,9 +80,9 @@ SLEEP = "import time; time.sleep(60)"
 
 @dataclass
 class Fake:
-    """Answers with `uses`, by kernel, else `USE`; does what `faults` say of a kernel wherever that is in a request.
+    """A fake compiler that answers with `uses`, by kernel, or `USE`, and applies the `faults` of requested kernels.
 
-    Faults are "refuse", "crash", "hang", "leave out", and "together", which is to refuse it beside others only.
+    Faults are "refuse", "crash", "hang", "leave out" (omit the kernel), and "together" (refuse it with others only).
     """
 
     name: str = "cuda"

@@ -62,10 +62,7 @@ EXEMPT: dict[str, tuple[str, ...]] = {}
 """File: the phrases that are right there."""
 
 LATER = """
-.: CHANGELOG.md Makefile
-docs/decisions: 0001-schedule-is-data.md 0002-rank-order-and-virtual-rows.md
-docs/decisions: 0004-signed-indices-and-uniform-subgroup-numbers.md 0005-licence-of-output.md 0006-spirv.md
-docs/decisions: 0007-c-runtimes.md 0009-radix.md 0010-auto-and-variants.md 0013-tuning.md 0014-metal.md
+.: Makefile
 docs/guides: add-a-target.md merge.md python.md
 docs/internals: add-an-algorithm.md architecture.md
 docs/reference: c-api.md json.md
@@ -76,47 +73,55 @@ hsgen/algorithms/merge_path: constraints.py kernels.py plan.py specialize.py
 hsgen/algorithms/radix: constraints.py finish.py finish_plan.py kernels.py msd.py msd_plan.py params.py specialize.py
 hsgen/algorithms/radix: words.py
 hsgen/algorithms/scan: constraints.py kernels.py params.py words.py
-hsgen/algorithms/segmented: kernels.py params.py plan.py words.py
-hsgen/bundle: build.py manifest.py store.py transaction.py update.py
+hsgen/algorithms/segmented: kernels.py params.py words.py
+hsgen/apis: api.py cuda.py
+hsgen/bundle: build.py
 hsgen/cli: bench.py bench_output.py bench_sorts.py bundles.py common.py compile.py engines.py sizes.py tune.py
 hsgen/cli: validate.py
-hsgen/core: errors.py fields.py interpreter.py keys.py spec.py
-hsgen/emit: identifiers.py spirv_file.py
+hsgen/core: buffers.py errors.py fields.py flags.py interpreter.py kernels.py keys.py plan.py
+hsgen/emit: c_constants.py identifiers.py spirv_file.py templates.py
 hsgen/engines: engine.py harness.py hosts.py metal_shim.py native.py pyopencl.py query.py scratch.py
-hsgen/engines/native: cub.cu cub_merge.cu cub_segments.cu cuda.cu cuda.h harness.h opencl.c peer.h vulkan.c
-hsgen/opencl: digest.py runner.py segmented_sorter.py sorter.py
-hsgen/operations: digests.py oracle.py
+hsgen/engines/native: harness.h
+hsgen/opencl: arguments.py merger.py runner.py segmented_sorter.py sorter.py
+hsgen/operations: __init__.py base.py calls.py digest.py layouts.py merge.py oracle.py scan.py segmented_sort.py
 hsgen/stages: attach.py epilogue.py run_boundaries.py sandbox.py
-hsgen/system: documents.py processes.py toolchain.py tree.py
+hsgen/system: compilers.py toolchain.py
 hsgen/targets: assembly.py evidence.py matching.py target.py
 hsgen/tools: doctor.py
 hsgen/tools/bench: candidates.py inputs.py intervals.py memory.py plot.py rounds.py rows.py
-hsgen/tools/bench/baselines: baseline.py build.py device.py pytorch.py
-hsgen/tools/compile: amdgcn.py base.py budget.py budgets.py cubin.py implicit.py jobs.py markdown.py modules.py
-hsgen/tools/compile: nvidia.py nvrtc.py ocloc.py radv.py refusals.py results.py
-hsgen/tools/report: drawing.py kernels.py measured.py merge.py page.py
-hsgen/tools/suggest: bitonic.py facts.py fitting.py origins.py probing.py query.py radix.py text.py
-hsgen/tools/tune: edit.py journal.py propose.py race.py request.py run.py runner.py search.py spread.py
-hsgen/tools/validate: guarded.py large.py layouts.py reports.py validation.py
+hsgen/tools/bench/baselines: device.py pytorch.py
+hsgen/tools/compile: amdgcn.py base.py budget.py budgets.py cubin.py implicit.py jobs.py modules.py nvidia.py nvrtc.py
+hsgen/tools/compile: ocloc.py radv.py refusals.py results.py
+hsgen/tools/report: drawing.py kernels.py measured.py page.py
+hsgen/tools/report/shapes: __init__.py bitonic.py
+hsgen/tools/suggest: facts.py fitting.py origins.py probing.py query.py text.py
+hsgen/tools/suggest/shapes: bitonic.py radix.py
+hsgen/tools/tune: edit.py journal.py propose.py run.py spread.py
+hsgen/tools/validate: guarded.py large.py reports.py validation.py
 targets: amd-rdna.toml amd-rdna64.toml nvidia-sm30.toml nvidia-tegra.toml
 templates: keys.j2 order.j2
+templates/apis/cuda: build.j2 hs_cuda.cu hs_cuda.h
+templates/apis/cuda/harness: cub.cu cub_merge.cu cub_segments.cu cuda.cu cuda.h peer.h
+templates/apis/metal: hs_metal.h hs_metal.m
+templates/apis/opencl: build.j2 hs_opencl.c hs_opencl.h
+templates/apis/opencl/harness: opencl.c
+templates/apis/vulkan: hs_vulkan.h
+templates/apis/vulkan/harness: vulkan.c
+templates/bundle: README.md.j2 hs.c hs.h meson.build.j2
 templates/changes: parts.j2 serial_place.j2 spine.j2
 templates/check: beyond.j2 blank.j2 digest.j2 parts.j2
 templates/dialects: metal.j2
-templates/host: README.md.j2 meson.build.j2
 templates/merge: passes.j2 stream.j2
 templates/mergepath: rows.j2 split.j2 tile.j2
 templates/radix: count.j2 exit.j2 grid_parts.j2 histogram.j2 lanes.j2 msd_histogram.j2 onesweep.j2 parts.j2 places.j2
 templates/radix: rank_match.j2 serial.j2 starts.j2 store.j2 tile.j2 words.j2
 templates/report: sort.j2 style.j2 target.j2
-templates/runtime: hs.c hs.h hs_cuda.cu hs_cuda.h hs_metal.h hs_metal.m hs_opencl.c hs_opencl.h hs_vulkan.h
 templates/scan: lookback.j2 parts.j2
 templates/segments: compared.j2 find.j2 parts.j2 serial_columns.j2 serial_windows.j2
-tests: conftest.py drawing.py nightly.py offline.py
 tests/cli: test_bundle_spirv.py test_bundle_trust.py test_choosing.py test_compile_errors.py test_suggest_errors.py
 tests/cli: test_tuning_errors.py test_untrusted_bundles.py
-tests/compile: spills.py test_cuda.py test_cuda_forms.py test_cuda_grid.py test_cuda_radix.py test_isa_radv.py
-tests/compile: test_legal.py test_peers_cuda.py test_segments_cuda.py
+tests/compile: test_cuda.py test_cuda_forms.py test_cuda_grid.py test_cuda_radix.py test_cuda_warnings.py
+tests/compile: test_isa_radv.py test_legal.py test_peers_cuda.py test_segments_cuda.py
 tests/device: grind_changes.py grind_merging.py grind_segments.py kinds.py large.py mutant_worker.py probe_worker.py
 tests/device: sort_many.cu sorters.py test_api.py test_api_trial.py test_avx512.py test_bench_parted.py
 tests/device: test_bench_rivals.py test_buckets.py test_changes.py test_checks.py test_epilogues.py test_every_form.py
@@ -126,8 +131,7 @@ tests/device: test_refusals.py test_report_page.py test_scanning.py test_segment
 tests/device: test_validate.py test_vulkan.py test_vulkan_radix.py tune_child.py
 tests/device/lanes: several8.toml simd32.toml
 tests/docs: test_docs.py test_prose.py
-tests/fuzz: README.md commands.py guarded.py patterns.py run.py test_fuzz.py test_report_inputs.py
-tests/fuzz: test_target_files.py
+tests/fuzz: guarded.py
 tests/models: scan.py
 tests/models/bitonic: memory.py
 tests/models/radix: finish.py model.py msd.py
@@ -136,9 +140,9 @@ tests/unit: html_tree.py simulated.py test_architecture.py test_auto.py test_ben
 tests/unit: test_glsl.py test_grids.py test_isa_budget.py test_isa_nvidia.py test_isa_table.py test_manifest_names.py
 tests/unit: test_mergepath.py test_metal_dialect.py test_model.py test_plot.py test_radix.py test_radix_exit.py
 tests/unit: test_radix_forms.py test_radix_places.py test_report.py test_scan.py test_segments_model.py
-tests/unit: test_selection.py test_spirv.py test_suggest.py test_suggest_probe.py test_targets.py test_torch.py
-tests/unit: test_transaction.py test_tune_edit.py test_tune_journal.py test_tune_resume.py test_tune_search.py
-tests/unit: test_tune_space.py test_vendor.py
+tests/unit: test_selection.py test_spirv.py test_suggest.py test_suggest_probe.py test_targets.py test_templates.py
+tests/unit: test_torch.py test_transaction.py test_tune_edit.py test_tune_journal.py test_tune_resume.py
+tests/unit: test_tune_search.py test_tune_space.py test_vendor.py
 tests/vendor: recording.c test_interpreter.py test_match.py test_recording.py test_symbols.py
 tests/vendor/consumers: errors.c fake_metal.c fake_metal.h fake_opencl.c fake_opencl.h fuzz.h fuzz_opencl.c kinds.c
 tests/vendor/consumers: launches.c metal.c

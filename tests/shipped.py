@@ -1,4 +1,4 @@
-"""Which of the targets that come with hsgen a test takes that costs long for each."""
+"""The sample of shipped targets for tests that are slow per target."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from nightly import NIGHTLY
 from hsgen.targets import target
 
 GENERATED = tuple(sorted(p.name for p in (Path(__file__).parents[1] / "generated/targets").iterdir()))
-"""The targets in generated/, whose text is committed."""
+"""The targets in generated/, whose kernels are committed."""
 
 APART = {
     "apple-m1": "no subgroup operations in one of its APIs, and variants by splits",
@@ -18,9 +18,9 @@ APART = {
     "nvidia-sm35": "look-back in CUDA",
     "swiftshader": "neither 64-bit integers nor buffers of 8-bit and 16-bit elements",
 }
-"""Others, each with what no target in generated/ has."""
+"""Other targets, each with a feature that no target in generated/ has."""
 
 
 def sampled() -> list[str]:
-    """Return the targets in generated/ and those apart; nightly all.  (tests/unit/test_targets.py is about all.)"""
+    """Return the targets in generated/ and the others above; nightly all.  (tests/unit/test_targets.py covers all.)"""
     return [n for n in target.names() if NIGHTLY or n in GENERATED or n in APART]

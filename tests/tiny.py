@@ -1,4 +1,4 @@
-"""Bundles of a few files that nothing renders, for tests of what is done with them on disk."""
+"""Bundles of a few fixed files, for tests of operations on disk."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CHOICE = Choice(keys=("u32",), apis=("opencl",), algorithms=("merge",))
 
 
 def bundle(targets: Mapping[str, str], prefix: str = "hs") -> tuple[Files, Manifest]:
-    """Return a bundle with these targets, each with a text that its files hold."""
+    """Return a bundle with these targets, each with the text of its files."""
     shared = {"LICENSE": b"free\n", f"src/{prefix}.c": " ".join(sorted(targets)).encode()}
     files: Files = dict(shared)
     entries = {}
@@ -28,12 +28,12 @@ def bundle(targets: Mapping[str, str], prefix: str = "hs") -> tuple[Files, Manif
 
 
 def write(folder: Path, targets: Mapping[str, str], note: Callable[[str], None] = lambda line: None) -> Change:
-    """Make a folder such a bundle."""
+    """Write such a bundle to a folder."""
     return update(folder, lambda old: bundle(targets), note=note)
 
 
 def state(folder: Path) -> dict[str, bytes | None]:
-    """Return everything below a folder: files with their content, folders, and links as what they point to."""
+    """Return everything below a folder: files with their content, folders, and links with their targets."""
     return {
         p.relative_to(folder).as_posix(): str(p.readlink()).encode()
         if p.is_symlink()

@@ -38,7 +38,7 @@ static uint32_t hs_uses(const hs_sort *sort)
     uint32_t i, k, found = 0;
     for (i = 0; i < sort->step_count; i++) {
         const hs_step *step = &sort->steps[i];
-        if (step->by_parts || step->number == HS_PARTS) found |= 1u << HS_ROLES;
+        if (step->grid.x == HS_BY_NUMBER || step->argument.kind == HS_CALL_NUMBER) found |= 1u << HS_ROLES;
         for (k = 0; k < sort->kernels[step->kernel].bindings; k++) found |= 1u << step->bindings[k].role;
     }
     return found;

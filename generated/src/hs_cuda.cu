@@ -74,8 +74,8 @@ static hs_status hs_cuda_holds(const hs_cuda_kernels *sort, uint32_t index, int 
                                                                kernel->local_bytes)) != cudaSuccess)
         return hs_cuda_status(*code);
     for (i = 0; i < sort->sort->step_count; i++)
-        if (sort->sort->steps[i].kernel == index && sort->sort->steps[i].cap > groups)
-            groups = sort->sort->steps[i].cap;
+        if (sort->sort->steps[i].kernel == index && sort->sort->steps[i].grid.cap > groups)
+            groups = sort->sort->steps[i].grid.cap;
     return able && each > 0 && groups <= cores * (uint64_t)each ? HS_OK : HS_ERROR_DEVICE;
 }
 
@@ -230,7 +230,7 @@ static cudaError_t hs_cuda_launch(const hs_cuda *sorter, const hs_step *step, co
     const hs_kernel *kernel = &sorter->kernels->sort->kernels[step->kernel];
     void *pointers[HS_BINDINGS], *values[HS_BINDINGS + 4];
     int64_t wide = (int64_t)call->plan.n;
-    int narrow = (int)call->plan.n, low = hs_bound(step->min_n), high = hs_bound(step->max_n);
+    int narrow = (int)call->plan.n, low = hs_bound(step->guard.min_n), high = hs_bound(step->guard.max_n);
     uint32_t i;
     for (i = 0; i < kernel->bindings; i++) {
         const uint64_t begin = call->spans[step->bindings[i].role].begin;

@@ -311,7 +311,7 @@ static cl_int hs_set_numbers(cl_kernel kernel, const hs_sort *sort, const hs_ste
 {
     const hs_kernel *facts = &sort->kernels[step->kernel];
     const cl_long wide = (cl_long)n;
-    const cl_int narrow = (cl_int)n, low = hs_bound(step->min_n), high = hs_bound(step->max_n);
+    const cl_int narrow = (cl_int)n, low = hs_bound(step->guard.min_n), high = hs_bound(step->guard.max_n);
     const cl_uint i = facts->bindings;
     cl_int code = facts->wide ? clSetKernelArg(kernel, i, sizeof wide, &wide)
                               : clSetKernelArg(kernel, i, sizeof narrow, &narrow);

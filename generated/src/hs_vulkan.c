@@ -523,7 +523,7 @@ static hs_status hs_vulkan_roles(const hs_sort *sort, const hs_vulkan_args *args
             return HS_ERROR_ALIGNMENT;
     if (!call->plan.counted) return HS_OK;
     /* the grids of all steps lie where scratch begins */
-    if (!sort->step_count || sort->steps[0].number != HS_GRIDS) return HS_ERROR_KERNELS;
+    if (!sort->step_count || sort->steps[0].argument.kind != HS_INDIRECT_GRIDS) return HS_ERROR_KERNELS;
     return (uint64_t)sort->step_count * sizeof(VkDispatchIndirectCommand) > spans[HS_SCRATCH].bytes ? HS_ERROR_KERNELS
                                                                                                     : HS_OK;
 }
@@ -575,7 +575,7 @@ static int hs_vulkan_grid(const hs_vulkan *s, const hs_step *step, const hs_vulk
                           int32_t *argument)
 {
     uint64_t groups;
-    if (step->number == HS_GRIDS) {
+    if (step->argument.kind == HS_INDIRECT_GRIDS) {
         *argument = s->max_groups < 1u << 30 ? (int32_t)s->max_groups : 1 << 30; /* to which an int can be added */
         groups = call->plan.counted ? ((uint64_t)s->sort->step_count + 63) / 64 : 0; /* a lane for each step */
     } else {
@@ -690,7 +690,7 @@ static void hs_vulkan_record(const hs_vulkan *s, VkCommandBuffer commands, const
             bound = set;
         }
         hs_vulkan_push(s, commands, set, form, call->plan.n, argument);
-        grids = step->number == HS_GRIDS;
+        grids = step->argument.kind == HS_INDIRECT_GRIDS;
         if (call->plan.counted && !grids)
             s->CmdDispatchIndirect(commands, call->given[scratch->from].buffer,
                                    scratch->begin + i * sizeof(VkDispatchIndirectCommand));

@@ -9,13 +9,18 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Iterable, Mapping
+from importlib.util import find_spec
 from typing import Any, Protocol, cast
 
 from hsgen.algorithms.search_space import Box
+from hsgen.algorithms.traits import Traits
 from hsgen.core.device import Device
 from hsgen.core.fields import Field
+from hsgen.core.kernels import Kernel
 from hsgen.core.keys import Form, KeyType
-from hsgen.core.spec import Kernel, Plan, Step
+from hsgen.core.plan import Plan, Step
+from hsgen.operations import EVERY as OPERATIONS
+from hsgen.operations.base import Operation
 
 
 class Algorithm(Protocol):
@@ -28,6 +33,10 @@ class Algorithm(Protocol):
     @property
     def OPERATION(self) -> str:
         """The name of the operation that it carries out (`hsgen.operations`)."""
+
+    @property
+    def TRAITS(self) -> Traits:
+        """What it is able to do, as far as others must know it."""
 
     @property
     def FIELDS(self) -> Mapping[str, Field]:
@@ -92,3 +101,30 @@ ALGORITHMS: Mapping[str, Algorithm] = {name: algorithm for name, algorithm in EV
 DERIVED: Mapping[str, Algorithm] = {name: algorithm for name, algorithm in EVERY.items() if not algorithm.FIELDS}
 """Those without tables: their `formed` gets what a target chose for keys of the width, or of words for narrow ones, by
 label ("radix", "merge"), and makes its own parameters of that and of the device."""
+
+
+AUTO = "auto"
+"""The label of the algorithms that a target divides the counts of a sort among."""
+
+
+def named(label: str) -> Algorithm:
+    """Return the algorithm of a label such as radix or radix-bits2."""
+    return EVERY[label.split("-")[0]]
+
+
+def operation(label: str) -> Operation:
+    """Return the operation that the algorithm of a label carries out, or that `AUTO` does."""
+    if label == AUTO:
+        return next(o for o in OPERATIONS.values() if o.by_count)
+    return OPERATIONS[named(label).OPERATION]
+
+
+def listed(package: str, names: Iterable[str]) -> dict[str, str]:
+    """Return the modules of a package that are called like the modules of algorithms, by the names of these."""
+    modules = {name: f"{package}.{str(cast(Any, EVERY[name]).__name__).rpartition('.')[2]}" for name in names}
+    return {name: module for name, module in modules.items() if find_spec(module)}
+
+
+def derived_for(wanted: Operation) -> str:
+    """Return the first algorithm without tables that carries out an operation."""
+    return next(name for name, algorithm in DERIVED.items() if wanted.name == algorithm.OPERATION)

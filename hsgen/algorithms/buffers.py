@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from hsgen.core.spec import Buffer
+from hsgen.core.buffers import COUNT_BUFFER, PICKED, Buffer
 
-SOURCE, DESTINATION = Buffer(name="source", read_only=True), Buffer(name="destination")
-VALUES_IN = Buffer(name="values_in", type="value", read_only=True)
-VALUES_OUT, VALUES_TMP = Buffer(name="values_out", type="value"), Buffer(name="values_tmp", type="value")
-DEVICE_N = Buffer(name="device_n", type="word", read_only=True)
+SOURCE = Buffer(name=PICKED["key"][0], read_only=True)
+DESTINATION, OTHER = (Buffer(name=name) for name in PICKED["key"][1:])
+VALUES_IN = Buffer(name=PICKED["value"][0], type="value", read_only=True)
+VALUES_OUT, VALUES_TMP = (Buffer(name=name, type="value") for name in PICKED["value"][1:])
+DEVICE_N = Buffer(name=COUNT_BUFFER, type="word", read_only=True)

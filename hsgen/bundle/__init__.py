@@ -1,1 +1,1 @@
-"""Bundles: in memory, their manifest, and on disk."""
+"""Bundles: in memory, on disk, and their manifest."""

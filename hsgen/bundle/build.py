@@ -4,26 +4,30 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 from hsgen import __version__
-from hsgen.bundle.manifest import CHECK, Choice, Compiled, Entry, Manifest, digest
+from hsgen.algorithms import operation
+from hsgen.apis import APIS, listed
+from hsgen.bundle.manifest import COMPANIONS, Choice, Compiled, Entry, Manifest, digest
+from hsgen.core.buffers import pair_bytes
 from hsgen.core.errors import Usage
+from hsgen.core.flags import BIT
 from hsgen.core.keys import PLAIN, TYPES, described
-from hsgen.core.spec import Sort, pair_bytes
+from hsgen.core.plan import Step
+from hsgen.core.sort import Sort
 from hsgen.emit import c_files, identifiers, spirv, spirv_file
 from hsgen.emit.kernels import Source, render, template_errors
 from hsgen.stages.attach import report_words
 from hsgen.system.tree import opened
-from hsgen.targets.choices import algorithm
 from hsgen.targets.target import AUTO, Target
 
 Files = dict[str, bytes]
 
-PLAN_SCHEMA = 3
+PLAN_SCHEMA = 4
 
 
 def sorts(target: Target, choice: Choice, needed: Iterable[str] = ()) -> list[Sort]:
@@ -39,9 +43,7 @@ def sorts(target: Target, choice: Choice, needed: Iterable[str] = ()) -> list[So
     made: dict[str, Sort] = {}
     used: set[str] = set()
     for label, width, value in _asked(target, choice):
-        form = PLAIN if algorithm(label) == "scan" else choice.form(value)
-        if label == CHECK:  # which takes the count from the host, and of keys that have been sorted
-            form = replace(form, counted=False, changes=False, epilogue="")
+        form = operation(label).form(choice.form(value))
         sort = target.default(width, form) if label == AUTO else target.sort(label, width, form)
         made.setdefault(sort.file, sort)
         used |= {label, width, value}
@@ -54,10 +56,11 @@ def _refuse(target: Target, choice: Choice, used: set[str], needed: Iterable[str
     where, keys, labels = f"target {target.name}", ", ".join(choice.keys), ", ".join(_named(choice))
     values = f" with value {', '.join(choice.values)}" if choice.values != ("none",) else ""
     have = "`hsgen targets` lists what it has"
-    if all(algorithm(label) == "scan" for label in _named(choice)):
+    plain_only = [operation(label).plain_only for label in _named(choice)]
+    if all(plain_only):
         asked = [described(form) for form in map(choice.form, choice.values) if form != PLAIN]
         if asked:
-            raise Usage(f"{where}: {labels} sums up plain elements alone, not {keys} {asked[0]}; name a sort")
+            raise Usage(f"{where}: {labels} {plain_only[0]} plain elements alone, not {keys} {asked[0]}; name a sort")
     if "packed" in set(choice.values) - used:
         raise Usage(f"{where}: value packed goes with keys of 32 bits and tables of u64, not with {labels} for {keys}")
     for label in (a for a in _named(choice) if a not in used):
@@ -68,18 +71,17 @@ def _refuse(target: Target, choice: Choice, used: set[str], needed: Iterable[str
 
 def _named(choice: Choice) -> tuple[str, ...]:
     """The algorithms of a choice that its user thinks of: digests come along with others."""
-    return tuple(a for a in choice.algorithms if a != CHECK) or choice.algorithms
+    return tuple(a for a in choice.algorithms if a not in COMPANIONS) or choice.algorithms
 
 
 def _asked(target: Target, choice: Choice) -> Iterator[tuple[str, str, str]]:
     """The labels, widths and values of a choice that go with each other."""
-    # what an argsort makes is digested as the values that it is
-    made = [v for index, v in (("index", "v4"), ("index64", "v8")) if index in choice.values and v not in choice.values]
-    more = [(CHECK, width, v) for width in choice.widths for v in made if CHECK in choice.algorithms]
+    pairs = product(choice.algorithms, choice.widths)
+    more = [(a, w, v) for a, w in pairs for v in operation(a).more_values(choice.values)]
     for label, width, value in (*product(choice.algorithms, choice.widths, choice.values), *more):
         if value == "packed" and width != "u32":
             continue
-        if algorithm(label) == "scan" and (value != "none" or width not in choice.keys):
+        if operation(label).plain_only and (value != "none" or width not in choice.keys):
             continue
         if label in (AUTO, *target.labels("u64" if value == "packed" else width), *target.derived(width)):
             yield label, width, value
@@ -109,12 +111,12 @@ def plan_json(sort: Sort) -> bytes:
         }
         for k in sort.kernels
     }
-    rows = [_row(asdict(step)) for step in sort.plan.steps]
+    rows = [_row(step) for step in sort.plan.steps]
     head = {
         "schema": PLAN_SCHEMA,
         "sort": sort.name,
         "algorithm": sort.algorithm,
-        "kind": sort.kind,
+        "kind": sort.operation,
         "key": sort.label,
         "key_bytes": sort.key.bytes,
         "pair_bytes": pair_bytes(sort.key),
@@ -132,9 +134,11 @@ def plan_json(sort: Sort) -> bytes:
     return (text[:-2] + ',\n  "steps": [\n' + ",\n".join("    " + r for r in rows) + "\n  ]\n}\n").encode()
 
 
-def _row(step: dict[str, Any]) -> str:
-    step["bindings"] = [b["role"] if not b["per_n"] and not b["plus"] else b for b in step["bindings"]]
-    return json.dumps(step)
+def _row(step: Step) -> str:
+    bindings = [asdict(b) if b.per_n or b.plus else b.role for b in step.bindings]
+    flags = [name for name, bit in BIT.items() if step.argument.flags >> bit & 1]
+    argument = {"kind": step.argument.kind, **asdict(step.argument), "flags": flags}
+    return json.dumps({**asdict(step), "bindings": bindings, "argument": argument})
 
 
 def spirv_path(sort: Sort) -> str:
@@ -236,18 +240,17 @@ def target_files(target: Target, choice: Choice, words: Words, prefix: str) -> t
             source = render(sort, api)
             files[source.path] = source.text.encode()
             sources[api].append((sort, source))
-            if api == "vulkan" and (found := words(sort, source)) is not None:
+            if APIS[api].spirv and (found := words(sort, source)) is not None:
                 files[spirv_path(sort)], records[name] = found
         files[f"targets/{target.name}/plans/{name}.json"] = plan_json(sort)
-    opencl = {sort.file: source for sort, source in sources.get("opencl", [])}
+    texts = {sort.file: source for own in listed(sources) if own.text for sort, source in sources[own.name]}
     with template_errors():
-        rows = [(s, opencl.get(s.file), s.file in records) for s in made]
+        rows = [(s, texts.get(s.file), s.file in records) for s in made]
         files[f"targets/{target.name}/{target.name}.c"] = c_files.target_c(target, rows, prefix)
-        if "cuda" in sources:
-            files[f"targets/{target.name}/{target.name}.cu"] = c_files.target_cu(target, sources["cuda"], prefix)
-        if "metal" in sources:
-            made_of = c_files.target_metal(target, sources["metal"], prefix)
-            files[f"targets/{target.name}/{target.name}_metal.c"] = made_of
+        for own in listed(sources):
+            if own.tables:
+                path = f"targets/{target.name}/{own.named(own.tables.target, target=target.name)}"
+                files[path] = c_files.target_tables(own, target, sources[own.name], prefix)
     return files, records
 
 

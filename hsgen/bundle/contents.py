@@ -8,11 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 
-from hsgen.core.spec import APIS
+from hsgen.apis import listed
 from hsgen.emit import c_files
-
-SUFFIXES = {"opencl": "cl", "glsl": "comp", "cuda": "cu", "metal": "metal"}
-"""What files of kernels end in, by their language; the dialects say the same, but `verify` reads no templates."""
 
 _SORT = r"[a-z0-9]{1,32}(-[a-z0-9]{1,32})?_[a-z0-9]{1,16}(_[a-z0-9]{1,16})?"
 
@@ -24,19 +21,18 @@ def is_sort(name: str) -> bool:
 
 def common(prefix: str, apis: Iterable[str]) -> set[str]:
     """Return the files that the targets of a bundle share."""
-    return c_files.common_paths([a for a in APIS if a in set(apis)], prefix)
+    return c_files.common_paths(listed(apis), prefix)
 
 
 def is_of_target(path: str, target: str, apis: Collection[str], sorts: Collection[str]) -> bool:
     """Whether a target with these APIs and sorts has such a file; no sorts: of any (manifests before schema 2)."""
     folder, _, rest = path.partition(f"targets/{target}/")
-    own = {f"{target}.c"}
-    own |= {f"{target}.cu"} if "cuda" in apis else set()
-    own |= {f"{target}_metal.c"} if "metal" in apis else set()
+    known = listed(apis)
+    own = {f"{target}.c", *(a.named(a.tables.target, target=target) for a in known if a.tables)}
     if folder or rest in own:
         return not folder
-    kinds = {f"kernels/{APIS[a]}": SUFFIXES[APIS[a]] for a in apis if a in APIS} | {"plans": "json"}
-    kinds |= {"spirv": "c"} if "vulkan" in apis else {}
+    kinds = {f"kernels/{a.dialect}": a.suffix for a in known} | {"plans": "json"}
+    kinds |= {"spirv": "c"} if any(a.spirv for a in known) else {}
     place, _, name = rest.rpartition("/")
     stem, _, suffix = name.rpartition(".")
     return kinds.get(place) == suffix and (stem in sorts if sorts else is_sort(stem))

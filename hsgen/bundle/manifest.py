@@ -1,31 +1,32 @@
-"""The manifest of a bundle: what was generated with which options, and the hash of every file."""
+"""The manifest of a bundle: the generated sorts, their options, and the hash of every file."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from hsgen.algorithms import DERIVED
+from hsgen.algorithms import DERIVED, EVERY, operation
 from hsgen.core.errors import Usage
 from hsgen.core.keys import FEATURES, KEYS, ORDERS, TYPES, VALUES, Form
 from hsgen.targets.target import AUTO, Target
 
 MANIFEST = "manifest.json"
-CHECK = "check"  # the algorithm of digests, which a bundle gets along with the sort for any count
 SCHEMA = 3
+COMPANIONS = tuple(name for name in EVERY if operation(name).accompanies)
+"""The algorithms that a bundle gets along with the sort for any count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """What of a target goes into a bundle.
+    """The selection of a target's sorts for a bundle.
 
     `keys` are types, each sorted by the kernels of its width; `values`, `orders` and `features` are names in
-    `hsgen.core.keys`.  Orders, features, types other than unsigned ones and the text of an `epilogue` hold for all
-    sorts of the target alike.
+    `hsgen.core.keys`.  Orders, features, types other than unsigned ones and the text of an `epilogue` apply to all
+    sorts of the target.
     """
 
     keys: tuple[str, ...]
@@ -38,7 +39,7 @@ class Choice:
 
     @property
     def widths(self) -> tuple[str, ...]:
-        """The widths of the keys, each once."""
+        """The distinct widths of the keys."""
         return tuple(k for k in KEYS if any(TYPES[t].key == k for t in self.keys))
 
     def form(self, value: str = "none") -> Form:
@@ -54,7 +55,7 @@ class Choice:
 
     @property
     def record(self) -> dict[str, list[str]]:
-        """The manifest's form; an epilogue is there whole, line by line, so that a bundle can be made again."""
+        """The manifest's representation; it has the whole epilogue, line by line, so that a bundle is reproducible."""
         more = {"epilogue": self.epilogue.splitlines()} if self.epilogue else {}
         return {
             "keys": list(self.keys),
@@ -68,7 +69,7 @@ class Choice:
 
 
 def offered(target: Target) -> tuple[str, ...]:
-    """Return the types of keys that a target sorts or sums up, narrow ones by what it chose for words."""
+    """Return the key types that a target sorts or scans; narrow ones use the shape for words."""
     return tuple(t for t in TYPES if target.labels(t))
 
 
@@ -83,13 +84,13 @@ def choose(
     features: Iterable[str] = (),
     epilogue: str = "",
 ) -> Choice:
-    """Return the choice that these names make.
+    """Return the choice of these names.
 
-    No keys mean those that the target has tables for, no APIs all that it has, no algorithms "auto": the sort that
-    serves any count; no values "none", no orders ascending.
+    Defaults: the keys for which the target has tables, all APIs of the target, the algorithm "auto" (the sort for any
+    count), no values, ascending order, no features.
 
     Raises:
-        Usage: the target lacks a type of keys, API or algorithm that was named, or a name is unknown.
+        Usage: the target lacks a named key type, API or algorithm, or a name is unknown.
     """
     have = _known(target)
     default = {
@@ -110,8 +111,25 @@ def choose(
     return Choice(**{f"{word}s": names for word, names in picked.items()}, epilogue=epilogue)
 
 
+def shared_out(apis: Sequence[str], targets: Sequence[Target]) -> list[tuple[str, ...]]:
+    """Return for each target those of the named APIs that it has; nothing where none is named.
+
+    Raises:
+        Usage: an API that none of the targets has, or a target that has none of the APIs.
+    """
+    for api in apis:
+        if targets and not any(api in t.apis for t in targets):
+            every = ", ".join(dict.fromkeys(a for t in targets for a in t.apis))
+            one = f"target {targets[0].name}: has no api {api}; it has {every}"
+            raise Usage(one if len(targets) == 1 else f"api {api}: no named target has it; they have {every}")
+    for target in targets:
+        if apis and not set(apis) & set(target.apis):
+            raise Usage(f"target {target.name}: has no api {' or '.join(apis)}; it has {', '.join(target.apis)}")
+    return [tuple(api for api in apis if api in t.apis) for t in targets]
+
+
 def again(target: Target, have: Choice) -> Choice:
-    """Return the choice that the names of one make of a target as it is today.
+    """Return the names of an earlier choice, resolved against the current target.
 
     Raises:
         Usage: the target lacks one of them.
@@ -121,7 +139,7 @@ def again(target: Target, have: Choice) -> Choice:
 
 
 def _known(target: Target) -> dict[str, tuple[str, ...]]:
-    """Every name that a choice of the target can hold, by what it is, in the order of a choice."""
+    """All names that a choice of the target can hold, by kind, in the order of a choice."""
     return {
         "key": offered(target),
         "api": target.apis,
@@ -133,9 +151,8 @@ def _known(target: Target) -> dict[str, tuple[str, ...]]:
 
 
 def widened(choice: Choice, have: Choice | None, target: Target) -> Choice:
-    """Return `choice` with what a bundle already has of the target, as far as the target still offers it.
-
-    An epilogue stays if `choice` has none.
+    """Return the union of `choice` and the bundle's choice `have`, limited to what the target still offers.
+    The bundle's epilogue is kept if `choice` has none.
     """
     if have is None:
         return choice
@@ -148,22 +165,22 @@ def widened(choice: Choice, have: Choice | None, target: Target) -> Choice:
 
 
 def digest(data: bytes) -> str:
-    """Return the hash by which the manifest knows a file."""
+    """Return the hash of a file as the manifest records it."""
     return hashlib.sha256(data).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """Where the SPIR-V of a sort comes from: the hash of its GLSL without the header, and the compiler."""
+    """The origin of a sort's SPIR-V: the hash of its GLSL without the header, and the compiler."""
 
     glsl: str
     compiler: str
 
     def __post_init__(self) -> None:
-        """Refuse what no compiler's name and version, which stand in C comments, consist of.
+        """Check the characters of the compiler's name and version, which are written into C comments.
 
         Raises:
-            ValueError: they hold other characters.
+            ValueError: a value has other characters.
         """
         if not re.fullmatch(r"[A-Za-z0-9 ().:_+-]{1,100}", self.compiler) or not re.fullmatch(
             "[0-9a-f]{64}", self.glsl
@@ -173,7 +190,7 @@ class Compiled:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """What a manifest says of one target: what was chosen, its sorts, their SPIR-V, and the hashes of its files."""
+    """The manifest's entry of one target: its choice, its sorts, their SPIR-V, and the hashes of its files."""
 
     choice: Choice
     sorts: tuple[str, ...]
@@ -182,7 +199,7 @@ class Entry:
 
     @property
     def record(self) -> dict[str, Any]:
-        """The manifest's form."""
+        """The manifest's representation."""
         return {
             **self.choice.record,
             "sorts": list(self.sorts),
@@ -193,9 +210,9 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """What a bundle consists of: its targets, and the hashes of the files that they share.
+    """The content of a bundle: its targets, and the hashes of the files that they share.
 
-    `read` is the hash of the file that it was read from; empty where it was made.
+    `read` is the hash of the manifest file; empty if the manifest was not read from a file.
     """
 
     version: str
@@ -210,14 +227,14 @@ class Manifest:
 
     @property
     def hashes(self) -> dict[str, str]:
-        """The hash of every file but the manifest itself."""
+        """The hash of every file except the manifest itself."""
         out = dict(self.common)
         for entry in self.targets.values():
             out.update(entry.files)
         return out
 
     def bytes(self) -> bytes:
-        """Return the file's text."""
+        """Return the content of the manifest file."""
         data = {
             "schema": SCHEMA,
             "hsgen": self.version,

@@ -1,4 +1,4 @@
-"""Reading a manifest.  It may come from anyone: what it names must be what hsgen itself could have written."""
+"""Parsing of manifests, which are untrusted: they may name only what hsgen itself could have written."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hsgen.core.errors import Usage, shown
 from hsgen.emit.c_files import PREFIX, check_prefix
 from hsgen.system.paths import clash, target_problem
 
-READ = (1, 2, 3)  # schemas; the first knew neither C files nor a prefix, the second no values, orders and features
+READ = (1, 2, 3)  # schemas; the first has no C files and no prefix, the second no values, orders and features
 LARGEST = 16 << 20  # bytes; with every target, key and value a manifest has less than 1 MB
 
 
@@ -21,7 +21,7 @@ def parse_manifest(data: bytes, where: str) -> Manifest:
     """Return the manifest that `data` holds.
 
     Raises:
-        Usage: it is not a manifest of a schema that is read, or names what no bundle holds.
+        Usage: it is not a manifest of a supported schema, or names what no bundle holds.
     """
     try:
         raw = json.loads(data)
@@ -81,7 +81,7 @@ def _entry(raw: Mapping[str, Any]) -> Entry:
 
 
 def _names(raw: Mapping[str, Any], word: str, absent: list[str] | None = None) -> tuple[str, ...]:
-    """A list of names; `absent` is what a manifest of an older schema means by having none."""
+    """A list of names; `absent` is the value for manifests of older schemas, which lack it."""
     found = _strings(raw, word, absent)
     if not all(re.fullmatch(r"[A-Za-z0-9._-]{1,64}", name) for name in found):
         raise TypeError
@@ -96,7 +96,7 @@ def _strings(raw: Mapping[str, Any], word: str, absent: list[str] | None) -> tup
 
 
 def _text(value: object) -> str:
-    """A short text that can be shown: a version, a compiler, a hash."""
+    """A short printable text: a version, a compiler, a hash."""
     if not isinstance(value, str) or len(value) > 200 or not value.isprintable():
         raise TypeError
     return value

@@ -1,6 +1,6 @@
-"""A bundle on disk: read it, compare it, verify it; `hsgen.bundle.update` writes it.
+"""Reading, comparing and verifying a bundle on disk; `hsgen.bundle.update` writes it.
 
-Reading takes a lock that several can share.
+Readers take a shared lock.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from hsgen.system.tree import Tree
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Differences:
-    """How a folder departs from a bundle, as paths within it."""
+    """The differences between a folder and a bundle, as paths within it."""
 
     stale: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
@@ -33,7 +33,7 @@ class Differences:
         return bool(self.stale or self.missing or self.unexpected)
 
     def rows(self) -> list[tuple[str, str]]:
-        """Return what is the matter with each file, and its path."""
+        """Return (kind of difference, path) of each file."""
         named = (("stale", self.stale), ("missing", self.missing), ("unexpected", self.unexpected))
         return [(word, path) for word, paths in named for path in paths]
 
@@ -44,7 +44,7 @@ class Differences:
 
 @contextmanager
 def refusals(folder: Path, what: str) -> Iterator[None]:
-    """Turn what the system refuses into one line; `what` says that the folder cannot be read or written.
+    """Turn system errors into one line; `what` is "read" or "written".
 
     Raises:
         Usage: that line.
@@ -58,11 +58,11 @@ def refusals(folder: Path, what: str) -> Iterator[None]:
 
 @contextmanager
 def reading(folder: Path) -> Iterator[Tree | None]:
-    """A bundle at rest; None where nothing is there.
+    """Yield a bundle under a shared lock; None if the folder does not exist.
 
     Raises:
-        Usage: it cannot be read, or holds what is neither a file nor a folder.
-        Wrong: an update of it was interrupted.
+        Usage: the folder cannot be read, or an entry is neither a file nor a folder.
+        Wrong: an update of the bundle was interrupted.
     """
     with refusals(folder, "read"), locked(folder) as tree:
         if tree is not None:
@@ -74,7 +74,7 @@ def reading(folder: Path) -> Iterator[Tree | None]:
 
 
 def no_bundle(folder: Path, hint: str = f"name a folder with a {MANIFEST}") -> Usage:
-    """Return the error that a folder is missing, or empty, where a bundle was to be."""
+    """Return the error for a missing or empty folder where a bundle is expected."""
     return Usage(f"{shown(folder)}: no bundle there; {hint}")
 
 
@@ -82,8 +82,8 @@ def read_manifest(folder: Path) -> Manifest:
     """Return the manifest of the bundle in `folder`.
 
     Raises:
-        Usage: the folder cannot be read, holds no bundle, or its manifest is none.
-        Wrong: an update of it was interrupted.
+        Usage: the folder cannot be read, holds no bundle, or its manifest is invalid.
+        Wrong: an update of the bundle was interrupted.
     """
     with reading(folder) as tree:
         data = recorded(tree)
@@ -93,10 +93,10 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def recorded(tree: Tree | None) -> bytes | None:
-    """Return the text of a manifest; None where there is nothing at all.
+    """Return the content of the manifest file; None if the folder is missing or empty.
 
     Raises:
-        Usage: there are other things alone.
+        Usage: the folder holds other files but no manifest.
     """
     if tree is None or tree.is_file(MANIFEST):
         return None if tree is None else tree.read(MANIFEST, manifest_parser.LARGEST)
@@ -106,33 +106,33 @@ def recorded(tree: Tree | None) -> bytes | None:
 
 
 def parsed(folder: Path, data: bytes | None) -> Manifest | None:
-    """Return the manifest of the text that `recorded` returned.
+    """Return the manifest parsed from the bytes that `recorded` returned.
 
     Raises:
-        Usage: it is none.
+        Usage: the manifest is invalid.
     """
     return None if data is None else manifest_parser.parse_manifest(data, shown(folder / MANIFEST))
 
 
 def compare(folder: Path, expected: Mapping[str, str]) -> Differences:
-    """Compare `folder` with hashes, that of the manifest among them or not.
+    """Compare `folder` with hashes, which may include that of the manifest.
 
     Raises:
         Usage: the folder cannot be read.
-        Wrong: an update of it was interrupted.
+        Wrong: an update of the bundle was interrupted.
     """
     with reading(folder) as tree:
         return Differences(missing=tuple(sorted(expected))) if tree is None else _compared(tree, expected)
 
 
 def verify(folder: Path) -> tuple[Manifest, Differences]:
-    """Return the manifest of a bundle and how the folder departs from it.
+    """Return the manifest of a bundle and the folder's differences from it.
 
-    A file of SPIR-V that holds anything but words departs from it, whatever hash the manifest has.
+    A SPIR-V file that holds anything except words is a difference, regardless of its hash in the manifest.
 
     Raises:
-        Usage: the folder cannot be read, holds no bundle, or its manifest is none.
-        Wrong: an update of it was interrupted.
+        Usage: the folder cannot be read, holds no bundle, or its manifest is invalid.
+        Wrong: an update of the bundle was interrupted.
     """
     with reading(folder) as tree:
         if tree is None or (manifest := parsed(folder, recorded(tree))) is None:
@@ -153,10 +153,10 @@ def _compared(tree: Tree, expected: Mapping[str, str]) -> Differences:
 
 
 def sizes(folder: Path, paths: Iterable[str]) -> list[tuple[str, int]]:
-    """Return files of a bundle with their bytes on disk.
+    """Return (path, size in bytes) of files of a bundle.
 
     Raises:
-        Usage: one cannot be read.
+        Usage: a file cannot be read.
         Wrong: an update of the bundle was interrupted.
     """
     with reading(folder) as tree:
@@ -164,7 +164,7 @@ def sizes(folder: Path, paths: Iterable[str]) -> list[tuple[str, int]]:
 
 
 def unified(folder: Path, files: Files, names: Iterable[str]) -> str:
-    """Return what would change in the files `names`, as a unified diff."""
+    """Return the pending changes of the files `names` as a unified diff."""
     out: list[str] = []
     with reading(folder) as tree:
         for name in names:

@@ -1,12 +1,12 @@
-"""Updates of a bundle on disk that are all or nothing, also for a process that is killed at any moment.
+"""Atomic updates of a bundle on disk, also if the process is killed at any moment.
 
-New files are written to a work folder in the bundle.  Then a journal says which of them go where; it comes to its place
-by one rename, which is the moment from which the update counts.  Then each file is renamed to its place, the manifest
-last, files that are gone from the bundle are removed, and the journal and the work folder.  A run that finds a work
-folder discards it if it has no journal, and else goes on from wherever the update stopped.
+New files are written to a work folder in the bundle.  Then a journal with their destinations is moved into place by one
+rename, which commits the update.  Then each file is renamed to its destination, the manifest last; files that left the
+bundle, the journal and the work folder are removed.  A later run that finds a work folder discards it if it has no
+journal, and otherwise resumes the update.
 
-A journal may come from anyone, too.  It puts only files that the new manifest lists with their hashes, and deletes only
-files that the old manifest within it lists, where their hashes match; both manifests obey the rules of names.
+The journal is untrusted input.  It may put only files that the new manifest lists with their hashes, and delete only
+files whose hashes match the old manifest in it; both manifests obey the rules for names.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _SCHEMA = 1
 
 @dataclass(frozen=True, slots=True)
 class Put:
-    """A file that goes to `path`: its number in the work folder, its hash, and that of the file there before."""
+    """A staged file for `path`: its number in the work folder, its hash, and the hash of the file it replaces."""
 
     path: str
     number: int
@@ -41,34 +41,34 @@ class Put:
 
     @property
     def staged(self) -> str:
-        """Where it waits."""
+        """The path of the staged file."""
         return f"{_NEW}/{self.number:06d}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Journal:
-    """An update: the manifest before, if any, and all files that go to their places, the manifest last."""
+    """An update: the previous manifest, if any, and all staged files, the manifest last."""
 
     old: bytes | None
     puts: tuple[Put, ...]
 
     def bytes(self) -> bytes:
-        """Return the file's text."""
+        """Return the content of the journal file."""
         puts = [[p.path, p.number, p.new, p.before] for p in self.puts]
         old = None if self.old is None else self.old.decode()
         return json.dumps({"schema": _SCHEMA, "old": old, "puts": puts}, indent=0).encode()
 
 
 def unfinished(tree: Tree) -> bool:
-    """Whether a run that was killed left its work folder."""
+    """Whether a killed run left its work folder."""
     return tree.kind(WORK) is not None
 
 
 def commit(tree: Tree, files: Mapping[str, bytes], old: bytes | None, check: Callable[[], None]) -> None:
-    """Put files at their places; those go that only the manifest `old` lists.  `check` raises to end it, in time.
+    """Write files and remove those that only the manifest `old` lists.  `check` may raise before the commit.
 
     Raises:
-        OSError: something cannot be written.  The folder is as it was, or has a journal from which `heal` goes on.
+        OSError: something cannot be written.  The folder is unchanged, or has a journal from which `heal` resumes.
     """
     order = sorted(files, key=lambda p: (p == MANIFEST, p))
     puts = tuple(Put(p, i, digest(files[p]), tree.digest(p)) for i, p in enumerate(order))
@@ -83,17 +83,17 @@ def commit(tree: Tree, files: Mapping[str, bytes], old: bytes | None, check: Cal
         check()
         tree.rename(_PART, _JOURNAL)
     except BaseException:
-        with suppress(OSError):  # the error that ended it is the one to be seen; the next run discards the rest
+        with suppress(OSError):  # keep the original error; the next run discards the rest
             _discard(tree)
         raise
     _roll_forward(tree, journal)
 
 
 def heal(tree: Tree) -> str | None:
-    """Finish or discard an update that was interrupted, and return what was done.
+    """Complete or discard an interrupted update, and return a line that says which.
 
     Raises:
-        Usage: the work folder holds what hsgen does not put there.
+        Usage: the work folder holds foreign files.
         OSError: something cannot be written.
     """
     if not unfinished(tree):
@@ -106,7 +106,7 @@ def heal(tree: Tree) -> str | None:
 
 
 def _discard(tree: Tree) -> None:
-    """Remove a work folder that no journal belongs to."""
+    """Remove a work folder without a journal."""
     staged = _staged(tree)
     for path in staged:
         tree.unlink(path)
@@ -118,10 +118,10 @@ def _discard(tree: Tree) -> None:
 
 
 def _staged(tree: Tree) -> list[str]:
-    """The files that wait in the work folder.
+    """The staged files in the work folder.
 
     Raises:
-        Usage: there is something else in it.
+        Usage: the work folder holds foreign files.
     """
     for name in tree.names(WORK):
         path = f"{WORK}/{name}"
@@ -147,7 +147,7 @@ def _damaged(tree: Tree, what: str) -> Usage:
 
 
 def _read(tree: Tree) -> Journal:
-    """The journal of an update that stopped somewhere, checked against the files that it is about."""
+    """The journal of an interrupted update, checked against the staged files."""
     try:
         raw = json.loads(tree.read(_JOURNAL, 2 * LARGEST))
         puts = tuple(Put(*row) for row in raw["puts"])
@@ -167,7 +167,7 @@ def _read(tree: Tree) -> Journal:
 
 
 def _check(tree: Tree, puts: tuple[Put, ...]) -> None:
-    """Refuse a journal that puts files where the new manifest has none, or others than it lists."""
+    """Refuse a journal that puts files which the new manifest does not list."""
     staged = set(_staged(tree))
     last = puts[-1].staged if puts and puts[-1].path == MANIFEST and puts[-1].staged in staged else MANIFEST
     expected = _manifest(tree, last).hashes
@@ -185,7 +185,7 @@ def _manifest(tree: Tree, path: str) -> Manifest:
 
 
 def _roll_forward(tree: Tree, journal: Journal) -> None:
-    """Do what a journal says, as far as it has not been done yet."""
+    """Complete the remaining steps of a journal."""
     waiting = []
     for put in journal.puts:
         there = tree.digest(put.path)
@@ -206,7 +206,7 @@ def _roll_forward(tree: Tree, journal: Journal) -> None:
 
 
 def _drop(tree: Tree, old: bytes | None) -> None:
-    """Remove what only the manifest before lists, where it is what that says, and the folders that this empties."""
+    """Remove files that only the previous manifest lists, if their hashes match, and folders that become empty."""
     if old is None:
         return
     before = parse_manifest(old, shown(tree.root / _JOURNAL)).hashes
@@ -215,6 +215,6 @@ def _drop(tree: Tree, old: bytes | None) -> None:
         if tree.kind(path) == "file" and tree.digest(path) == before[path]:
             tree.unlink(path)
         for folder in PurePosixPath(path).parents:
-            with suppress(OSError):  # it holds something, or has gone before
+            with suppress(OSError):  # not empty, or removed before
                 if str(folder) != ".":
                     tree.rmdir(str(folder))

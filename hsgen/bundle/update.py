@@ -1,7 +1,7 @@
-"""An update of a bundle on disk: write what is new, remove what no manifest lists any more.
+"""Updates of a bundle on disk: write changed files, remove files that the manifest no longer lists.
 
-It holds the lock of a folder exclusively; `hsgen.bundle.transaction` says what a write consists of.  Files that did not
-change are not touched, and files that no manifest lists are neither overwritten nor removed.
+An update holds the exclusive lock of the folder; `hsgen.bundle.transaction` describes the write.  Unchanged files are
+not touched, and files that no manifest lists are neither overwritten nor removed.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from hsgen.system.interrupts import held
 from hsgen.system.lock import locked
 from hsgen.system.tree import Tree
 
-_TRIES = 5  # times that others may get ahead of it
+_TRIES = 5  # attempts, each lost to another writer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """What an update writes and removes, paths in the bundle, and the hashes of all files, of the manifest too."""
+    """Paths that an update writes and removes, and the hashes of all files including the manifest."""
 
     written: tuple[str, ...]
     removed: tuple[str, ...]
@@ -33,19 +33,19 @@ class Change:
 
 
 Make = Callable[[Manifest | None], tuple[Files, Manifest]]
-"""From the manifest that a folder has to the files of the bundle that it is to be, and their manifest."""
+"""Maps the manifest of a folder to the files of the new bundle and their manifest."""
 
 
 def update(folder: Path, make: Make, *, note: Callable[[str], None], dry_run: bool = False) -> Change:
-    """Make the bundle in `folder` what `make` returns, or, with `dry_run`, say what that would change.
+    """Update the bundle in `folder` to what `make` returns; with `dry_run`, only return the changes.
 
-    An update that was interrupted is finished or taken back first; `note` gets a line about it.
+    An interrupted update is completed or discarded first; `note` receives a line about it.
 
     Raises:
-        Usage: the folder cannot be read or written, or holds what would be lost; it is then as it was.  Where the
-            system refuses to bring a file to its place, the next update goes on from there.
-        Wrong: an update was interrupted, and with `dry_run` nothing is done about it.
-        KeyboardInterrupt, Terminated: asked to end; the folder is as it was, or as it was to be.
+        Usage: the folder cannot be read or written, or files would be lost; the folder is then unchanged.  If the
+            system refuses to move a file into place, the next update resumes there.
+        Wrong: an earlier update was interrupted, and `dry_run` does not complete it.
+        KeyboardInterrupt, Terminated: a signal; the folder is either unchanged or completely updated.
     """
     for _ in range(_TRIES):
         if not dry_run:
@@ -72,10 +72,10 @@ def _healed(folder: Path, note: Callable[[str], None]) -> None:
 def _change(
     folder: Path, tree: Tree | None, wanted: Files, old: Manifest | None, new: Manifest
 ) -> tuple[Change, Files]:
-    """What has to change, and the new content of files that do.
+    """The required changes, and the new content of changed files.
 
     Raises:
-        Usage: that would lose something, or something is in the way.
+        Usage: files would be lost, or something is in the way.
     """
     known = old.hashes if old else {}
     have = {p: tree.digest(p) if tree else None for p in {*wanted, *known} - (set(new.hashes) - set(wanted))}
@@ -93,14 +93,14 @@ def _change(
 
 
 def _keep(folder: Path, paths: list[str], why: str) -> None:
-    """Refuse to lose files."""
+    """Refuse to overwrite or remove files."""
     if paths:
         more = f" (and {len(paths) - 1} more)" if len(paths) > 1 else ""
         raise Usage(f"{shown(folder / sorted(paths)[0])}{more}: {why}; move it away")
 
 
 def _look(tree: Tree, path: str) -> None:
-    """Refuse, before anything is written, folders in which nothing can be."""
+    """Refuse a folder that cannot be written, before anything is written."""
     above = path.rpartition("/")[0]
     while above and tree.kind(above) is None:
         above = above.rpartition("/")[0]
@@ -110,7 +110,7 @@ def _look(tree: Tree, path: str) -> None:
 
 
 def _write(folder: Path, wanted: Files, data: bytes | None, manifest: Manifest) -> Change | None:
-    """Do it; None where the folder is not what it was when the bundle was made."""
+    """Write the update; return None if the folder has changed since the bundle was rendered."""
     with refusals(folder, "written"), held() as check:
         made = _make_folders(folder)
         try:
@@ -124,12 +124,12 @@ def _write(folder: Path, wanted: Files, data: bytes | None, manifest: Manifest) 
                 return change
         finally:
             for path in made:
-                with suppress(OSError):  # it holds the bundle, or what others put there
+                with suppress(OSError):  # not empty
                     path.rmdir()
 
 
 def _make_folders(folder: Path) -> list[Path]:
-    """Make a folder and what lies above it; return what was missing, the lowest first."""
+    """Create a folder and its missing parents; return the created folders, the deepest first."""
     made: list[Path] = []
     try:
         for path in reversed([folder, *folder.parents]):

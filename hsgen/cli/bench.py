@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from hsgen import operations
 from hsgen.cli import bench_sorts, engines
 from hsgen.cli.bench_output import emit_rows
 from hsgen.cli.bench_sorts import Rival
@@ -19,13 +20,11 @@ from hsgen.cli.sizes import HELP, parse_bits, parse_sizes
 from hsgen.core.errors import Usage
 from hsgen.core.interpreter import Options, bit_range
 from hsgen.core.keys import ORDERS, TYPES
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.stages.epilogue import parsed
 from hsgen.tools import bench as benchmarks
 from hsgen.tools.bench import plot
-from hsgen.tools.bench.baselines import MERGING, PEERS, SEGMENTED, VALUED
-
-_KNOWN = list({**PEERS, **VALUED, **SEGMENTED, **MERGING})
+from hsgen.tools.bench.baselines import KNOWN
 
 
 @click.command()
@@ -61,7 +60,7 @@ _KNOWN = list({**PEERS, **VALUED, **SEGMENTED, **MERGING})
     "--against",
     "names",
     callback=lambda *given: None if given[2] is None else _names(given[2]),
-    help=f"Peers: {', '.join(_KNOWN)}; or another sort of hsgen: hsgen:LABEL of the target (auto, merge, radix-bits2; "
+    help=f"Peers: {', '.join(KNOWN)}; or another sort of hsgen: hsgen:LABEL of the target (auto, merge, radix-bits2; "
     "plain: without what --algorithm and --feature ask for), hsgen:TARGET, hsgen:FILE.toml, the last two also with "
     ":LABEL; empty for none.  By default numpy, where it can.",
 )
@@ -147,8 +146,8 @@ def _names(against: str) -> list[str]:
     """
     names = list(dict.fromkeys(name.strip() for name in against.split(",") if name.strip()))
     for name in names:
-        if name not in _KNOWN and not name.startswith(bench_sorts.PREFIX):
-            raise Usage(f"peer {name}: unknown; known are {', '.join(_KNOWN)}, and hsgen:LABEL and others for rivals")
+        if name not in KNOWN and not name.startswith(bench_sorts.PREFIX):
+            raise Usage(f"peer {name}: unknown; known are {', '.join(KNOWN)}, and hsgen:LABEL and others for rivals")
     return names
 
 
@@ -179,7 +178,7 @@ def _check_bench(sort: Sort, how: Options, counts: list[int], peers: list[str], 
         Usage: this neither sorts nor merges, a count or the bit range is beyond it, a peer cannot sort so, or
             `parts`, the numbers of segments, do not fit.
     """
-    if sort.kind in ("scan", "check"):
+    if not operations.of(sort).timed:
         raise Usage(f"algorithm {sort.algorithm}: bench times sorts, segments and merges; name one of them")
     if max(counts) > sort.plan.max_n:
         raise Usage(f"sizes up to {max(counts)}: {sort.name} sorts up to {sort.plan.max_n} keys")
@@ -196,7 +195,7 @@ def _check_segments(sort: Sort, counts: list[int], parts: list[int], *, rows: bo
     Raises:
         Usage: that is said.
     """
-    if sort.kind != "segments":
+    if not operations.of(sort).segmented:
         if parts or rows:
             raise Usage(f"{'segments' if parts else 'rows'}: {sort.name} has no segments; add --algorithm segments")
         return

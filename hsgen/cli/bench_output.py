@@ -13,6 +13,7 @@ from typing import Any
 
 import click
 
+from hsgen import operations
 from hsgen.cli.common import emit_table
 from hsgen.tools.bench import Row, document
 
@@ -58,7 +59,8 @@ def title(row: Row) -> str:
     words += [f"bits {row.bits[0]}..{row.bits[1]}"] if row.bits != [0, int(row.key[1:])] else []
     words += ["counted on the device"] * row.counted + ["changes told"] * row.changes
     words += ["with an epilogue"] * row.epilogue
-    words += ["merge of two halves"] * (row.task == "merge")
+    workload = operations.EVERY[row.task].workload
+    words += [workload] * bool(workload)
     words += [f"{row.segments} segments{' of equal length' * (row.layout == 'equal')}"] if row.segments else []
     return "  ".join(words)
 

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from hsgen.algorithms import operation
 from hsgen.cli import engines as places
 from hsgen.core.errors import Unavailable, Usage
 from hsgen.core.keys import Form
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.engines import hosts
 from hsgen.engines.engine import Engine
 from hsgen.targets import target as target_files
-from hsgen.targets.choices import algorithm
 from hsgen.targets.target import Target
 
 PREFIX = "hsgen:"
@@ -68,7 +68,7 @@ def _read(name: str, own: str) -> Rival:
     if label is None and where not in target_files.names() and not where.endswith(".toml"):
         where, label = own, where
     target = target_files.find(where)
-    labels = [target_files.AUTO, *sorted({x for x, _ in target.choices if algorithm(x) != "scan"}), PLAIN]
+    labels = [target_files.AUTO, *sorted({x for x, _ in target.choices if operation(x).by_count}), PLAIN]
     if label is not None and label not in labels:
         known = f"{', '.join(labels)}, or a target, or a file that ends in .toml"
         raise Usage(f"rival {name}: {target.name} has no sort '{label}'; name one of {known}")

@@ -11,7 +11,7 @@ import click
 
 from hsgen.bundle import store
 from hsgen.bundle.build import Files, Modules, build, sorts
-from hsgen.bundle.manifest import CHECK, MANIFEST, Choice, Manifest, again, digest, widened
+from hsgen.bundle.manifest import COMPANIONS, MANIFEST, Choice, Manifest, again, digest, shared_out, widened
 from hsgen.bundle.store import compare, read_manifest, unified
 from hsgen.bundle.update import Change, update
 from hsgen.cli.common import Folder, Wanted, emit_json, json_option, require_option, required, wanted_options
@@ -36,7 +36,7 @@ _targets = click.option("-t", "--target", "names", multiple=True, help="A target
 @click.command()
 @_targets
 @wanted_options
-@click.option("--api", "apis", multiple=True, help="Only this API.")
+@click.option("--api", "apis", multiple=True, help="Only this API, for those of the targets that have it.")
 @click.option(
     "--algorithm",
     "algorithms",
@@ -138,13 +138,13 @@ def _named(
     kept: Manifest | None,
 ) -> dict[str, tuple[Target, Choice]]:
     """The targets that the command line names, each with what it asks for and what the bundle has of it."""
+    targets = [target_files.find(name) for name in names]
     parts: dict[str, tuple[Target, Choice]] = {}
-    for name in names:
-        found = target_files.find(name)
+    for found, own in zip(targets, shared_out(apis, targets), strict=True):
         if found.name in parts:
             raise Usage(f"target {found.name}: named twice; name it once")
         have = kept.targets.get(found.name) if kept else None
-        chosen = wanted.choice(found, apis, algorithms or (AUTO, CHECK))
+        chosen = wanted.choice(found, own, algorithms or (AUTO, *COMPANIONS))
         sorts(found, chosen, wanted.keys)  # what is asked for goes together, whatever the bundle has besides
         parts[found.name] = (found, widened(chosen, have.choice if have else None, found))
     return parts

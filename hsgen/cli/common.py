@@ -18,7 +18,7 @@ import click
 from hsgen.bundle.manifest import Choice, choose
 from hsgen.core.errors import Unavailable, Usage, Wrong, printable
 from hsgen.core.keys import FEATURES, ORDERS, TYPES, VALUES
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.stages.epilogue import parsed
 from hsgen.targets.target import Target
 

@@ -1,15 +1,18 @@
-"""The device of a command: what ``--device`` names, or the choice that is reported."""
+"""The device of a command: what ``--device`` names, or the choice that is reported; and whether evidence names it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import click
 
-from hsgen.core.errors import Unavailable
-from hsgen.core.spec import Sort
+from hsgen.core.errors import Unavailable, Wrong
+from hsgen.core.sort import Sort
 from hsgen.engines import hosts, selection
 from hsgen.system import toolchain
+from hsgen.targets import evidence
+from hsgen.targets import target as target_files
 from hsgen.targets.target import Target
 
 device_option = click.option(
@@ -40,3 +43,14 @@ def choose(
     if device is None and len(selection.candidates(shown, target)) > 1:
         click.echo(f"device: {selection.specification(host, shown)}", err=True)
     return host
+
+
+@contextmanager
+def compared_with_evidence(target: str, api: str, host: hosts.Host, language: str) -> Iterator[None]:
+    """Say with a failure on a device that the target's evidence does not name which ones it names."""
+    try:
+        yield
+    except Wrong as e:
+        found = target_files.find(target)
+        other = evidence.unnamed(found.evidence, api, hosts.evidence_device(host, language), host.driver)
+        raise Wrong(*e.lines, *([f"target {found.name}: {other}"] if other else [])) from None

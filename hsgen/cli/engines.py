@@ -12,18 +12,20 @@ from typing import Any
 
 import click
 
+from hsgen.apis import APIS, having
+from hsgen.apis.api import Api
 from hsgen.bundle import build
-from hsgen.bundle.manifest import CHECK
+from hsgen.bundle.manifest import COMPANIONS
 from hsgen.bundle.store import read_manifest
 from hsgen.cli.common import Folder, Wanted
 from hsgen.cli.device import choose
 from hsgen.core.errors import Unavailable, Usage
-from hsgen.core.spec import APIS, Sort
+from hsgen.core.sort import Sort
 from hsgen.emit.kernels import render
 from hsgen.engines import hosts, isolated_build, pyopencl
 from hsgen.engines import metal_shim as shim
 from hsgen.engines import native as backend
-from hsgen.system import resources, toolchain
+from hsgen.system import resources
 from hsgen.targets import target as target_files
 from hsgen.tools import worker
 
@@ -31,25 +33,19 @@ target_option = click.option("-t", "--target", "name", help="A target; the one t
 api_option = click.option(
     "--api", type=click.Choice(list(APIS)), help="The API; opencl, or the first of a target without it."
 )
-WORDS = {
-    "opencl": {"out_of_order": 1, "poison": 1},
-    "vulkan": {"validation": 2, "binding_limit": 2**62, "size_control": 1, "poison": 1},
-    "cuda": {"graph": 1, "poison": 1},
-    "metal": {},
-}
-"""The words of --option for each API, with the greatest value of each."""
+_ALWAYS_C = [api.name for api in having(lambda api: api.harness and not api.python)]
+_OPTIONS = [f"{o.help} ({api.title})" for api in APIS.values() for o in api.options.values() if o.help]
 runtime_option = click.option(
     "--runtime",
     type=click.Choice(["python", "c"]),
-    help="c: through the bundle's own C runtime, as vulkan and cuda always are.",
+    help=f"c: through the bundle's own C runtime, as {' and '.join(_ALWAYS_C)} always are.",
 )
 option_option = click.option(
     "--option",
     "options",
     multiple=True,
     metavar="WORD=N",
-    help="For the C runtime: validation=1 (2: GPU-assisted), binding_limit=BYTES, size_control=0 (Vulkan), graph=1 "
-    "(CUDA), out_of_order=1 (OpenCL), poison=1 (scratch full of ones before each sort).",
+    help=f"For the C runtime: {', '.join(_OPTIONS)}, poison=1 (scratch full of ones before each sort).",
 )
 algorithm_option = click.option(
     "--algorithm",
@@ -85,44 +81,54 @@ class Drive:
     @property
     def api(self) -> str:
         """The API that was asked for, or else OpenCL where the target has it."""
-        apis = self.found.apis if self.found else ("opencl",)
-        return self.asked or ("opencl" if "opencl" in apis else apis[0])
+        names = self.found.apis if self.found else tuple(APIS)
+        return self.asked or next((name for name in names if APIS[name].python), names[0])
+
+    @property
+    def _api(self) -> Api:
+        return APIS[self.api]
 
     @property
     def native(self) -> bool:
         """Whether through the C runtime."""
-        return self.api not in ("opencl", "metal") or self.runtime == "c"
+        return self._api.harness is not None and (not self._api.python or self.runtime == "c")
 
     def check(self) -> None:
         """Refuse what does not go together."""
         if self.found and self.api not in self.found.apis:
             raise Usage(f"target {self.found.name}: has no kernels for {self.api}; it has {', '.join(self.found.apis)}")
-        if self.api == "metal":
-            self._check_metal()
-        if self.api != "opencl" and self.runtime == "python":
-            raise Usage(f"runtime python: drives opencl only; leave --runtime away for {self.api}")
+        if not self._api.driven:
+            self._check_undriven()
+        if not self._api.python and self.runtime == "python":
+            able = ", ".join(api.name for api in APIS.values() if api.python)
+            raise Usage(f"runtime python: drives {able} only; leave --runtime away for {self.api}")
         for word in self.options:
             if not self.native:
                 raise Usage(f"option {word}: is for the C runtime; add --runtime c")
             name, _, value = word.partition("=")
-            if name not in WORDS[self.api] or not value.isdecimal() or int(value) > WORDS[self.api][name]:
-                known = ", ".join(f"{w}=0 to {most}" for w, most in WORDS[self.api].items())
+            option = self._api.options.get(name)
+            if option is None or not value.isdecimal() or int(value) > option.greatest:
+                known = ", ".join(f"{w}=0 to {o.greatest}" for w, o in self._api.options.items())
                 raise Usage(f"option {word}: unknown for {self.api}; it knows {known}")
         if len({word.partition("=")[0] for word in self.options}) < len(self.options):
             raise Usage(f"options {' '.join(self.options)}: one of them is given twice; give each once")
 
-    def _check_metal(self) -> None:
+    def _check_undriven(self) -> None:
+        if self._api is not shim.API:
+            raise Unavailable(f"{self.api}: hsgen drives no {self._api.title} devices; name another with --api")
         if not self.shim:
-            raise Unavailable(f"metal: {shim.UNDRIVEN}; `hsgen validate --api metal` runs kernels as {shim.LANGUAGE}")
+            how = f"`hsgen validate --api {self.api}` runs kernels as {shim.LANGUAGE}"
+            raise Unavailable(f"{self.api}: {shim.UNDRIVEN}; {how}")
         if self.found is None:
-            raise Usage(f"metal: {shim.UNDRIVEN}, so none can be matched; name a target with --target")
+            raise Usage(f"{self.api}: {shim.UNDRIVEN}, so none can be matched; name a target with --target")
         if self.runtime or self.options or self.folder:
-            raise Usage("metal: takes no --runtime, --option or --bundle; leave them away")
+            raise Usage(f"{self.api}: takes no --runtime, --option or --bundle; leave them away")
 
     @property
     def words(self) -> str:
-        """The options as the harness takes them; of OpenCL and CUDA only what is switched on."""
-        return " ".join(o for o in self.options if self.api == "vulkan" or not o.endswith("=0"))
+        """The options as the harness takes them: those that differ from its own values."""
+        given = ((word, *word.partition("=")[::2]) for word in self.options)
+        return " ".join(word for word, name, value in given if int(value) != self._api.options[name].default)
 
     def sorts(self, found: target_files.Target) -> list[Sort]:
         """The sorts of a target that were asked for: the one for any count, or the one named, of each width and value.
@@ -136,7 +142,7 @@ class Drive:
     def library(self, found: target_files.Target, sort: Sort, peers: Sequence[str] = ()) -> Path:
         """Build the C runtime with one sort of a target."""
         made = (self.folder, read_manifest(self.folder)) if self.folder is not None else None
-        names, form = [sort.algorithm, *([CHECK] if self.large else [])], sort.form
+        names, form = [sort.algorithm, *(COMPANIONS if self.large else [])], sort.form
         return backend.library(self.api, [found], sort.label, peers, made, algorithms=names, form=form)
 
 
@@ -154,7 +160,7 @@ class Place:
     @property
     def language(self) -> str:
         """What stands behind a device's name where kernels run in another language than that of their API."""
-        return f", as {shim.LANGUAGE}" if self.api == "metal" else ""
+        return f", as {shim.LANGUAGE}" if APIS[self.api] is shim.API else ""
 
     def request(self, sort: Sort, task: str, **more: Any) -> dict[str, Any]:
         """A request to the worker."""
@@ -176,7 +182,7 @@ def find(device: str | None, drive: Drive, peers: Sequence[str] = ()) -> Place:
     """The device to use and the sorts of the target on it."""
     drive.check()
     api, native, found = drive.api, drive.native, drive.found
-    shown = devices(drive, peers) if native else shim.takers() if api == "metal" else None
+    shown = devices(drive, peers) if native else shim.takers() if APIS[api] is shim.API else None
     if found is None:
         shown = [choose(device, shown)]
         found = hosts.target_for(shown[0], [target_files.find(n) for n in target_files.names()])
@@ -223,8 +229,7 @@ def devices(drive: Drive, peers: Sequence[str] = ()) -> list[hosts.Host]:
 
     It is built with the peers that are wanted later, so that it need not be built again.
     """
-    if drive.api == "opencl":
-        toolchain.prepare_opencl()
+    APIS[drive.api].prepare()
     found = drive.found or target_files.find("generic")
     sort = drive.sorts(found)[0] if drive.found else found.default("u32")
     shown = worker.hosts(drive.api, drive.library(found, sort, peers if drive.found else ()))
@@ -237,15 +242,15 @@ def devices(drive: Drive, peers: Sequence[str] = ()) -> list[hosts.Host]:
 
 
 def direct(
-    host: hosts.Host, sort: Sort, api: str = "opencl", beside: Sequence[Sort] = (), *, strict: bool = False
+    host: hosts.Host, sort: Sort, api: str = pyopencl.API.name, beside: Sequence[Sort] = (), *, strict: bool = False
 ) -> pyopencl.Direct:
     """Compile a sort for pyopencl, first in a process that may crash; so too those that it is asked for `beside`.
 
     `strict`: with optimization or not at all.
     """
-    source = shim.source(sort) if api == "metal" else render(sort, api)
+    source = shim.source(sort) if APIS[api] is shim.API else render(sort, api)
     for other in {s.file: s for s in beside}.values():
-        isolated_build.check(host.label, other, render(other, "opencl"))
+        isolated_build.check(host.label, other, render(other, pyopencl.API.name))
     if strict:
         isolated_build.check(host.label, sort, source)
     else:

@@ -11,6 +11,7 @@ from hsgen.cli.common import Count, Folder, emit_json, json_option
 from hsgen.cli.epilogues import refuse, trust_option, unknown
 from hsgen.core.errors import Usage
 from hsgen.targets import target as target_files
+from hsgen.tools.compile import nvrtc
 from hsgen.tools.report import bundles, measured
 from hsgen.tools.report.page import Contents, Subject, every_sort, page
 
@@ -113,7 +114,7 @@ def _fitting(contents: Contents, sizes: tuple[int, ...], arch: int | None) -> No
     for n in sizes:
         if n > most:
             raise Usage(f"plan {n}: the sorts on this page sort up to {most} keys; give no more")
-    if arch is not None and not any("cuda" in s.apis for s in contents.subjects):
+    if arch is not None and not any(nvrtc.API.name in s.apis for s in contents.subjects):
         names = ", ".join(s.target.name for s in contents.subjects)
         raise Usage(f"arch {arch}: is for CUDA, for which {names} has no kernels; leave it away")
 

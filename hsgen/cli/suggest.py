@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from hsgen.apis import APIS
 from hsgen.cli import engines
 from hsgen.cli.common import Wanted, emit_json, json_option, require_option, required
 from hsgen.cli.device import choose, device_option
@@ -37,7 +38,7 @@ def suggest(name: str, keys: tuple[str, ...], as_json: bool) -> None:
 
 
 @click.command()
-@click.option("--api", type=click.Choice(asked.APIS), help="The API to query the device through.")
+@click.option("--api", type=click.Choice(asked.PROBED), help="The API to query the device through.")
 @device_option
 @click.option(
     "--query", "recorded", type=click.Path(path_type=Path), help="Read this output of --raw instead of a device."
@@ -97,7 +98,7 @@ def _check(output: Path, force: bool) -> None:
 def _ask(api: str, device: str | None, bundle: Path | None) -> asked.Query:
     """What a device of an API says of itself."""
     found = None
-    if api != "opencl":
+    if not APIS[api].python:
         drive = engines.Drive(
             target=None, asked=api, runtime=None, options=(), folder=bundle, algorithm=None, wanted=Wanted()
         )

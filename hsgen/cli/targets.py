@@ -7,12 +7,13 @@ from typing import Any, cast
 
 import click
 
+from hsgen.apis import APIS
 from hsgen.bundle.manifest import offered
 from hsgen.cli.common import Count, Wanted, emit_json, emit_table, json_option, wanted_options
 from hsgen.core.errors import Usage
 from hsgen.core.interpreter import launches
 from hsgen.core.keys import KEYS, VALUES, Form
-from hsgen.core.spec import TITLES, Sort
+from hsgen.core.sort import Sort
 from hsgen.targets import assembly, evidence
 from hsgen.targets import target as target_files
 
@@ -44,7 +45,7 @@ def targets(markdown: bool, as_json: bool) -> None:
 
 
 def _apis(found: target_files.Target) -> str:
-    return ", ".join(TITLES[api] for api in found.apis)
+    return ", ".join(APIS[api].title for api in found.apis)
 
 
 def _listed(t: target_files.Target) -> dict[str, Any]:

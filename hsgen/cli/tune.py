@@ -23,7 +23,7 @@ from hsgen.cli.device import choose, device_option
 from hsgen.cli.sizes import parse_sizes
 from hsgen.core.errors import Usage
 from hsgen.core.keys import KEYS
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.targets import evidence
 from hsgen.targets import target as target_files
 from hsgen.targets.target import Target

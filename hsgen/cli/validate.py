@@ -21,10 +21,10 @@ from hsgen.cli.common import (
     seed_option,
     wanted_options,
 )
-from hsgen.cli.device import device_option
+from hsgen.cli.device import compared_with_evidence, device_option
 from hsgen.core.errors import Usage, Wrong
-from hsgen.core.spec import Sort
-from hsgen.engines.hosts import evidence_level
+from hsgen.core.sort import Sort
+from hsgen.engines.hosts import evidence_device, evidence_level
 from hsgen.stages.epilogue import parsed
 from hsgen.targets import evidence
 from hsgen.targets import target as target_files
@@ -75,12 +75,7 @@ def validate(
     width, both orders, and many ranges and counts.
     """
     rows = []
-    if large is not None and (record or full):
-        raise Usage(
-            "--large goes with neither --full nor --record, which are about many small cases; leave it out there"
-        )
-    if wanted.epilogue:
-        _supplied(wanted.epilogue, record, large)
+    _check_options(wanted.epilogue, full, record, large)
     with required(require):
         drive = engines.Drive(
             target=name,
@@ -96,17 +91,26 @@ def validate(
         place = engines.find(device, drive)
         _tell(place)
         file = _recording(place) if record else None
-        for sort in place.sorts:
-            found = _validate(place, sort, full, seed, record) if large is None else _large(place, sort, large, seed)
-            rows.append(found)
-    _shown(rows, seed, as_json)
+        with compared_with_evidence(place.target, place.api, place.host, place.language):
+            for sort in place.sorts:
+                found = (
+                    _validate(place, sort, full, seed, record) if large is None else _large(place, sort, large, seed)
+                )
+                rows.append(found)
+            _shown(rows, seed, as_json)
     if file is not None:
         text = evidence.recorded(file.read_text(encoding="utf-8"), str(file), _row(place, rows))
         engines.replace(file, text, "nothing was recorded")
 
 
-def _supplied(text: str, record: bool, large: int | None) -> None:
-    """Refuse epilogues that change what is compared, evidence about them, and counts that only digests compare."""
+def _check_options(text: str, full: bool, record: bool, large: int | None) -> None:
+    """Refuse options that exclude each other; of an epilogue evidence, and what changes what is compared."""
+    if large is not None and (record or full):
+        raise Usage(
+            "--large goes with neither --full nor --record, which are about many small cases; leave it out there"
+        )
+    if not text:
+        return
     if large is not None:
         raise Usage("--epilogue: is not known to the digests that --large compares; leave out one of them")
     if record:
@@ -174,7 +178,7 @@ def _row(place: engines.Place, rows: list[dict[str, Any]]) -> dict[str, str]:
     return {
         "level": _level(place),
         "api": place.api,
-        "device": f"{place.host.name} ({place.host.platform}{place.language})",
+        "device": evidence_device(place.host, place.language),
         "driver": place.host.driver,
         "date": datetime.date.today().isoformat(),
         "result": f"{', '.join([what, *sorts.values(), *features])}: {cases} cases at {lanes} lanes, 0 failures",

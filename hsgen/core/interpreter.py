@@ -2,28 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from hsgen.core.errors import Usage
+from hsgen.core.flags import COUNTED, DESCENDING, DIRECT, DISCARD, FLOAT, ROWS, SIGNED
 from hsgen.core.keys import TYPES
-from hsgen.core.spec import (
-    COUNTED,
-    DESCENDING,
-    DIRECT,
-    DISCARD,
-    FLOAT,
-    GRIDS,
-    LAST,
-    PARTS,
-    ROWS,
-    SIGNED,
-    SPAN,
-    Binding,
-    Plan,
-    Sort,
-    Step,
-)
+from hsgen.core.plan import Binding, BitRange, CallNumber, IndirectGrids, Literal, Pass, PassCount, Plan, Step
+from hsgen.core.sort import Sort
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +17,7 @@ class Options:
     """How one call sorts.
 
     kind: of the keys, as `hsgen.core.keys.Type` has it.  begin, end: the bits that keys are sorted by, of their type
-    put in order (see docs/reference/semantics.md); end None: up to the last.  discard: an argsort whose keys are not wanted.
+    put in order (docs/reference/semantics.md); end None: up to the last.  discard: an argsort whose keys are dropped.
     counted: n is the most keys that there can be; how many there are lies on the device.
     parts: the number that a call has besides n: of segments, of the keys of the first of two arrays, of the elements
     to check.  rows: these segments are rows of equal length, n / parts, and no offsets are given.
@@ -101,45 +87,38 @@ def argument(plan: Plan, step: Step, how: Options, *, in_place: bool) -> int | N
     """Return what the kernel of a step gets, or None where the bit range excludes the step."""
     begin, end = bit_range(plan, how)
     whole = (begin, end) == (plan.first_bit, plan.first_bit + plan.bits)
-    if step.range == ("part" if whole else "whole"):
+    if step.guard.range == ("part" if whole else "whole"):
         return None
-    if step.number == PARTS:
-        return how.parts
-    flags, direct = step.argument | how.flags, bool(step.argument & DIRECT) and not in_place
-    if step.number >= 0:
-        left = passes(begin, end, step.bits) - step.number
-        if left <= 0:
+    given = step.argument
+    flags = given.flags | how.flags
+    if in_place:
+        flags &= ~DIRECT
+    match given:
+        case CallNumber():
+            return how.parts
+        case Literal():
+            return given.value | flags
+        case BitRange():
+            return end | begin << 8 | flags
+        case PassCount():
+            return passes(begin, end, given.bits) | flags
+        case Pass():
+            return _pass(given, begin, end, flags)
+        case IndirectGrids():
             return None
-        shift, width = digit(begin, end, step.bits, step.number)
-        flags |= step.number | shift << 8 | width << 16
-        direct = direct and left % 2 == 1  # were this the first pass that moves keys, the last would end there
-        flags &= ~DISCARD if left > 1 else -1  # only the last pass may leave them away
-    elif step.number == SPAN:
-        flags |= end | begin << 8
-    elif step.number == LAST:
-        flags |= passes(begin, end, step.bits)
-    return flags if direct else flags & ~DIRECT
 
 
-def settled(sort: Sort, n: int, how: Options, given: Container[str]) -> Options:
-    """Return the options with what follows from a call that has the roles `given`: a check looks at n keys at least,
-    and segments without offsets are rows.
-
-    Raises:
-        Usage: the parts do not fit the count.
-    """
-    if not 0 <= how.parts < 2**31:
-        raise Usage(f"parts {how.parts}: give 0 to {2**31 - 1}")
-    if sort.kind == "check":
-        return replace(how, parts=max(how.parts, n))
-    if sort.kind == "merge" and how.parts > n:
-        raise Usage(f"parts {how.parts}: the first of two arrays of {n} keys has at most so many")
-    if sort.kind != "segments":
-        return how
-    rows = "other" not in given
-    if rows and n and (how.parts == 0 or n % how.parts):
-        raise Usage(f"parts {how.parts}: {n} keys do not make so many rows of equal length; give offsets")
-    return replace(how, rows=rows)
+def _pass(given: Pass, begin: int, end: int, flags: int) -> int | None:
+    """The argument of a pass, or None where the bit range takes fewer."""
+    left = passes(begin, end, given.bits) - given.number
+    if left <= 0:
+        return None
+    shift, width = digit(begin, end, given.bits, given.number)
+    if left % 2 == 0:
+        flags &= ~DIRECT  # were this the first pass that moves keys, the last would end elsewhere
+    if left > 1:
+        flags &= ~DISCARD  # only the last pass may leave them away
+    return given.number | shift << 8 | width << 16 | flags
 
 
 def groups(step: Step, n: int, *, in_place: bool, counted: bool = False, parts: int = 0) -> int:
@@ -147,26 +126,27 @@ def groups(step: Step, n: int, *, in_place: bool, counted: bool = False, parts: 
 
     With a count on the device, n is the most that it can be: a guard that excludes n may let a lesser count pass.
     """
-    if n <= step.min_n and not (n == 0 and step.at_zero):
+    guard = step.guard
+    if n <= guard.min_n and not (n == 0 and guard.at_zero):
         return 0
-    if step.place == ("out" if in_place else "in") or step.number == GRIDS:
+    if guard.place == ("out" if in_place else "in") or step.indirect:
         return 0
-    if n > step.max_n and not counted:
+    if n > guard.max_n and not counted:
         return 0
-    x = parts if step.x == "parts" else min(n, step.max_n)
-    return min((x + step.add) // step.div * step.mul, step.cap)
+    return step.grid.groups(parts if step.grid.x == "number" else min(n, guard.max_n))
 
 
 def launched_up_to(steps: Iterable[Step], max_n: int, limit: int) -> int:
     """Return the greatest count, `max_n` at most, up to which every grid fits limit x limit work-groups.
 
-    Grids that follow from a call's parts are not looked at.
+    Grids that follow from the number of a call are not looked at.
     """
     for step in steps:
-        if step.x != "parts" and step.cap > limit * limit:
-            fits = (limit * limit // step.mul + 1) * step.div - 1 - step.add
-            if fits < step.max_n:
-                max_n = min(max_n, max(fits, step.min_n))
+        grid, guard = step.grid, step.guard
+        if grid.x == "n" and grid.cap > limit * limit:
+            fits = (limit * limit // grid.mul + 1) * grid.div - 1 - grid.add
+            if fits < guard.max_n:
+                max_n = min(max_n, max(fits, guard.min_n))
     return max_n
 
 

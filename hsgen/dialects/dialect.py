@@ -8,7 +8,8 @@ from typing import Any
 
 import jinja2
 
-from hsgen.core.spec import Kernel, Sort
+from hsgen.core.kernels import Kernel
+from hsgen.core.sort import Sort
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

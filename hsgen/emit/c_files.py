@@ -11,28 +11,24 @@ from dataclasses import dataclass
 from typing import Any
 
 from hsgen import __version__
+from hsgen.apis import APIS, having, listed
+from hsgen.apis.api import Api
 from hsgen.core.errors import Usage
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
+from hsgen.emit import c_constants
 from hsgen.emit.c_values import c_string, filled, slot, sort_values, target_slots, target_values
 from hsgen.emit.c_values import symbol as symbol
-from hsgen.emit.kernels import Source, environment
+from hsgen.emit.kernels import Source
 from hsgen.emit.spirv import Module, modules, words
+from hsgen.emit.templates import environment
 from hsgen.system import resources
 from hsgen.targets.target import Target
 
 PREFIX = "hs"
 LONGEST_PREFIX = 32  # characters
-TAKEN = ("cl", "cu", "cuda", "gl", "int", "metal", "mtl", "ns", "objc", "pfn", "size", "std", "uint", "vk")
-_RUNTIME = {
-    "": {"include/hs/hs.h": "hs.h", "src/hs.c": "hs.c"},
-    "opencl": {"include/hs/hs_opencl.h": "hs_opencl.h", "src/hs_opencl.c": "hs_opencl.c"},
-    "vulkan": {"include/hs/hs_vulkan.h": "hs_vulkan.h", "src/hs_vulkan.c": "hs_vulkan.c"},
-    "cuda": {"include/hs/hs_cuda.h": "hs_cuda.h", "src/hs_cuda.cu": "hs_cuda.cu"},
-    "metal": {"include/hs/hs_metal.h": "hs_metal.h", "src/hs_metal.m": "hs_metal.m"},
-}
-_TABLES = {"cuda": "cu", "metal": "c"}
-"""The APIs whose kernels lie in files of their own, with tables of their own, and what these files are."""
-_EXAMPLES = {"opencl": "sort_opencl.c", "vulkan": "sort_vulkan.c", "cuda": "sort_cuda.cu", "metal": "sort_metal.m"}
+TAKEN = {"gl", "int", "size", "std", "uint", *(p for api in APIS.values() for p in api.prefixes)}
+_RUNTIME = {"include/hs/hs.h": "hs.h", "src/hs.c": "hs.c"}
+"""The runtime that every API's builds on, with its templates."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,13 +66,15 @@ def prefixed(text: str, prefix: str) -> str:
 
 def taken() -> set[str]:
     """Return the names that the runtimes and the lists of targets use."""
-    texts = [p.read_text(encoding="utf-8") for p in (resources.templates() / "runtime").iterdir()]
-    lists = {f"hs_{of}targets{tail}" for of in ("", *(f"{a}_" for a in _TABLES)) for tail in ("", "_count")}
+    texts = [_common_text(name) for name in _RUNTIME.values()]
+    texts += [api.c_text(name) for api in APIS.values() for name in (*api.headers, *api.sources)]
+    tables = [f"{api.name}_" for api in having(lambda api: api.tables)]
+    lists = {f"hs_{of}targets{tail}" for of in ("", *tables) for tail in ("", "_count")}
     return lists | {name for text in texts for name in re.findall(r"\bhs_\w+", text)}
 
 
 def _render(template: str, **values: Any) -> str:
-    return environment().get_template(f"host/{template}.j2").render(version=__version__, **values)
+    return environment().get_template(f"{template}.j2").render(version=__version__, **values)
 
 
 def _literals(source: Source) -> str:
@@ -93,22 +91,22 @@ def target_c(target: Target, sources: Sequence[tuple[Sort, Source | None, bool]]
     """Return the C file of a target; with each sort its OpenCL text, if any, and whether it comes with SPIR-V."""
     shown = [sort_values(s, source, spirv=has) for s, source, has in sources]
     lines = {s.file: _literals(source) for s, source, _ in sources if source} | target_slots(target)
-    return _finished(_render("target.c", t=target_values(target, shown)), prefix, lines)
+    return _finished(_render("bundle/target.c", t=target_values(target, shown)), prefix, lines)
 
 
-def target_metal(target: Target, sources: Sequence[tuple[Sort, Source]], prefix: str) -> bytes:
-    """Return the C file of a target with its Metal text, a table of sorts."""
-    shown = [{**sort_values(s), "metal": slot(s.file), "lines": len(source.text.splitlines())} for s, source in sources]
-    lines = {s.file: _literals(source) for s, source in sources} | target_slots(target)
-    return _finished(_render("target_metal.c", t=target_values(target, shown)), prefix, lines)
-
-
-def target_cu(target: Target, sources: Sequence[tuple[Sort, Source]], prefix: str) -> bytes:
-    """Return the CUDA file of a target, a table of kernels."""
-    macros = {s.file: sorted(set(re.findall(r"^#define (\w+)", source.text, re.MULTILINE))) for s, source in sources}
-    sorts = [{**sort_values(s), "macros": slot(s.file)} for s, _ in sources]
-    undefined = {file: "\n".join(f"#undef {m}" for m in found) for file, found in macros.items()}
-    return _finished(_render("target.cu", t=target_values(target, sorts)), prefix, undefined | target_slots(target))
+def target_tables(api: Api, target: Target, sources: Sequence[tuple[Sort, Source]], prefix: str) -> bytes:
+    """Return the file of a target with the tables of an API: each sort has its text and the macros that it defines."""
+    shown, slots = [], dict(target_slots(target))
+    for sort, source in sources:
+        macros = sorted(set(re.findall(r"^#define (\w+)", source.text, re.MULTILINE)))
+        slots |= {
+            f"{sort.file} text": _literals(source),
+            f"{sort.file} macros": "\n".join(f"#undef {m}" for m in macros),
+        }
+        places = {"text": slot(f"{sort.file} text"), "macros": slot(f"{sort.file} macros")}
+        shown.append({**sort_values(sort), **places, "lines": len(source.text.splitlines())})
+    template = api.template("target.j2").removesuffix(".j2")
+    return _finished(_render(template, t=target_values(target, shown), api=api), prefix, slots)
 
 
 def spirv_c(sort: Sort, made: Mapping[Module, bytes], compiler: str, prefix: str) -> bytes:
@@ -118,7 +116,7 @@ def spirv_c(sort: Sort, made: Mapping[Module, bytes], compiler: str, prefix: str
         {"kernel": m.kernel, "address": m.address, "symbol": _module_symbol(sort, m), "words": _wrapped(words(data))}
         for m, data in made.items()
     ]
-    return _finished(_render("spirv.c", s=shown, modules=rows, compiler=compiler), prefix, {})
+    return _finished(_render("bundle/spirv.c", s=shown, modules=rows, compiler=compiler), prefix, {})
 
 
 def _module_symbol(sort: Sort, module: Module) -> str:
@@ -144,41 +142,58 @@ def _wrapped(items: Sequence[str]) -> str:
 def common(named: Iterable[Named], prefix: str) -> dict[str, bytes]:
     """Return the files that every bundle holds, as its targets' APIs need them."""
     targets = sorted(named, key=lambda t: t.name)
-    apis = [api for api in _EXAMPLES if any(api in t.apis for t in targets)]
-    files: dict[str, str] = {}
-    for api in ("", *apis):
-        for path, name in _RUNTIME[api].items():
-            files[path] = _runtime(f"runtime/{name}")
-        if api:
-            files[f"examples/{_EXAMPLES[api]}"] = _runtime(f"examples/{_EXAMPLES[api]}")
-        if api:
-            files[f"sources/{api}.txt"] = _render("sources.txt", targets=targets, api=api)
-    lists = [("", targets), *((api, [t for t in targets if api in t.apis]) for api in _TABLES if api in apis)]
-    for api, some in lists:
+    apis = listed(api for t in targets for api in t.apis)
+    files = {path: _part(_common_text(name)) for path, name in _RUNTIME.items()}
+    for api in apis:
+        files |= {path: _part(api.c_text(name)) for path, name in _own_files(api).items()}
+        files[f"sources/{api.name}.txt"] = _render("bundle/sources.txt", targets=targets, api=api)
+    for own in (None, *(a for a in apis if a.tables)):
+        some = [t for t in targets if own is None or own.name in t.apis]
         rows = [{"symbol": symbol(t.name), "sorts": [symbol(t.name, s) for s in t.sorts]} for t in some]
-        tail = f"_{api}" if api else ""
-        files[f"include/hs/hs_targets{tail}.h"] = _render("hs_targets.h", targets=rows, api=api)
-        files[f"src/hs_targets{tail}.{_TABLES.get(api, 'c')}"] = _render("hs_targets.c", targets=rows, api=api)
+        for path, name in _list_files(own).items():
+            files[path] = _render(f"bundle/{name}", targets=rows, api=own.name if own else "")
     algorithms = {s.split("_")[0] for t in targets for s in t.sorts}
-    built = {"targets": targets, "apis": apis, "algorithms": algorithms}
+    main = apis[0] if apis else next(iter(APIS.values()))
+    built = {"targets": targets, "apis": apis, "main": main, "algorithms": algorithms}
     for name in ("LICENSE", "README.md", "CMakeLists.txt", "meson.build"):
-        files[name] = _render(name, prefix=prefix, **built)
+        files[name] = _render(f"bundle/{name}", prefix=prefix, **built)
     return {
         path if path in ("LICENSE", "README.md") else prefixed(path, prefix): prefixed(text, prefix).encode()
         for path, text in sorted(files.items())
     }
 
 
-def common_paths(apis: Sequence[str], prefix: str) -> set[str]:
+def common_paths(apis: Sequence[Api], prefix: str) -> set[str]:
     """Return the paths of what `common` makes for targets that have these APIs."""
-    files = {path for api in ("", *apis) for path in _RUNTIME[api]} | {f"examples/{_EXAMPLES[api]}" for api in apis}
-    files |= {f"sources/{api}.txt" for api in apis}
-    for api in ("", *(a for a in _TABLES if a in apis)):
-        tail = f"_{api}" if api else ""
-        files |= {f"include/hs/hs_targets{tail}.h", f"src/hs_targets{tail}.{_TABLES.get(api, 'c')}"}
+    files = {*_RUNTIME, *(f"sources/{api.name}.txt" for api in apis), *(p for api in apis for p in _own_files(api))}
+    files |= {path for own in (None, *(a for a in apis if a.tables)) for path in _list_files(own)}
     return {"LICENSE", "README.md", "CMakeLists.txt", "meson.build"} | {prefixed(path, prefix) for path in files}
 
 
-def _runtime(name: str) -> str:
-    text = (resources.templates() / name).read_text(encoding="utf-8").replace("HSGEN_VERSION", __version__)
+def _own_files(api: Api) -> dict[str, str]:
+    """The runtime and the example of an API by their paths, with their names in its folder."""
+    files = {f"include/hs/{api.named(name)}": name for name in api.headers}
+    files |= {f"src/{api.named(name)}": name for name in api.sources}
+    return files | {f"examples/{api.named(api.example)}": api.example}
+
+
+def _list_files(api: Api | None) -> dict[str, str]:
+    """The list of all targets by its paths, with its templates: of an API with tables, or of sorts as such."""
+    name, suffix = (
+        ("hs_targets", "c") if api is None or not api.tables else (f"hs_targets_{api.name}", api.tables.suffix)
+    )
+    return {f"include/hs/{name}.h": "hs_targets.h", f"src/{name}.{suffix}": "hs_targets.c"}
+
+
+def _common_text(name: str) -> str:
+    return (resources.templates() / "bundle" / name).read_text(encoding="utf-8")
+
+
+def completed(text: str) -> str:
+    """Return a C file of the runtimes with the version and the constants that it has places for."""
+    return text.replace("HSGEN_VERSION", __version__).replace(c_constants.PLACE, c_constants.constants())
+
+
+def _part(text: str) -> str:
+    text = completed(text)
     return f"/* SPDX-License-Identifier: MIT-0\n * Part of a bundle of hsgen {__version__}; do not edit. */\n{text}"

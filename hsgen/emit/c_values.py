@@ -6,7 +6,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hsgen.core.spec import PLACES, RANGES, ROLES, Binding, Sort
+from hsgen import operations
+from hsgen.core.flags import BIT, PLACES, QUANTITIES, RANGES
+from hsgen.core.plan import ROLES, Argument, Binding, Literal, Pass, PassCount
+from hsgen.core.sort import Sort
 from hsgen.emit.kernels import Source
 from hsgen.stages.attach import report_words
 from hsgen.targets.assembly import block
@@ -15,7 +18,6 @@ from hsgen.targets.target import Target
 
 _TYPES = {"cpu": 1, "gpu": 2, "other": 4}
 _ROLES = {role: f"HS_{role.upper()}" for role in ROLES} | {"other": "HS_OTHER_INPUT"}
-_KINDS = {"sort": "sort", "segments": "segmented sort", "merge": "merge", "check": "check"}
 
 
 def symbol(target: str, file: str = "") -> str:
@@ -59,22 +61,20 @@ def _binding(b: Binding) -> dict[str, Any]:
 
 
 def _label(sort: Sort) -> str:
-    if sort.kind == "scan":
-        return f"{sort.algorithm} of {sort.columns} {sort.key.name} in a row"
     values = "" if sort.form.value == "none" else f", {sort.form.value}"
-    name = "" if sort.kind == sort.algorithm else f"{sort.algorithm} "
-    return f"{name}{_KINDS[sort.kind]} of {sort.label} keys{values}"
+    return operations.of(sort).c_label(sort) + values
 
 
-def sort_values(sort: Sort, opencl: Source | None = None, *, spirv: bool = False) -> dict[str, Any]:
-    """Return what the templates need of a sort: `opencl` is its text, if any, `spirv` says whether it has modules."""
+def sort_values(sort: Sort, text: Source | None = None, *, spirv: bool = False) -> dict[str, Any]:
+    """Return what the templates need of a sort: `text` is the text in its C file, if any, `spirv` says whether it has
+    modules."""
     outcome = sort.plan.outcome
     return {
         "label": _label(sort),
         "file": sort.file,
         "symbol": symbol(sort.target, sort.file),
         "algorithm": sort.algorithm,
-        "kind": f"HS_{sort.kind.upper()}",
+        "kind": operations.of(sort).c_kind,
         "columns": sort.columns,
         "key": sort.label,
         "value": sort.form.value,
@@ -96,11 +96,11 @@ def sort_values(sort: Sort, opencl: Source | None = None, *, spirv: bool = False
         "outcome": _binding(outcome.binding) if outcome else None,
         "outcome_words": outcome.words if outcome else 0,
         "outcome_min_n": outcome.min_n if outcome else 0,
-        "opencl": slot(sort.file) if opencl else "",
-        "opencl_lines": len(opencl.text.splitlines()) if opencl else 0,
+        "text": slot(sort.file) if text else "",
+        "lines": len(text.text.splitlines()) if text else 0,
         "spirv": spirv,
         "report": report_words(sort),
-        "vulkan": sort.vulkan.replace(".", ""),
+        "vulkan_version": sort.vulkan.replace(".", ""),
     }
 
 
@@ -122,19 +122,25 @@ def _steps(sort: Sort) -> list[dict[str, Any]]:
     number = {k.name: i for i, k in enumerate(sort.kernels)}
     return [
         {
+            "name": s.kernel,
             "kernel": number[s.kernel],
-            "argument": s.argument,
-            "place": PLACES.index(s.place),
-            "number": s.number,
-            "bits": s.bits,
-            "range": RANGES.index(s.range),
+            "guard": s.guard,
+            "place": f"HS_{PLACES[s.guard.place]}",
+            "range": f"HS_{RANGES[s.guard.range]}",
+            "grid": s.grid,
+            "x": f"HS_{QUANTITIES[s.grid.x]}",
+            "argument": _argument(s.argument),
             "bindings": [_binding(b) for b in s.bindings],
-            "by_parts": int(s.x == "parts"),
-            "at_zero": int(s.at_zero),
-            **{word: getattr(s, word) for word in ("min_n", "max_n", "add", "div", "mul", "cap")},
         }
         for s in sort.plan.steps
     ]
+
+
+def _argument(given: Argument) -> dict[str, Any]:
+    value = given.number if isinstance(given, Pass) else given.value if isinstance(given, Literal) else 0
+    bits = given.bits if isinstance(given, Pass | PassCount) else 0
+    flags = " | ".join(f"HS_{name}" for name, bit in BIT.items() if given.flags >> bit & 1)
+    return {"kind": f"HS_{given.kind.upper()}", "value": value, "bits": bits, "flags": flags or "0"}
 
 
 def _match(m: Match) -> dict[str, Any] | None:

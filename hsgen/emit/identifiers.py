@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from hsgen.apis import having
 from hsgen.core.errors import Usage
 from hsgen.emit import c_files
 from hsgen.emit.c_values import symbol
 
-_OF_TARGETS = ("sorts", "vendors", "names", "platforms", "match", "cuda", "metal", "cuda_sorts", "metal_sorts")
+_TABLES = [api.name for api in having(lambda api: api.tables)]
+_OF_TARGETS = ("sorts", "vendors", "names", "platforms", "match", *_TABLES, *(f"{name}_sorts" for name in _TABLES))
 """What follows the name of a target in names of its own, of which a bundle has some."""
 
 

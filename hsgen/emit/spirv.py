@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 
 from hsgen.core.errors import Unavailable, Usage, Wrong
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.emit.kernels import Source
 from hsgen.system import folders, processes, toolchain
 
@@ -90,7 +90,7 @@ def modules(sort: Sort) -> list[Module]:
 
     Wide kernels are not written in GLSL.
     """
-    large = {s.kernel for s in sort.plan.steps if s.max_n > ADDRESS_FROM}
+    large = {s.kernel for s in sort.plan.steps if s.guard.max_n > ADDRESS_FROM}
     written = [k.name for k in sort.kernels if not k.wide]
     return [Module(name, a) for a in (False, True) for name in written if not a or name in large]
 

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from numpy.typing import NDArray
 
 from hsgen.core.interpreter import PLAIN, Options
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 
 KEYS, KEYS_OUT, VALUES, VALUES_OUT, COUNT, OTHER, OTHER_VALUES, REPORT = range(8)
 """The buffers: keys, where they go if not sorted in place, values and where they go, a count on the device, offsets of

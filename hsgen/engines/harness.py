@@ -9,9 +9,11 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from hsgen.apis import APIS
 from hsgen.core.errors import Unavailable, Wrong
 from hsgen.core.interpreter import PLAIN, Options
-from hsgen.core.spec import ROLES, Plan, Sort
+from hsgen.core.plan import ROLES, Plan
+from hsgen.core.sort import Sort
 from hsgen.engines.engine import Places
 from hsgen.engines.hosts import Host, numbered
 
@@ -100,7 +102,7 @@ class Native:
     def __init__(self, harness: Harness, api: str, sort: Sort, index: int, options: str) -> None:
         self._harness = harness
         self.api, self.sort, self.index = api, sort, index
-        self.align = 1024 if api == "opencl" else sort.key.bytes  # OpenCL: sub-buffers
+        self.align = APIS[api].alignment or sort.key.bytes
         harness.call("hn_open", ctypes.c_int(index), options.encode())
         self._last: tuple[int, Places, Options] | None = None
         self._call = Call()
@@ -162,7 +164,7 @@ class Native:
 
     def peer(self, name: str, size: int, n: int, value_size: int = 0, parts: int = 0) -> float | None:
         """See `Engine`."""
-        function = f"hn_peer_{self.sort.kind}"
+        function = f"hn_peer_{self.sort.operation}"
         if not self._harness.has(function):
             raise Unavailable(f"peer {name}: runs beside CUDA only; add --api cuda")
         sizes = (ctypes.c_int(size), ctypes.c_int(value_size))

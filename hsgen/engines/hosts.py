@@ -10,9 +10,10 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
+from hsgen.apis import opencl
 from hsgen.core.errors import Unavailable, Usage
-from hsgen.core.spec import Sort
-from hsgen.system import toolchain
+from hsgen.core.sort import Sort
+from hsgen.system import processor, toolchain
 from hsgen.targets.matching import Match, rank
 from hsgen.targets.target import Target
 
@@ -28,7 +29,7 @@ class Host:
     (`query.asked`).
     """
 
-    api: str = "opencl"
+    api: str = opencl.API.name
     platform: str
     name: str
     driver: str
@@ -210,6 +211,13 @@ def evidence_level(target: Target, host: Host) -> str | None:
     if host.type == "cpu":
         return "cpu"
     return "device" if target.match == Match() else None
+
+
+def evidence_device(host: Host, language: str = "") -> str:
+    """Return what evidence calls a device: a CPU runtime with the processor that it runs on."""
+    cpu = processor.model()
+    on = f" on {cpu}" if host.type == "cpu" and cpu not in host.name else ""
+    return f"{host.name}{on} ({host.platform}{language})"
 
 
 def target_for(host: Host, targets: Sequence[Target]) -> Target:

@@ -18,7 +18,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from hsgen.core.errors import Notice, Unavailable, Usage, Wrong
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.emit.kernels import Source
 from hsgen.engines.builds import build, keep_log, options
 from hsgen.engines.hosts import Host, labelled

@@ -11,8 +11,10 @@ import warnings
 from dataclasses import replace
 from functools import cache
 
+from hsgen.apis.metal import API as API
 from hsgen.core.errors import Unavailable
-from hsgen.core.spec import Kernel, Sort
+from hsgen.core.kernels import Kernel
+from hsgen.core.sort import Sort
 from hsgen.emit.kernels import Source, render
 from hsgen.engines.hosts import Host, hosts
 from hsgen.system import toolchain
@@ -68,7 +70,7 @@ _PARAMETER = re.compile(r"\s*([^\[\]]+?) (&?\*?\w+) \[\[(\w+)(?:\((\d+)\))?\]\],
 def source(sort: Sort) -> Source:
     """Return the Metal text of `sort`, rewritten, in the place of its OpenCL text: the same kernels with the same
     parameters, for a compiler that is told so by its option."""
-    made = render(sort, "metal")
+    made = render(sort, API.name)
     prelude = re.sub(r"#include <metal_stdlib>\nusing namespace metal;\n", "", made.prelude)
     more = (_LANES if sort.lanes > 1 else "") + (_VOTES if sort.ballot else "")
     kernels = {k.name: k for k in sort.kernels}

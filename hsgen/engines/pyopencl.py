@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from hsgen.apis.opencl import API as API
 from hsgen.core.errors import Unavailable, Wrong
-from hsgen.core.interpreter import PLAIN, Options, launches, offset, scratch_bytes, settled, spare_at
-from hsgen.core.spec import ROLES, Sort
+from hsgen.core.interpreter import PLAIN, Options, launches, offset, scratch_bytes, spare_at
+from hsgen.core.plan import ROLES
+from hsgen.core.sort import Sort
 from hsgen.emit.kernels import Source, render
 from hsgen.engines.builds import build as build
 from hsgen.engines.builds import options
@@ -18,6 +20,7 @@ from hsgen.engines.builds import standard as standard
 from hsgen.engines.engine import Places
 from hsgen.engines.hosts import Host
 from hsgen.engines.scratch import Scratch, cut
+from hsgen.operations import settled
 from hsgen.system import toolchain
 
 _Launch = tuple[Any, tuple[tuple[str, int], ...], tuple[int, ...], tuple[int, int], tuple[int, int]]
@@ -26,14 +29,13 @@ _Launch = tuple[Any, tuple[tuple[str, int], ...], tuple[int, ...], tuple[int, in
 class Compiled:
     """A sort compiled for one context, with the scratch memory that its sorts share.
 
-    Not thread-safe: OpenCL kernels keep their arguments.  Sorts that need scratch run one after the other, on
-    whatever queues they are enqueued.
+    Not thread-safe: OpenCL kernels keep their arguments.  Sorts that need scratch run one by one, on any queues.
     """
 
     def __init__(
         self, context: Any, sort: Sort, source: Source | None = None, kernels: Mapping[str, Any] | None = None
     ) -> None:
-        self.source = source = source or render(sort, "opencl")
+        self.source = source = source or render(sort, API.name)
         self.sort = sort
         self._groups = {k.name: k.work_group for k in sort.kernels}
         option = options(context, source.option, lanes=sort.lanes > 1, optimized=source.optimized)
@@ -132,7 +134,7 @@ class Compiled:
         for launch in launches(self.sort.plan, n, self.sort.groups, in_place=in_place, how=how):
             step, (wide, high) = launch.step, launch.grid
             lanes = self._groups[step.kernel]
-            guard = (step.min_n, min(step.max_n, 2**31 - 1)) if self.sort.form.counted else ()
+            guard = (step.guard.min_n, min(step.guard.max_n, 2**31 - 1)) if self.sort.form.counted else ()
             out.append(
                 (
                     self._kernels[step.kernel],
@@ -154,7 +156,7 @@ _COPY_LANES = 256  # grids are a multiple, since runtimes make small work-groups
 class Direct:
     """An `Engine` through pyopencl, in this process."""
 
-    api = "opencl"
+    api = API.name
 
     def __init__(self, context: Any, compiled: Compiled) -> None:
         self._cl = toolchain.pyopencl()
@@ -163,8 +165,7 @@ class Direct:
         self._buffers: dict[int, Any] = {}
         self._compiled = compiled
         compiled.scratch.guarded = True
-        self.queue = self._cl.CommandQueue(context)
-        self.context = context
+        self.context, self.queue = context, self._cl.CommandQueue(context)
         self._clock: Any = None  # a queue whose commands are timed, while they are to be
 
     def allocate(self, slot: int, size: int) -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from hsgen.apis import APIS
 from hsgen.engines.hosts import Host, offers
 from hsgen.system import toolchain
 
@@ -25,19 +26,11 @@ def asked(host: Host) -> dict[str, Any]:
     found: dict[str, Any] = {name: getattr(host, name) for name in _HOST}
     if host.compute:
         found["compute"] = host.compute
-    if host.api == "opencl" and host.widths is None:
+    if host.widths is None:
         return {**found, **_opencl(host)}
-    # CUDA's shuffles reach any part of a warp, but lanes run by the warp
-    widths = [32] if host.api == "cuda" else [w for w in host.widths or () if w > 1] or [1]
     more = {name: value for name, value in host.more.items() if value or value is False}
-    if host.api == "cuda":
-        more |= {
-            "storage8": True,
-            "storage16": True,
-            "binding_bytes": min(more.pop("memory_bytes", _WORDS), _WORDS) - 1,
-        }
-        more.pop("shared_bytes", None)
-    return {**found, "subgroups": widths, **more}
+    probe = APIS[host.api].probe
+    return found | (probe.facts(host.widths, more) if probe else more)
 
 
 def _opencl(host: Host) -> dict[str, Any]:

@@ -11,8 +11,9 @@ import re
 import shlex
 from collections.abc import Callable, Sequence
 
+from hsgen.apis import APIS
 from hsgen.core.errors import Unavailable, Usage
-from hsgen.core.spec import TITLES, Sort
+from hsgen.core.sort import Sort
 from hsgen.engines.hosts import Host, lacks, matches
 from hsgen.targets.matching import Match
 from hsgen.targets.target import Target
@@ -69,7 +70,8 @@ def candidates(found: Sequence[Host], target: Target | None = None) -> list[Host
 
 def embedded(host: Host) -> bool:
     """Return whether a device is that of the CPU runtime that hsgen embeds."""
-    return host.api == "opencl" and host.type == "cpu" and host.platform.startswith("Intel")
+    begin = APIS[host.api].cpu_platform
+    return bool(begin) and host.type == "cpu" and host.platform.startswith(begin)
 
 
 def specification(host: Host, found: Sequence[Host]) -> str:
@@ -88,7 +90,7 @@ def named(wanted: str, found: Sequence[Host]) -> Host:
     """
     if not wanted.strip():
         raise Usage("device '': is empty; give a part of a name, or leave out --device")
-    title = TITLES[found[0].api]
+    title = APIS[found[0].api].title
     hits, numbered = _hits(wanted, found), _NUMBERED.fullmatch(wanted)
     if not hits and numbered:
         some = _hits(numbered[1], found) if numbered[1] else list(found)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from hsgen.opencl.arguments import wrong
 from hsgen.system import toolchain
 
 
@@ -47,7 +48,7 @@ def memory(given: Any, name: str, context: Any) -> Memory:
     """
     if not hasattr(given, "base_data"):
         if not isinstance(given, toolchain.pyopencl().MemoryObjectHolder):
-            raise TypeError(f"{name} is a {type(given).__name__}; give a pyopencl array or buffer")
+            raise wrong(name, "a pyopencl array or buffer", given)
         _same_context(given, name, context)
         return Memory(given, *_root(given), given.size)
     if not given.flags.forc:

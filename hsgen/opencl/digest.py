@@ -9,23 +9,23 @@
 from __future__ import annotations
 
 import operator
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from hsgen.core.errors import Usage
-from hsgen.core.interpreter import Options
-from hsgen.core.keys import ORDERS, TYPES, Form
+from hsgen.algorithms import derived_for
+from hsgen.core.keys import TYPES, Form
+from hsgen.opencl.arguments import host_of, serving
 from hsgen.opencl.runner import Runner, alone
-from hsgen.opencl.sorter import host_of, key_name, serving, value_name
-from hsgen.operations.digests import WORDS, Digest, read
+from hsgen.operations.digest import OPERATION, WORDS, Digest, read
 from hsgen.system import toolchain
 
 
 class Checker(Runner):
-    """Digests of arrays of keys of one type, compiled for a context of one device.  docs/guides/digest.md says what they tell.
+    """Digests of arrays of keys of one type, compiled for a context of one device; see docs/guides/digest.md.
 
     Args:
         context: a `pyopencl.Context`; its first device decides the target.
@@ -35,32 +35,30 @@ class Checker(Runner):
         bit_range: whether calls may choose the bits that keys are in order by.
 
     Raises:
+        TypeError: `context` is no `pyopencl.Context`.
         hsgen.core.errors.Usage: there is no such target, key type, value or order.
         hsgen.core.errors.Unavailable: the device lacks what the target needs.
         hsgen.core.errors.Wrong: the kernels do not build, or the compiler crashes.
     """
 
     _noun, _verb, _done, _items = "check", "check", "checked", "keys"
+    _operation = "digest"
 
     def __init__(
         self,
         context: Any,
         key: Any = "u32",
-        target: str | None = None,
         *,
         value: Any = None,
         order: str = "ascending",
+        target: str | os.PathLike[str] | None = None,
         bit_range: bool = False,
     ) -> None:
-        self.key, self.value, self.order = key_name(key), value_name(value), order
-        if order not in ORDERS:
-            raise Usage(f"order {order}: unknown; give {' or '.join(ORDERS)}")
-        kind = TYPES[self.key].kind
-        form = Form(value=self.value, typed=kind > 0 or order == "descending", ranged=bool(bit_range))
-        host = host_of(context)
-        found, sort = serving(host, target, self.key, form, "check")
+        host, how = host_of(context), self._name_keys(key, value, order)
+        form = Form(value=self.value, typed=how.kind > 0 or how.descending, ranged=bool(bit_range))
+        found, sort = serving(host, target, self.key, form, derived_for(OPERATION))
         super().__init__(context, host, found, sort, None if self.value == "packed" else TYPES[self.key].numpy)
-        self._how = Options(kind=kind, descending=order == "descending")
+        self._how = how
         self._report: Any = None
         self._looked = 0  # elements that the call at hand looks at
 
@@ -70,8 +68,8 @@ class Checker(Runner):
         queue: Any,
         keys: Any,
         values: Any = None,
-        n: int | None = None,
         *,
+        n: int | None = None,
         size: int = 0,
         begin_bit: int = 0,
         end_bit: int | None = None,

@@ -6,17 +6,19 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from hsgen.algorithms import derived_for
 from hsgen.core.errors import Usage
-from hsgen.core.interpreter import Options
-from hsgen.core.keys import ORDERS, TYPES, Form
+from hsgen.core.keys import TYPES, Form
+from hsgen.opencl.arguments import host_of, serving
 from hsgen.opencl.runner import Given, Runner, alone
-from hsgen.opencl.sorter import host_of, key_name, serving, value_name
+from hsgen.operations.merge import OPERATION
 
 _NAMES = {"source": "a", "other": "b", "destination": "out", "values": "a_values", "other_values": "b_values"}
 
@@ -27,10 +29,11 @@ class Merger(Runner):
     Scratch memory, a few bytes for each thousand keys, is kept as by a `hsgen.opencl.sorter.Sorter`.
 
     Args:
-        context, key, order, target: as of `hsgen.opencl.sorter.Sorter`.
+        context, key, order, target: as of `hsgen.opencl.Sorter`.
         value: what goes along with each key: None, a numpy type or a number of bytes (4, 8 or 16).
 
     Raises:
+        TypeError: `context` is no `pyopencl.Context`.
         hsgen.core.errors.Usage: there is no such target, key type, value or order, or no merge that combines them.
         hsgen.core.errors.Unavailable: the device lacks what the target needs.
         hsgen.core.errors.Wrong: the kernels do not build, or the compiler crashes.
@@ -39,21 +42,25 @@ class Merger(Runner):
     _noun, _verb, _done = "merge", "merge", "merged"
     _names = _NAMES
     _apart = True
+    _required = ()  # an array of no keys has no memory
+    _operation = "merge"
 
     def __init__(
-        self, context: Any, key: Any = "u32", value: Any = None, order: str = "ascending", target: str | None = None
+        self,
+        context: Any,
+        key: Any = "u32",
+        *,
+        value: Any = None,
+        order: str = "ascending",
+        target: str | os.PathLike[str] | None = None,
     ) -> None:
-        self.key, self.value, self.order = key_name(key), value_name(value), order
-        if order not in ORDERS:
-            raise Usage(f"order {order}: unknown; give {' or '.join(ORDERS)}")
+        host, how = host_of(context), self._name_keys(key, value, order)
         if self.value not in ("none", "v4", "v8", "v16"):
             raise Usage(f"value {value}: merges move values of their own; give 4, 8 or 16 bytes, or none")
-        kind = TYPES[self.key].kind
-        form = Form(value=self.value, typed=kind > 0 or order == "descending")
-        host = host_of(context)
-        found, sort = serving(host, target, self.key, form, "mergepath")
+        form = Form(value=self.value, typed=how.kind > 0 or how.descending)
+        found, sort = serving(host, target, self.key, form, derived_for(OPERATION))
         super().__init__(context, host, found, sort, TYPES[self.key].numpy)
-        self._how = Options(kind=kind, descending=order == "descending")
+        self._how = how
         self._parts = 0  # keys of the first array of the call at hand
 
     @alone
@@ -63,10 +70,10 @@ class Merger(Runner):
         a: Any,
         b: Any,
         out: Any,
+        *,
         a_values: Any = None,
         b_values: Any = None,
         values_out: Any = None,
-        *,
         wait_for: Sequence[Any] | None = None,
     ) -> Any:
         """Enqueue the merge of all keys of `a` and all of `b` into `out`; return the event of its end.

@@ -10,14 +10,18 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
+from hsgen.apis.opencl import API
 from hsgen.core.errors import Unavailable
 from hsgen.core.interpreter import Options, scratch_bytes
-from hsgen.core.spec import Sort
+from hsgen.core.keys import TYPES
+from hsgen.core.sort import Sort
 from hsgen.emit.kernels import render
 from hsgen.engines import hosts, isolated_build
 from hsgen.engines.pyopencl import Compiled
+from hsgen.opencl.arguments import key_name, order_name, value_name, wrong
 from hsgen.opencl.arrays import Memory, memory, overlapping
 from hsgen.stages.attach import report_length
+from hsgen.system import toolchain
 from hsgen.targets.target import Target
 
 _NAMES = {"source": "keys", "destination": "out"}  # of roles, as callers have them; others are called by their own
@@ -53,23 +57,37 @@ class Runner:
     _noun, _verb, _done, _items = "sort", "sort", "sorted", "keys"  # as messages have it
     _names: Mapping[str, str] = _NAMES
     _apart = False  # whether a call never is in place
+    _required: tuple[str, ...] = ("source",)  # roles that every call must name
+    _operation = "sort"
+    _attributes: tuple[str, ...] = ("key", "value", "order")  # what a representation names
+    _rows_hint = ""  # what serves the rows of a table
 
     def __init__(self, context: Any, host: hosts.Host, found: Target, sort: Sort, dtype: Any = None) -> None:
         """Compile a sort of the target `found`; `dtype` is the type of its elements, unsigned numbers if not given."""
         if lacking := hosts.lacks(sort, host):
             raise Unavailable(f"{host.label} {lacking}")
-        self._context = context
+        self._context, self._device = context, host.label
         self.target = found.name
         self.dtype = np.dtype(dtype or f"u{sort.key.bytes}")
         self.max_n = sort.plan.max_n
         self._sort = sort
-        source = isolated_build.once(host, sort, render(sort, "opencl"))
+        source = isolated_build.once(host, sort, render(sort, API.name))
         self._compiled = Compiled(context, sort, source)
         self._lock = RLock()
+
+    def __repr__(self) -> str:
+        """Operation, attributes, target and device."""
+        named = ", ".join(f"{name}={getattr(self, name)!r}" for name in (*self._attributes, "target"))
+        return f"<{type(self).__name__}: {self._operation}, {named}, device={self._device!r}>"
 
     def scratch_bytes(self, n: int) -> int:
         """Return the bytes of scratch memory that a call for `n` items needs."""
         return scratch_bytes(self._sort, n)
+
+    def _name_keys(self, key: Any, value: Any, order: str) -> Options:
+        """Keep the names of key type, value and order; return the options that they give every call."""
+        self.key, self.value, self.order = key_name(key), value_name(value), order_name(order)
+        return Options(kind=TYPES[self.key].kind, descending=order == "descending")
 
     def _size(self, role: str) -> int:
         """The bytes of one item in the buffer of a role."""
@@ -92,6 +110,8 @@ class Runner:
     def _memory(self, given: Any, role: str) -> Memory:
         """Where an array or buffer lies, once its elements are found right."""
         name = self._names.get(role, role)
+        if hasattr(given, "base_data"):
+            self._check_shape(name, given)
         at = memory(given, name, self._context)
         if at.is_array:
             wanted, have = self._elements(role), given.dtype
@@ -103,11 +123,19 @@ class Runner:
                 )
         return at
 
+    def _check_shape(self, name: str, given: Any) -> None:
+        """Refuse arrays of more than one dimension, which nothing would say how to sort."""
+        if len(given.shape) > 1:
+            hint = self._rows_hint.format(rows=given.size // max(given.shape[-1], 1))
+            raise ValueError(f"{name} has the shape {given.shape}; give one dimension, as {name}.ravel() has{hint}")
+
     def _run(self, queue: Any, given: Given, n: int | None, wait_for: Sequence[Any] | None, how: Options) -> Any:
         """Enqueue a call; return the event of its end.  Everything is checked before anything is enqueued."""
+        if not isinstance(queue, toolchain.pyopencl().CommandQueue):
+            raise wrong("queue", "a pyopencl.CommandQueue", queue)
         if queue.context != self._context:
             raise ValueError(f"the queue belongs to another context than the one that this {self._noun} was built for")
-        held = {role: self._memory(x, role) for role, x in given.items() if x is not None}
+        held = {role: self._memory(x, role) for role, x in given.items() if x is not None or role in self._required}
         count = held["source"].size // self._size("source") if n is None else operator.index(n)
         for role, x in held.items():
             self._check_room(role, x, self._length(role, count))

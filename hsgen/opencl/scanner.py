@@ -7,18 +7,19 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Any
 
+from hsgen.algorithms import operation
 from hsgen.core.errors import Usage
 from hsgen.core.interpreter import PLAIN
 from hsgen.core.keys import KEYS
-from hsgen.core.spec import Sort
-from hsgen.opencl.arrays import Memory
+from hsgen.core.sort import Sort
+from hsgen.opencl.arguments import host_of, key_name, target_of
 from hsgen.opencl.runner import Runner, alone
-from hsgen.opencl.sorter import host_of, key_name, target_of
+from hsgen.operations.scan import OPERATION
 from hsgen.targets import target as targets
-from hsgen.targets.choices import algorithm
 from hsgen.targets.target import Target
 
 
@@ -30,29 +31,38 @@ class Scanner(Runner):
     Args:
         context: a `pyopencl.Context`; its first device decides the target.
         key: "u32", "u64", or the numpy type of the elements.
-        columns: the elements of a row.
-        exclusive: whether a row's sums leave the row itself out.
         target: the name of a target or a path ending in .toml; None picks the one that matches, or the generic one
             where that has no such sum.
+        columns: the elements of a row.
+        exclusive: whether a row's sums leave the row itself out.
 
     Raises:
+        TypeError: `context` is no `pyopencl.Context`.
         hsgen.core.errors.Usage: there is no such target, element type or prefix sum.
         hsgen.core.errors.Unavailable: the device lacks what the target needs.
         hsgen.core.errors.Wrong: the kernels do not build, or the compiler crashes.
     """
 
     _noun, _verb, _done = "sum", "sum up", "summed up"
+    _operation = "scan"
+    _attributes = ("key", "columns", "exclusive")
 
     def __init__(
-        self, context: Any, key: Any = "u32", columns: int = 1, exclusive: bool = False, target: str | None = None
+        self,
+        context: Any,
+        key: Any = "u32",
+        *,
+        target: str | os.PathLike[str] | None = None,
+        columns: int = 1,
+        exclusive: bool = False,
     ) -> None:
-        name, host = key_name(key), host_of(context)
+        host, name = host_of(context), key_name(key)
         if name not in KEYS:
             raise Usage(f"element type {name}: prefix sums are of unsigned numbers; give one of {', '.join(KEYS)}")
         found = target_of(host, target)
         if not target and not _labels(found, name, columns, exclusive):
             found = targets.find("generic")
-        self.columns = columns
+        self.key, self.columns, self.exclusive = name, columns, bool(exclusive)
         self._items = f"rows of {columns}"
         super().__init__(context, host, found, _pick(found, name, columns, exclusive))
 
@@ -74,23 +84,20 @@ class Scanner(Runner):
         """
         return self._run(queue, {"source": keys, "destination": out}, n, wait_for, PLAIN)
 
-    def _memory(self, given: Any, role: str) -> Memory:
-        """Where an array or buffer lies, once its elements and its shape are found right."""
-        name = {"source": "keys", "destination": "out"}[role]
-        if len(shape := getattr(given, "shape", (0,))) > 1:
-            if shape[1:] != (self.columns,):
-                raise ValueError(f"{name} has the shape {shape}; give (rows, {self.columns})")
+    def _check_shape(self, name: str, given: Any) -> None:
+        """Refuse arrays that are neither flat nor a table in C order, of whole rows."""
+        if len(given.shape) > 1:
+            if given.shape[1:] != (self.columns,):
+                raise ValueError(f"{name} has the shape {given.shape}; give (rows, {self.columns})")
             if not given.flags.c_contiguous:
                 raise ValueError(f"{name} is not in C order; rows must lie one behind the other")
-        at = super()._memory(given, role)
-        if at.is_array and given.size % self.columns:
+        if given.size % self.columns:
             raise ValueError(f"{name} holds {given.size} elements, which are no whole rows of {self.columns}")
-        return at
 
 
 def _labels(found: Target, key: str, columns: int, exclusive: bool) -> list[str]:
     """The prefix sums of a target that do this."""
-    made = {a: found.choices[a, key] for a in found.labels(key) if algorithm(a) == "scan"}
+    made = {a: found.choices[a, key] for a in found.labels(key) if operation(a) is OPERATION}
     return [a for a, p in made.items() if (p.columns, p.exclusive) == (columns, exclusive)]
 
 
@@ -102,6 +109,6 @@ def _pick(found: Target, key: str, columns: int, exclusive: bool) -> Sort:
     """
     if labels := _labels(found, key, columns, exclusive):
         return found.sort(labels[0], key)
-    have = ", ".join(a for a in found.labels(key) if algorithm(a) == "scan") or "none"
+    have = ", ".join(a for a in found.labels(key) if operation(a) is OPERATION) or "none"
     what = f"{'exclusive' if exclusive else 'inclusive'} sum of {columns} columns of {key}"
     raise Usage(f"target {found.name}: no {what}; it has {have}: add a table [scan.{key}.NAME] to a target file")

@@ -8,17 +8,18 @@
 from __future__ import annotations
 
 import operator
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from hsgen.core.errors import Usage
-from hsgen.core.interpreter import Options
-from hsgen.core.keys import ORDERS, TYPES, Form
+from hsgen.algorithms import derived_for
+from hsgen.core.keys import TYPES, Form
+from hsgen.opencl.arguments import host_of, serving
 from hsgen.opencl.runner import Given, Runner, alone
-from hsgen.opencl.sorter import host_of, key_name, serving, value_name
+from hsgen.operations.segmented_sort import OPERATION
 
 _NAMES = {"source": "keys", "destination": "out", "other": "offsets"}
 
@@ -29,11 +30,12 @@ class SegmentedSorter(Runner):
     Scratch memory is kept as by a `hsgen.opencl.sorter.Sorter`: somewhat more than keys and values take once more.
 
     Args:
-        context, key, order, target: as of `hsgen.opencl.sorter.Sorter`.
+        context, key, order, target: as of `hsgen.opencl.Sorter`.
         value: what goes along with each key: None, a numpy type or a number of bytes (4, 8 or 16), "index" or "index64"
             for the places that keys had in the whole array.
 
     Raises:
+        TypeError: `context` is no `pyopencl.Context`.
         hsgen.core.errors.Usage: there is no such target, key type, value or order, or no segmented sort that combines
             them.
         hsgen.core.errors.Unavailable: the device lacks what the target needs.
@@ -41,19 +43,23 @@ class SegmentedSorter(Runner):
     """
 
     _names = _NAMES
+    _operation = "segmented_sort"
+    _rows_hint = ", and the rows as segments={rows}"
 
     def __init__(
-        self, context: Any, key: Any = "u32", value: Any = None, target: str | None = None, order: str = "ascending"
+        self,
+        context: Any,
+        key: Any = "u32",
+        *,
+        value: Any = None,
+        order: str = "ascending",
+        target: str | os.PathLike[str] | None = None,
     ) -> None:
-        self.key, self.value, self.order = key_name(key), value_name(value), order
-        if order not in ORDERS:
-            raise Usage(f"order {order}: unknown; give {' or '.join(ORDERS)}")
-        kind = TYPES[self.key].kind
-        host = host_of(context)
-        form = Form(value=self.value, typed=kind > 0 or order == "descending")
-        found, sort = serving(host, target, self.key, form, "segments")
+        host, how = host_of(context), self._name_keys(key, value, order)
+        form = Form(value=self.value, typed=how.kind > 0 or how.descending)
+        found, sort = serving(host, target, self.key, form, derived_for(OPERATION))
         super().__init__(context, host, found, sort, TYPES[self.key].numpy)
-        self._how = Options(kind=kind, descending=order == "descending")
+        self._how = how
         self._last: Any = None  # the queue of the last call
 
     @alone
@@ -62,11 +68,11 @@ class SegmentedSorter(Runner):
         queue: Any,
         keys: Any,
         offsets: Any = None,
-        segments: int | None = None,
-        values: Any = None,
-        out: Any = None,
-        values_out: Any = None,
         *,
+        segments: int | None = None,
+        out: Any = None,
+        values: Any = None,
+        values_out: Any = None,
         wait_for: Sequence[Any] | None = None,
     ) -> Any:
         """Enqueue the sort of each segment of `keys` by itself; return the event of its end.

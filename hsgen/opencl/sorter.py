@@ -8,25 +8,20 @@
 from __future__ import annotations
 
 import operator
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
-from hsgen.core.errors import Unavailable, Usage
 from hsgen.core.interpreter import PLAIN, Options, bit_range, scratch_bytes
-from hsgen.core.keys import ORDERS, TYPES, VALUES, Form
-from hsgen.core.spec import Sort
-from hsgen.engines import hosts
+from hsgen.core.keys import TYPES, Form
+from hsgen.opencl.arguments import host_of, serving
 from hsgen.opencl.runner import Given, Runner, alone
 from hsgen.stages.attach import report_words
-from hsgen.targets import target as targets
-from hsgen.targets.target import Target
 
 
 class Sorter(Runner):
-    """A sort of keys of one type, compiled for a context of one device.  docs/reference/semantics.md says what sorting means.
+    """A sort of keys of one type, compiled for a context of one device; docs/reference/semantics.md defines the order.
 
     A sort that needs scratch memory allocates it when it is first called, and keeps as much as the greatest n so far
     needed; `scratch_bytes` tells how much that is.  Calls of one sorter then wait for each other on the device, also
@@ -35,51 +30,50 @@ class Sorter(Runner):
     Args:
         context: a `pyopencl.Context`; its first device decides the target.
         key: "u8" to "u64", "i8" to "i64", "f16", "f32" or "f64", or the numpy type of such keys.
-        target: the name of a target or a path ending in .toml; None picks the one that matches, or the generic one
-            where that has no such sort.
         value: what goes along with each key: None, a numpy type or a number of bytes (4, 8 or 16), "index" or
             "index64" for an argsort, "packed" for the lower half of 64-bit words whose upper half is the key.
         order: "ascending" or "descending".
+        target: the name of a target or a path ending in .toml; None picks the one that matches, or the generic one
+            where that has no such sort.
         bit_range: whether calls may choose the bits that keys are sorted by.
         device_count: whether calls may leave the count to a buffer on the device.
         changes: whether calls are told where runs of equal keys begin.
         epilogue: the text of what is done with every sorted key, see docs/guides/epilogue.md.
 
     Raises:
+        TypeError: `context` is no `pyopencl.Context`.
         hsgen.core.errors.Usage: there is no such target, key type, value or order, or no sort that combines them.
         hsgen.core.errors.Unavailable: the device lacks what the target needs.
         hsgen.core.errors.Wrong: the kernels do not build, or the compiler crashes.
     """
 
+    _rows_hint = ", or sort {rows} rows with a SegmentedSorter: segments={rows}"
+
     def __init__(
         self,
         context: Any,
         key: Any = "u32",
-        target: str | None = None,
         *,
         value: Any = None,
         order: str = "ascending",
+        target: str | os.PathLike[str] | None = None,
         bit_range: bool = False,
         device_count: bool = False,
         changes: bool = False,
         epilogue: str = "",
     ) -> None:
-        self.key, self.value, self.order = key_name(key), value_name(value), order
-        if order not in ORDERS:
-            raise Usage(f"order {order}: unknown; give {' or '.join(ORDERS)}")
-        kind = TYPES[self.key].kind
+        host, how = host_of(context), self._name_keys(key, value, order)
         form = Form(
             value=self.value,
-            typed=kind > 0 or order == "descending",
+            typed=how.kind > 0 or how.descending,
             ranged=bool(bit_range),
             counted=bool(device_count),
             changes=bool(changes),
             epilogue=epilogue,
         )
-        host = host_of(context)
         found, sort = serving(host, target, self.key, form)
         super().__init__(context, host, found, sort, None if self.value == "packed" else TYPES[self.key].numpy)
-        self._how = Options(kind=kind, descending=order == "descending")
+        self._how = how
 
     @alone
     def __call__(
@@ -111,7 +105,7 @@ class Sorter(Runner):
         An epilogue is told `shift`.
 
         Raises:
-            TypeError: a wrong Python type, such as a numpy array.
+            TypeError: a wrong Python type, such as a numpy array, or None for `queue` or `keys`.
             ValueError: buffers that this sorter does not take or that are missing, too short, strided, misaligned,
                 of wrong elements or another context, or overlap; a bit range, a count or a report that it was not made
                 for, or a shift beyond the key.
@@ -171,79 +165,3 @@ class Sorter(Runner):
             raise ValueError(f"{what} {form.value_bytes} bytes a key")
         if discard and given["destination"] is not None:
             raise ValueError("out and discard_keys are given; give one of them")
-
-
-def serving(host: hosts.Host, name: str | None, key: str, form: Form, label: str = "") -> tuple[Target, Sort]:
-    """Return the target called `name`, or the one that matches the device, with its sort for any count, or what it has
-    of the algorithm `label`.
-
-    Raises:
-        Usage: there is no such target, or it has no such sort, and without a name the generic one has none either.
-    """
-    found = target_of(host, name)
-    try:
-        return found, found.sort(label, key, form) if label else found.default(key, form)
-    except Usage:
-        if name:
-            raise
-    found = targets.find("generic")
-    return found, found.sort(label, key, form) if label else found.default(key, form)
-
-
-def host_of(context: Any) -> hosts.Host:
-    """Return the first device of a context.
-
-    Raises:
-        Unavailable: it is a part of a device.
-    """
-    host = next((h for h in hosts.hosts() if h.handle == context.devices[0]), None)
-    if host is None:
-        raise Unavailable(
-            f"{context.devices[0].name.strip()}: is no whole device of a platform; give its parent's context"
-        )
-    return host
-
-
-def target_of(host: hosts.Host, name: str | None) -> Target:
-    """Return the target called `name`, or the one that matches the device.
-
-    Raises:
-        Usage: there is no such target.
-    """
-    return targets.find(name) if name else hosts.target_for(host, [targets.find(n) for n in targets.names()])
-
-
-def key_name(key: Any) -> str:
-    """Return hsgen's name of a key type: of its name, or of a numpy type in this machine's byte order.
-
-    Raises:
-        Usage: it is none.
-    """
-    if isinstance(key, str) and key in TYPES:
-        return key
-    hint = f"give {', '.join(TYPES)} or the numpy type"
-    try:
-        dtype = np.dtype(key)
-    except TypeError:
-        raise Usage(f"key type {key}: unknown; {hint}") from None
-    name = f"{dtype.kind}{dtype.itemsize * 8}"
-    if key is None or not dtype.isnative or name not in TYPES:
-        raise Usage(f"key type {key}: not a number of this machine; {hint}")
-    return name
-
-
-def value_name(value: Any) -> str:
-    """Return hsgen's name of what is sorted along: of its name, a number of bytes, or a numpy type.
-
-    Raises:
-        Usage: it is none.
-    """
-    if value is None or (isinstance(value, str) and value in VALUES):
-        return value or "none"
-    try:
-        size = value if isinstance(value, int) else np.dtype(value).itemsize
-    except TypeError:
-        size = 0
-    if f"v{size}" in VALUES:
-        return f"v{size}"
-    raise Usage(f"value {value}: give a numpy type or a number of bytes, 4, 8 or 16, or index, index64 or packed")

@@ -1,1 +1,43 @@
-"""Operations: what a call does to arrays, with its numpy oracle."""
+"""The operations: what a call does to arrays, whatever algorithm does it.
+
+An operation is a module of this package that has an `OPERATION`; nothing registers it.  Other packages ask the object
+and never compare its name.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Container, Mapping
+from typing import cast
+
+from hsgen.core.errors import Usage
+from hsgen.core.interpreter import Options
+from hsgen.core.sort import Sort
+from hsgen.operations.base import Operation
+
+
+def _found() -> dict[str, Operation]:
+    modules = (importlib.import_module(f"{__name__}.{info.name}") for info in pkgutil.iter_modules(__path__))
+    found = [cast(Operation, module.OPERATION) for module in modules if hasattr(module, "OPERATION")]
+    return {operation.name: operation for operation in sorted(found, key=lambda o: o.name)}
+
+
+EVERY: Mapping[str, Operation] = _found()
+"""Every operation by its name, in alphabetical order."""
+
+
+def of(sort: Sort) -> Operation:
+    """Return the operation that a sort carries out."""
+    return EVERY[sort.operation]
+
+
+def settled(sort: Sort, n: int, how: Options, given: Container[str]) -> Options:
+    """Return the options with what follows from a call for `n` items that has the roles `given`.
+
+    Raises:
+        Usage: the parts do not fit the count.
+    """
+    if not 0 <= how.parts < 2**31:
+        raise Usage(f"parts {how.parts}: give 0 to {2**31 - 1}")
+    return of(sort).settled(n, how, given)

@@ -1,6 +1,7 @@
 """What a sort must give, by numpy: keys as unsigned numbers in the order of theirs, and the stable permutation.
 
-Keys are arrays of their bits, of unsigned types, whatever type they stand for; see docs/reference/semantics.md for the order.
+Keys are arrays of their bits, of unsigned types, whatever type they stand for; docs/reference/semantics.md defines the
+order.
 """
 
 from __future__ import annotations
@@ -11,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hsgen.core.interpreter import Options, bit_range
-from hsgen.core.spec import Sort
-
-Keys = NDArray[np.unsignedinteger]
+from hsgen.core.sort import Sort
+from hsgen.operations.inputs import Keys
 
 
 def ordered(keys: Keys, kind: int, *, descending: bool) -> Keys:
@@ -26,13 +26,23 @@ def ordered(keys: Keys, kind: int, *, descending: bool) -> Keys:
     return out ^ every if descending else out
 
 
+def unordered(by: Keys, kind: int, *, descending: bool) -> Keys:
+    """Return the keys of a kind (`hsgen.core.keys.Type`) that `ordered` turns into these unsigned numbers."""
+    bits = 8 * by.dtype.itemsize
+    sign, every = by.dtype.type(1 << (bits - 1)), by.dtype.type((1 << bits) - 1)
+    by = by ^ every if descending else by
+    if kind == 2:
+        return np.where(by & sign != 0, by ^ sign, ~by)
+    return by ^ sign if kind else by
+
+
 def permutation(keys: Keys, sort: Sort, how: Options) -> NDArray[np.intp]:
     """Return the places that the keys had, in the order in which `sort` must bring them.
 
-    All sorts but a merge of packed words are stable; such a merge compares the whole words.
+    All sorts are stable but those that compare packed words whole.
     """
     begin, end = bit_range(sort.plan, how)
-    if sort.form.value == "packed" and all(p.algorithm == "merge" for p in sort.parts):
+    if sort.plan.whole_words:
         begin = 0
     by = ordered(keys, how.kind, descending=how.descending)
     digits = (by >> keys.dtype.type(begin)) & keys.dtype.type((1 << (end - begin)) - 1) if begin < end else by * 0
@@ -73,3 +83,13 @@ def values_expected(values: NDArray[Any] | None, order: NDArray[np.intp], sort: 
     if sort.form.index:
         return order.astype(f"u{sort.form.value_bytes}").view(np.uint32).reshape(len(order), sort.form.value_bytes // 4)
     return None
+
+
+def results(sort: Sort, how: Options, keys: Keys, values: NDArray[Any] | None) -> tuple[Keys, NDArray[Any] | None]:
+    """Return what `sort` must make of keys and values; None for values where it returns none."""
+    if sort.form.value == "none" and bit_range(sort.plan, how) == (0, sort.key.bits):
+        # numpy sorts keys many times faster than it finds a stable permutation
+        by = np.sort(ordered(keys, how.kind, descending=how.descending))
+        return unordered(by, how.kind, descending=how.descending), None
+    order = permutation(keys, sort, how)
+    return keys[order], values_expected(values, order, sort)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from hsgen import operations
 from hsgen.core.device import Device
+from hsgen.core.kernels import Kernel
 from hsgen.core.keys import Form, KeyType
-from hsgen.core.spec import Kernel, Part, Plan, Sort
-from hsgen.operations.digests import WORDS
+from hsgen.core.plan import Plan
+from hsgen.core.sort import Part, Sort
 from hsgen.stages import epilogue, run_boundaries
 
 
@@ -32,8 +34,9 @@ def followed(
 
 def report_words(sort: Sort) -> tuple[int, int]:
     """Return the words that a report has room for: so many, and so many a key; (0, 0) where there is none."""
-    if sort.kind == "check":
-        return WORDS, 0
+    always = operations.of(sort).report
+    if always != (0, 0):
+        return always
     if sort.form.changes:
         return 1, 1
     says = epilogue.parsed(sort.form.epilogue) if sort.form.epilogue else None

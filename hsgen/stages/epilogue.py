@@ -1,9 +1,9 @@
 """Epilogues: what a user supplies to be done with every sorted key, as a step behind any sort.
 
 A fragment is a Jinja template with a macro `epilogue`, whose arguments it picks by name from `ARGUMENTS`, and which
-gives statements in the words of every dialect; docs/guides/epilogue.md is its users' reference.  The step reads the sorted
-keys once.  It stands behind the sort, not in its last pass, since which pass moves keys last is often known to the
-device alone, and since a key in a scattering pass has no neighbours.
+gives statements in the words of every dialect; docs/guides/epilogue.md is its users' reference.  The step reads the
+sorted keys once.  It follows the sort instead of being part of its last pass, since often only the device knows which
+pass moves keys last, and since a key in a scattering pass has no neighbours.
 """
 
 from __future__ import annotations
@@ -16,10 +16,13 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
+from hsgen.core.buffers import Buffer
 from hsgen.core.device import Device
 from hsgen.core.errors import Unavailable, Usage
+from hsgen.core.kernels import Kernel
 from hsgen.core.keys import Form, KeyType
-from hsgen.core.spec import PARTS, Binding, Buffer, Kernel, Part, Plan, Step
+from hsgen.core.plan import Binding, CallNumber, Grid, Guard, Plan, Step
+from hsgen.core.sort import Part
 from hsgen.stages import sandbox
 from hsgen.system import folders, processes
 
@@ -189,7 +192,7 @@ def appended(
     buffers = [Buffer(name="keys", read_only=not says.changes_keys)]
     roles = ["destination"]
     if "value" in says.arguments:
-        buffers.append(Buffer(name="values", type="word", read_only=True))
+        buffers.append(Buffer(name="values", type="word", unit="value", read_only=True))
         roles.append("values_out")
     if says.reports:
         buffers.append(Buffer(name="report", type="word"))
@@ -207,15 +210,9 @@ def appended(
     step = Step(
         kernel=NAME,
         bindings=tuple(Binding(role=role) for role in roles),
-        argument=0,
-        min_n=0,
-        max_n=plan.max_n,
-        x="n",
-        add=made.tile - 1,
-        div=made.tile,
-        mul=1,
-        cap=made.groups,
-        number=PARTS,
+        guard=Guard(max_n=plan.max_n),
+        grid=Grid(add=made.tile - 1, div=made.tile, cap=made.groups),
+        argument=CallNumber(),
     )
     return (*kernels, kernel), replace(plan, steps=(*plan.steps, step))
 

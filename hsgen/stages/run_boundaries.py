@@ -11,10 +11,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from hsgen.algorithms.radix import msd
+from hsgen.core.buffers import Array, Buffer
 from hsgen.core.device import Device
 from hsgen.core.errors import Usage
+from hsgen.core.kernels import Kernel
 from hsgen.core.keys import Form, KeyType
-from hsgen.core.spec import ALONE, PARTS, Array, Binding, Buffer, Kernel, Part, Plan, Scratch, Step
+from hsgen.core.plan import Binding, CallNumber, Grid, Guard, Literal, Plan, Scratch, Step
+from hsgen.core.sort import Part
 
 KEYS = Buffer(name="keys", read_only=True)
 REPORT, WORDS = Buffer(name="report", type="word"), Buffer(name="words", type="word")
@@ -131,6 +134,7 @@ def _kernels(parts: tuple[Part, ...], made: Shape) -> tuple[Kernel, ...]:
                 algorithm=parts[0].algorithm,
                 params=parts[0].params,
                 data=made,
+                marks=made.serial and name in (NAMES[1], NAMES[3]),
             )
         )
     return tuple(found)
@@ -153,16 +157,9 @@ def _step(kernel: Kernel, made: Shape, max_n: int) -> Step:
     return Step(
         kernel=kernel.name,
         bindings=tuple(made.bindings[b.name] for b in kernel.buffers),
-        argument=0,
-        min_n=0 if few else made.tile,
-        max_n=min(made.tile, max_n) if few else max_n,
-        x="n",
-        add=1 if one else made.tile - 1,
-        div=1 if one else made.tile,
-        mul=1,
-        cap=1 if one else made.groups,
-        number=ALONE if kernel.name == NAMES[2] else PARTS,
-        at_zero=few,
+        guard=Guard(max_n=min(made.tile, max_n), at_zero=True) if few else Guard(min_n=made.tile, max_n=max_n),
+        grid=Grid(add=1, cap=1) if one else Grid(add=made.tile - 1, div=made.tile, cap=made.groups),
+        argument=Literal() if kernel.name == NAMES[2] else CallNumber(),
     )
 
 

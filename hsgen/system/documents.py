@@ -1,6 +1,6 @@
-"""Reading files of others: targets, budgets, records of benchmarks and devices, each with bounds on what it may be.
+"""Bounded readers for untrusted files: targets, budgets, benchmark and device records.
 
-What cannot be read is a `Usage` of one line: the file, what is wrong, and the caller's hint.
+An unreadable file raises `Usage` with one line: the file, the problem, and the caller's hint.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ from hsgen.core.errors import Usage
 TOML_BYTES = 1 << 18
 JSON_BYTES = 1 << 25
 PARTS = 16
-"""Parts of a key of TOML; the time that its reader takes grows with their square."""
+"""Maximum number of parts of a dotted TOML key; the reader's time grows with its square."""
 _LONG_KEY = re.compile(
-    rf"""(?<![\w.-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){{{PARTS},}}+"""  # in linear time
+    rf"""(?<![\w.-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){{{PARTS},}}+"""  # possessive: linear time
 )
 
 
 def text(path: Path, hint: str, *, most: int = TOML_BYTES, name: str = "") -> str:
-    """Return the text of a file, at most `most` bytes of UTF-8, its lines ended by "\\n".
+    """Return the text of a file, at most `most` bytes of UTF-8, with "\\n" as line ending.
 
-    `name` is what an error calls the file, its path if not given.
+    `name` is the file's name in errors, by default its path.
 
     Raises:
-        Usage: it cannot be read, is no file, too long, or no text.
+        Usage: the file cannot be read, is not a regular file, is too long, or is not UTF-8.
     """
     what = name or str(path)
     try:
         with os.fdopen(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:
             mode = os.fstat(file.fileno()).st_mode
-            if stat.S_ISFIFO(mode):  # as of a shell's <(command); it is waited for
+            if stat.S_ISFIFO(mode):  # such as a shell's <(command): wait for its writer
                 os.set_blocking(file.fileno(), True)
             elif not stat.S_ISREG(mode):
                 raise Usage(f"{what}: cannot be read ({'a folder' if stat.S_ISDIR(mode) else 'no file'}); {hint}")
@@ -58,7 +58,7 @@ def toml(content: str, name: str, hint: str) -> dict[str, Any]:
     """Return the tables of a TOML text.
 
     Raises:
-        Usage: it is no TOML, or nested deeper than any file of hsgen.
+        Usage: the text is not TOML, or is nested too deeply.
     """
     if content.startswith("\ufeff"):
         raise Usage(f"{name}: begins with a byte order mark; save it as UTF-8 without one")
@@ -70,15 +70,15 @@ def toml(content: str, name: str, hint: str) -> dict[str, Any]:
         _no(name, str(e), hint)
     except RecursionError:
         _no(name, "is nested too deeply", hint)
-    except ValueError:  # of int(): of more digits than Python converts
+    except ValueError:  # from int(): more digits than Python converts
         _no(name, "has a number of too many digits", hint)
 
 
 def parsed_json(content: str, name: str, hint: str) -> Any:
-    """Return what a JSON text says.
+    """Return the value of a JSON text.
 
     Raises:
-        Usage: it is no JSON (NaN and Infinity are none), is nested too deeply, or a text in it is no Unicode.
+        Usage: the text is not JSON (nor are NaN and Infinity), is nested too deeply, or a string is not Unicode.
     """
     try:
         found = json.loads(content, parse_constant=_constant)

@@ -1,7 +1,7 @@
-"""Folders that belong to this user alone: temporary ones, which are gone when the process ends, and the cache.
+"""Private folders of this user: temporary ones, removed when the process ends, and the cache.
 
-A file of the cache may become code (a library that is loaded, kernels), so the cache is used only where no other user
-can put files.  An entry ends with the SHA-256 of what is before it, since disks fill up and machines stop.
+A cached file may become code (a loaded library, kernels), so the cache is used only where no other user can write.
+An entry ends with the SHA-256 of its data, because a full disk or a crash can leave it incomplete.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from pathlib import Path
 from hsgen.core.errors import Notice, Unavailable
 
 FORM = 2
-"""The form of entries, which is in the names of folders: before, no digest was behind the data."""
+"""Format of cache entries, part of the folder names; format 1 had no digest after the data."""
 
 _DIGEST = hashlib.sha256().digest_size
 _temporary: set[Path] = set()
-_stand_ins: dict[tuple[str, str], Path] = {}  # what is used in place of a cache, by its name and the reason
+_stand_ins: dict[tuple[str, str], Path] = {}  # temporary replacements of caches, by name and reason
 _lock = threading.Lock()
 
 
@@ -34,7 +34,7 @@ def temporary() -> Path:
     """Return a new folder that is removed when the process ends.
 
     Raises:
-        Unavailable: none can be made.
+        Unavailable: the folder cannot be created.
     """
     atexit.unregister(sweep)
     atexit.register(sweep)
@@ -49,10 +49,10 @@ def temporary() -> Path:
 
 @contextmanager
 def scratch() -> Iterator[Path]:
-    """A new folder that is removed at the end of the block, or, if that is interrupted, of the process.
+    """Yield a new folder that is removed at the end of the block or, if that is interrupted, of the process.
 
     Raises:
-        Unavailable: none can be made.
+        Unavailable: the folder cannot be created.
     """
     path = temporary()
     try:
@@ -76,13 +76,13 @@ def user_caches() -> Path:
 
 
 def cached(name: str) -> Path:
-    """Return the folder of hsgen's cache for a kind of thing, or one for this process alone.
+    """Return hsgen's cache folder of this name, or a temporary folder for this process.
 
-    That is so where it cannot be made or written, or where other users can write to it or replace it; a notice says
-    so, once.
+    The temporary folder is used if the cache cannot be created or written, or if other users can write to it or
+    replace it; a notice reports this once.
 
     Raises:
-        Unavailable: no temporary folder can be made either.
+        Unavailable: the temporary folder cannot be created either.
     """
     base = user_caches()
     place = base / "hsgen" / f"{name}-{FORM}"
@@ -101,13 +101,13 @@ def _instead(name: str, why: str) -> Path:
 
 
 def problem(*names: str) -> str | None:
-    """Say why the caches of other programs, made if need be, cannot be used among this user's, or return None."""
+    """Return why these cache folders of other programs, created if missing, are unsafe or unusable, or None."""
     base = user_caches()
     return _problem(base) or next((said for name in names if (said := _made(base / name))), None)
 
 
 def _problem(base: Path) -> str | None:
-    """Why caches cannot lie in a folder: it is missing and cannot be made, or others can replace what is in it."""
+    """Why a folder cannot hold caches: it cannot be created, or other users can replace its content."""
     try:
         base.mkdir(mode=0o700, parents=True, exist_ok=True)
         found = base.stat()
@@ -122,7 +122,7 @@ def _problem(base: Path) -> str | None:
 
 
 def _made(place: Path) -> str | None:
-    """Make a folder that only this user can use, or say why the one that is there is of no use."""
+    """Create a folder for this user only, or return why the existing one is unusable."""
     try:
         place.mkdir(mode=0o700, exist_ok=True)
         found = place.lstat()
@@ -141,7 +141,7 @@ def _made(place: Path) -> str | None:
 
 
 def load(path: Path) -> bytes | None:
-    """Return what `keep` stored in a file of the cache, or None: missing, damaged, a link, or not this user's."""
+    """Return the data that `keep` stored; None if the file is missing, damaged, a link, or another user's."""
     try:
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
         with os.fdopen(handle, "rb") as file:
@@ -157,10 +157,10 @@ def load(path: Path) -> bytes | None:
 
 
 def keep(path: Path, data: bytes) -> None:
-    """Store `data` in a file of the cache at once, or not at all.
+    """Store `data` in a file of the cache, atomically.
 
     Raises:
-        Unavailable: it cannot be written.
+        Unavailable: the file cannot be written.
     """
     part = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:

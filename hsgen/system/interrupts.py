@@ -1,4 +1,4 @@
-"""Signals that ask a process to end, held back while it is in the middle of something."""
+"""Termination signals, deferred during a critical section."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _ENDING = tuple(signal.Signals[name] for name in ("SIGINT", "SIGTERM", "SIGHUP")
 
 @contextmanager
 def held() -> Iterator[Callable[[], None]]:
-    """Hold back SIGINT, SIGTERM and SIGHUP to the end of the block; the function that it gives ends the block by them.
+    """Defer SIGINT, SIGTERM and SIGHUP to the end of the block; yield a function that raises if one has arrived.
 
-    At the end of the block the first that has come goes to the handler that was there before, once: what that raises
-    takes the place of what the function has raised.
+    At the end of the block, the first signal is delivered once to the previous handler; an exception of that handler
+    replaces the one that the function raised.
 
     Raises:
-        KeyboardInterrupt, Terminated: such a signal has come, at a call of the function.
+        KeyboardInterrupt, Terminated: from the function, after such a signal.
     """
     came: list[int] = []
 
@@ -32,7 +32,7 @@ def held() -> Iterator[Callable[[], None]]:
         if came:
             raise KeyboardInterrupt if came[0] == signal.SIGINT else Terminated
 
-    if threading.current_thread() is not threading.main_thread():  # to which Python gives no signals
+    if threading.current_thread() is not threading.main_thread():  # Python delivers signals to the main thread only
         yield check
         return
     before = {n: signal.getsignal(n) for n in _ENDING}

@@ -1,4 +1,4 @@
-"""Locks on the folders of bundles: one command writes, or several read."""
+"""Reader-writer locks on the folders of bundles."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from pathlib import Path
 from hsgen.core.errors import Usage, shown
 from hsgen.system.tree import Tree, opened
 
-PATIENCE = 10.0  # seconds; a command holds the lock while it brings files to their places, not while it makes them
+PATIENCE = 10.0  # seconds; a command holds the lock while it moves files into place, not while it renders them
 _PAUSE = 0.01  # seconds between two attempts
 _UNKNOWN = (errno.EOPNOTSUPP, errno.ENOLCK, errno.ENOSYS, errno.EINVAL, errno.EBADF)
-"""What file systems without locks answer: there nothing keeps two commands apart."""
+"""Errors of file systems without locks, where two commands are not serialized."""
 
 
 @contextmanager
 def locked(root: Path, *, write: bool = False, check: Callable[[], None] = lambda: None) -> Iterator[Tree | None]:
-    """Open a folder and lock it, as the only one that writes or as one that reads; None where nothing is there.
+    """Open a folder and lock it, exclusively if `write`, else shared; yield None if it does not exist.
 
-    `check` is called while others keep the lock, and may raise.
+    `check` is called while waiting for the lock, and may raise.
 
     Raises:
-        Usage: it is a file, or others keep the lock.
-        OSError: it cannot be opened.
+        Usage: the path is a file, or another process keeps the lock.
+        OSError: the folder cannot be opened.
     """
     until = time.monotonic() + PATIENCE
     while True:
@@ -41,7 +41,7 @@ def locked(root: Path, *, write: bool = False, check: Callable[[], None] = lambd
 
 
 def _still(tree: Tree) -> bool:
-    """Whether the folder is still at its path: it may have been removed while another command held the lock."""
+    """Whether the folder is still at its path: the previous holder of the lock may have removed it."""
     if tree.descriptor is None:
         return True
     with suppress(OSError):
@@ -61,7 +61,7 @@ def _wait(stack: ExitStack, tree: Tree, write: bool, until: float, check: Callab
 if sys.platform == "win32":
 
     def _attempt(stack: ExitStack, tree: Tree, write: bool) -> Callable[[], bool]:
-        """Windows locks files alone: one in the user's temporary folder stands for the bundle's, for readers too."""
+        """Lock a file in the user's temporary folder, for readers too: Windows cannot lock folders."""
         import hashlib
         import msvcrt
         import tempfile
@@ -82,7 +82,7 @@ if sys.platform == "win32":
 else:
 
     def _attempt(stack: ExitStack, tree: Tree, write: bool) -> Callable[[], bool]:
-        """The lock is on the folder itself, so that no file is left behind; closing the descriptor gives it back."""
+        """Lock the folder itself, which leaves no lock file; closing the descriptor releases it."""
         import fcntl
 
         descriptor = tree.descriptor

@@ -1,4 +1,4 @@
-"""Names of files and targets that mean the same on every file system, and nothing else anywhere."""
+"""Portable names of files and targets: valid, and with the same meaning, on every file system."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from collections.abc import Iterable
 
 from hsgen.core.fields import plain
 
-LONGEST_NAME = 64  # characters of a target's name, so that no file's name reaches the 255 of file systems
+LONGEST_NAME = 64  # characters of a target's name; keeps file names below the limit of 255
 LONGEST_PATH = 1024  # characters
 _DEVICES = {"con", "prn", "aux", "nul", *(f"{word}{digit}" for word in ("com", "lpt") for digit in range(10))}
-"""What Windows takes for a device, with any suffix and in any case."""
+"""Device names of Windows, reserved with any suffix and in any case."""
 
 
 def parts(path: str) -> list[str]:
     """Return the components of a relative path.
 
     Raises:
-        ValueError: it is empty, too long or not relative, or a component is no name on some system.
+        ValueError: the path is empty, too long or not relative, or a component is invalid on some system.
     """
     found = path.split("/")
     if len(path) > LONGEST_PATH or not all(map(_sound, found)):
@@ -35,7 +35,7 @@ def _sound(name: str) -> bool:
 
 
 def target_problem(name: str) -> tuple[str, str] | None:
-    """Return what is wrong with the name of a target and what would be right, or None."""
+    """Return what is wrong with a target's name and which names are valid, or None."""
     if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name):
         return "cannot name files", "use lower-case letters, digits and single '-' between them"
     if len(name) > LONGEST_NAME:
@@ -48,7 +48,7 @@ def target_problem(name: str) -> tuple[str, str] | None:
 
 
 def clash(paths: Iterable[str]) -> tuple[str, str] | None:
-    """Return two paths that cannot lie in one folder: they differ in case alone, or one is a folder of the other."""
+    """Return two conflicting paths, which differ only in case or of which one is a folder of the other, or None."""
     known: dict[str, str] = {}
     every = sorted(paths)
     for path in every:

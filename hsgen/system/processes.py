@@ -1,4 +1,4 @@
-"""Starting other programs: nothing of them is left at the end, and no file of the current folder becomes their code."""
+"""Child processes: none outlives its call, and none loads code from the current folder."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ from typing import Any
 
 from hsgen.core.errors import Terminated
 
-LONGEST = 1e6  # seconds that the system can wait for, at least
-_ROOT = Path(__file__).resolve().parents[2]  # what must be on the path of a Python that imports hsgen
+LONGEST = 1e6  # seconds; within what every system's wait accepts
+_ROOT = Path(__file__).resolve().parents[2]  # must be on the module path of a Python that imports hsgen
 _live: set[int] = set()
-_lock = threading.RLock()  # a signal handler of the thread that holds it may take it again
+_lock = threading.RLock()  # reentrant: a signal handler may run in the thread that holds it
 _closed = threading.Event()
-_asked: type[BaseException] | None = None  # what a signal has asked the main thread to end by
-_starting = False  # whether the main thread is starting a program, of which nobody could know yet
+_asked: type[BaseException] | None = None  # the exception that a signal requested in the main thread
+_starting = False  # whether the main thread is starting a program that is not registered yet
 
 
 def python(module: str, *arguments: str) -> list[str]:
-    """Return the command that runs a module by this Python; -P keeps the current folder off the path of modules."""
+    """Return the command that runs a module with this Python; -P keeps the current folder off the module path."""
     return [sys.executable, "-P", "-m", module, *arguments]
 
 
 def has_interpreter() -> bool:
-    """Whether `python` names a Python interpreter; inside another program, or frozen, it names that program."""
+    """Whether `python` names a Python interpreter; in an embedding or frozen program it names that program."""
     return not getattr(sys, "frozen", False) and Path(sys.executable or "").name.startswith(("python", "pypy"))
 
 
 def environment(**variables: str) -> dict[str, str]:
-    """Return the variables for another program: this process's own and `variables`.
+    """Return the environment for another program: this process's own and `variables`.
 
-    PATH and PYTHONPATH lose their empty and relative entries, which stand for the current folder; a Python finds the
-    same hsgen as this one.
+    PATH and PYTHONPATH lose their empty and relative entries, which refer to the current folder.  A Python child
+    imports the same hsgen as this process.
     """
     found = {**os.environ, **variables}
     modules = _absolute(found.get("PYTHONPATH", ""))
@@ -53,7 +53,7 @@ def environment(**variables: str) -> dict[str, str]:
 
 
 def search_path() -> list[str]:
-    """Return the folders in which programs are looked for, without those that depend on the current one."""
+    """Return the absolute entries of PATH."""
     return _absolute(os.environ.get("PATH", os.defpath))
 
 
@@ -62,11 +62,11 @@ def _absolute(paths: str) -> list[str]:
 
 
 def start(command: Sequence[str], variables: dict[str, str] | None = None, **more: Any) -> subprocess.Popen[Any]:
-    """Start a program in a process group of its own, until `end`; `variables` are all that it gets (`environment`).
+    """Start a program in its own process group, until `end`; `variables` is its whole environment (`environment`).
 
     Raises:
-        Terminated, KeyboardInterrupt: this process has been asked to end.
-        OSError: it does not start.
+        Terminated, KeyboardInterrupt: this process has been asked to terminate.
+        OSError: the program does not start.
     """
     global _asked, _starting
     more = {"env": environment() if variables is None else variables, "start_new_session": True, **more}
@@ -88,10 +88,10 @@ def start(command: Sequence[str], variables: dict[str, str] | None = None, **mor
 
 
 def interrupt(by: type[BaseException] = Terminated) -> None:
-    """End the main thread by an exception: what a signal handler calls.
+    """End the main thread by an exception; called by signal handlers.
 
     Raises:
-        Terminated, KeyboardInterrupt: `by`, but while a program is being started, after which `start` raises it.
+        Terminated, KeyboardInterrupt: `by`, except while a program is being started; then `start` raises it.
     """
     global _asked
     if _starting or by is Terminated:
@@ -101,7 +101,7 @@ def interrupt(by: type[BaseException] = Terminated) -> None:
 
 
 def end(process: subprocess.Popen[Any]) -> None:
-    """End a program and whatever it began."""
+    """Kill a program and its process group."""
     _kill(process.pid)
     process.kill()
     process.wait()
@@ -117,15 +117,15 @@ def run(
     cwd: Path | str | None = None,
     **variables: str,
 ) -> subprocess.CompletedProcess[str]:
-    """Run a program with `text` on stdin and return what it said; at the end nothing that it began is left.
+    """Run a program with `text` on stdin and return its output; no process that it started remains.
 
-    `folder` is where it puts temporary files, and its current folder unless `cwd` is given; `variables` are added to
+    `folder` is its folder for temporary files, and its current folder unless `cwd` is given; `variables` are added to
     its environment.
 
     Raises:
-        subprocess.TimeoutExpired: it does not end within `seconds`.
-        Terminated: this process has been asked to end.
-        OSError: it does not start.
+        subprocess.TimeoutExpired: the program does not end within `seconds`.
+        Terminated: this process has been asked to terminate.
+        OSError: the program does not start.
     """
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     words = {"encoding": "utf-8", "errors": "replace", "cwd": cwd or folder}
@@ -134,20 +134,20 @@ def run(
             out, err = process.communicate(text, timeout=min(seconds, LONGEST))
         finally:
             end(process)
-    if _closed.is_set():  # it may have been killed for that
+    if _closed.is_set():  # `close` may have killed it
         raise Terminated
     return subprocess.CompletedProcess(command, process.returncode, out, err)
 
 
 def stop() -> None:
-    """End every program that any thread waits for: nobody wants its answer any more."""
+    """Kill all running programs, of all threads; their results are discarded."""
     with _lock:
         for group in list(_live):
             _kill(group)
 
 
 def close() -> None:
-    """End every program, and start none from now on: this process is to end."""
+    """Kill all running programs and refuse to start more, because this process terminates."""
     _closed.set()
     stop()
 
@@ -158,10 +158,10 @@ def _kill(group: int) -> None:
 
 
 def status(code: int) -> str:
-    """Name the signal or the exit code that a program ended with."""
+    """Return the name of the signal, or the exit code, with which a program ended."""
     return f"signal {-code}" if code < 0 else f"code {code}"
 
 
 def ending(code: int) -> str:
-    """Say how a program ended that did not end well."""
+    """Return how a failed program ended."""
     return f"{'crashes' if code < 0 else 'ends'} with {status(code)}"

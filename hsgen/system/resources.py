@@ -1,4 +1,4 @@
-"""Where templates and targets lie: in the checkout, or inside an installed wheel.  Reads nothing else."""
+"""Locations of templates and targets: in the checkout, or inside an installed wheel."""
 
 from __future__ import annotations
 
@@ -19,5 +19,5 @@ def templates() -> Path:
 
 
 def targets() -> Path:
-    """Return the folder of the targets that come with hsgen."""
+    """Return the folder of the targets shipped with hsgen."""
     return root() / "targets"

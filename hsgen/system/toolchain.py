@@ -1,4 +1,4 @@
-"""Finding what this machine can run and compile with.  Installs nothing and changes no file of others."""
+"""Runtimes and compilers of this machine.  Installs nothing and changes no files of other programs."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from hsgen.system import folders, processes
 EMBEDDED = "intel-opencl-rt"
 _LIBRARY = "libintelocl.so"
 _VENDORS = ("OCL_ICD_VENDORS", "OPENCL_VENDOR_PATH")
-_STALE = 60.0  # seconds after which pyopencl gives up waiting for a lock, which a process that was killed leaves
+_STALE = 60.0  # seconds after which pyopencl gives up on a lock; a killed process leaves its lock
 _SYSTEM = Path("/etc/OpenCL/vendors")
 
 
 def embedded_runtime() -> Path | None:
-    """Return the OpenCL CPU runtime installed beside hsgen from PyPI, or None.
+    """Return the OpenCL CPU runtime installed from PyPI with hsgen, or None.
 
-    It may be there and of no use: see `embedded_problem`.
+    It may be present but unusable: see `embedded_problem`.
     """
     try:
         files = importlib.metadata.files(EMBEDDED) or []
@@ -46,7 +46,7 @@ def embedded_runtime() -> Path | None:
 
 
 def embedded_problem() -> str | None:
-    """Say why the embedded runtime cannot be used, or return None."""
+    """Return why the embedded runtime cannot be used, or None."""
     runtime = embedded_runtime()
     if runtime is None:
         return "not installed"
@@ -56,7 +56,7 @@ def embedded_problem() -> str | None:
 
 
 def how_to_get_one() -> str:
-    """Return what a user without any OpenCL device can do."""
+    """Return advice for a user without any OpenCL device."""
     chosen = next((v for v in _VENDORS if os.environ.get(v)), None)
     if embedded_problem() is None and chosen:
         return f"the embedded one is installed, but the variable {chosen} hides it"
@@ -66,10 +66,10 @@ def how_to_get_one() -> str:
 
 
 def prepare_opencl() -> None:
-    """Make the embedded runtime visible to the OpenCL loader, beside the machine's other platforms.
+    """Make the embedded runtime visible to the OpenCL loader, in addition to the machine's other platforms.
 
-    The loader reads one folder of .icd files; a folder made for this process holds the system's and ours.  A
-    user who has chosen platforms by a variable keeps that choice.
+    The loader reads one folder of .icd files; a temporary folder holds the system's and the embedded one.  Platforms
+    that the user selected by a variable take precedence.
     """
     runtime = embedded_runtime()
     if runtime is None or embedded_problem() or any(os.environ.get(v) for v in _VENDORS):
@@ -93,10 +93,10 @@ def _bundled_icds() -> list[Path]:
 
 @cache
 def pyopencl() -> ModuleType:
-    """Return pyopencl with the embedded runtime in sight; the only place that imports it.
+    """Return pyopencl, with the embedded runtime visible; no other code may import it.
 
     Raises:
-        Unavailable: it is not installed or finds no OpenCL loader.
+        Unavailable: pyopencl is not installed or finds no OpenCL loader.
     """
     prepare_opencl()
     prepare_caches()
@@ -107,10 +107,10 @@ def pyopencl() -> ModuleType:
 
 
 def prepare_caches() -> None:
-    """Keep pyopencl from failing on a damaged cache, and OpenCL from caches in which others could put files.
+    """Keep pyopencl from failing on a damaged cache, and OpenCL from using caches in which other users can write.
 
-    pyopencl's hold pickled objects and PoCL's libraries, which become code.  (pyopencl reads the first variable without
-    a default.)
+    pyopencl's cache holds pickled objects and PoCL's holds libraries; both become code.  (pyopencl reads the first
+    variable without a default.)
     """
     os.environ.setdefault("PYOPENCL_CACHE_FAILURE_FATAL", "")
     if problem := folders.problem("pyopencl", "pytools", "pocl"):
@@ -118,14 +118,14 @@ def prepare_caches() -> None:
         os.environ["PYOPENCL_NO_CACHE"] = "1"
         os.environ["POCL_CACHE_DIR"] = str(folders.temporary())
         return
-    for lock in (folders.user_caches() / "pyopencl").glob("*/lock"):  # held while files are read or written
+    for lock in (folders.user_caches() / "pyopencl").glob("*/lock"):  # held only while files are read or written
         with suppress(OSError):
             if time.time() - lock.stat().st_mtime > _STALE:
                 lock.unlink()
 
 
 def tool(name: str) -> str | None:
-    """Return the absolute path of an external program, or None; relative entries of PATH are passed over."""
+    """Return the absolute path of an external program, or None; relative entries of PATH are ignored."""
     found = shutil.which(name, path=os.pathsep.join(processes.search_path()))
     if found is None or (Path(name).name == name and not Path(found).is_absolute()):
         return None
@@ -133,20 +133,20 @@ def tool(name: str) -> str | None:
 
 
 def has_module(name: str) -> bool:
-    """Whether a Python module is installed; it is not imported."""
+    """Whether a Python module is installed; does not import it."""
     return importlib.util.find_spec(name) is not None
 
 
 def run(
     command: Sequence[str], seconds: float, *, cwd: Path | None = None, text: str = ""
 ) -> subprocess.CompletedProcess[str]:
-    """Run a program of others with `text` on stdin and return what it said, which compilers say in UTF-8.
+    """Run an external program with `text` on stdin and return its output, decoded as UTF-8.
 
-    Its temporary files lie in a folder of its own, where it also starts unless `cwd` is given.
+    It has a folder of its own for temporary files, which is also its current folder unless `cwd` is given.
 
     Raises:
-        subprocess.TimeoutExpired: it does not end within `seconds`.
-        OSError: it does not start.
+        subprocess.TimeoutExpired: the program does not end within `seconds`.
+        OSError: the program does not start.
     """
     with folders.scratch() as folder:
         return processes.run(command, seconds, folder, text, cwd)

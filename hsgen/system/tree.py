@@ -1,9 +1,9 @@
-"""A folder and what lies below it, reached without following any link.
+"""File access below a folder that follows no links.
 
-What is below the folder may come from anyone.  So every access goes component by component, relative to the
-descriptor of the folder above (openat with O_NOFOLLOW): a link that is put in place of a folder at any moment leads
-nowhere.  Where the system has no such calls (Windows), each component is looked at before the path is used.  The folder
-itself was named by the user, and may be reached by a link.
+The content of the folder is untrusted.  Every access walks component by component, relative to the descriptor of the
+parent folder (openat with O_NOFOLLOW), so a link that replaces a folder at any moment is not followed.  Without such
+calls (Windows), each component is checked before the path is used.  The folder itself was named by the user and may be
+reached through a link.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from hsgen.core.errors import Usage, shown
 from hsgen.system.paths import parts
 
 DESCRIPTORS = hasattr(os, "O_NOFOLLOW") and {os.open, os.stat, os.mkdir, os.rename, os.unlink} <= os.supports_dir_fd
-LARGEST = 64 << 20  # bytes of a file of a bundle; the largest that hsgen makes has some 5 MB
-DEEPEST = 32  # folders below each other; a bundle has 4
+LARGEST = 64 << 20  # bytes of a file of a bundle; the largest that hsgen writes has about 5 MB
+DEEPEST = 32  # nested folders; a bundle has 4
 _READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _FOLDER = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_DIRECTORY", 0)
 _ROOT = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
@@ -36,17 +36,17 @@ _JUNCTIONS = {getattr(stat, name, -1) for name in ("IO_REPARSE_TAG_SYMLINK", "IO
 
 
 class Tree:
-    """A folder that is open.  Paths are relative and have `/` between their components.
+    """An open folder.  Paths are relative, with `/` as separator.
 
-    Every method raises OSError with the whole path where the system refuses something, and Usage where something else
-    than a file or folder is in the way.
+    Every method raises OSError with the whole path for system errors, and Usage if something other than a file or
+    folder is in the way.
     """
 
     def __init__(self, root: Path, descriptor: int | None) -> None:
         self.root, self.descriptor = root, descriptor
 
     def refuse(self, path: str, kind: str, wanted: str = "") -> Usage:
-        """Return the error that names what is in the way."""
+        """Return the error that names the obstacle."""
         name = shown(self.root / path)
         if kind in ("file", "folder"):
             return Usage(f"{name}: is a {kind} where a {wanted or 'file'} belongs; move it away")
@@ -61,7 +61,7 @@ class Tree:
 
     @contextmanager
     def _above(self, path: str, *, make: bool = False) -> Iterator[tuple[str, int | None]]:
-        """What the last component is called, relative to which descriptor; `make` makes the folders above it."""
+        """Yield the name of the last component and the descriptor it is relative to; `make` creates its parents."""
         *above, last = parts(path)
         with ExitStack() as stack:
             name, descriptor = self._enter(stack, above, make)
@@ -69,7 +69,7 @@ class Tree:
                 yield (f"{name}/{last}" if name else last), descriptor
 
     def _enter(self, stack: ExitStack, folders: list[str], make: bool) -> tuple[str, int | None]:
-        """Open folders one below the other; without descriptors look at each and put their names together."""
+        """Open nested folders; without descriptors, check each and join their names."""
         name, descriptor = ("" if self.descriptor is not None else str(self.root)), self.descriptor
         for depth, folder in enumerate(folders, 1):
             path = "/".join(folders[:depth])
@@ -90,16 +90,16 @@ class Tree:
         return name, descriptor
 
     def kind(self, path: str) -> str | None:
-        """Return what a path is: file, folder, link, FIFO, socket or device; None: missing."""
+        """Return what a path is: file, folder, link, FIFO, socket or device; None if missing."""
         with suppress(FileNotFoundError), self._above(path) as (name, descriptor):
             return _kind(name, descriptor)
         return None
 
     def is_file(self, path: str) -> bool:
-        """Whether there is a file; False: nothing is there.
+        """Whether the path is a file; False if it is missing.
 
         Raises:
-            Usage: something else is there.
+            Usage: the path is something else.
         """
         kind = self.kind(path)
         if kind not in ("file", None):
@@ -107,7 +107,7 @@ class Tree:
         return kind is not None
 
     def size(self, path: str) -> int:
-        """Return the bytes of a file."""
+        """Return the size of a file in bytes."""
         with self._above(path) as (name, descriptor):
             return os.stat(name, dir_fd=descriptor, follow_symlinks=False).st_size
 
@@ -115,7 +115,7 @@ class Tree:
         """Return the content of a file.
 
         Raises:
-            Usage: it is no file, or larger than `limit`.
+            Usage: the path is not a file, or the file is larger than `limit`.
         """
         with self._above(path) as (name, descriptor):
             kind = _kind(name, descriptor)
@@ -130,11 +130,11 @@ class Tree:
         return data
 
     def digest(self, path: str) -> str | None:
-        """Return the SHA-256 of a file; None: nothing is there."""
+        """Return the SHA-256 of a file; None if it is missing."""
         return hashlib.sha256(self.read(path)).hexdigest() if self.is_file(path) else None
 
     def create(self, path: str, data: bytes) -> None:
-        """Write a file that is not there yet, in a folder that is."""
+        """Write a new file in an existing folder."""
         with (
             self._above(path) as (name, descriptor),
             os.fdopen(os.open(name, _NEW, 0o666, dir_fd=descriptor), "wb") as file,
@@ -142,12 +142,12 @@ class Tree:
             file.write(data)
 
     def mkdir(self, path: str) -> None:
-        """Make a folder that is not there yet."""
+        """Create a new folder."""
         with self._above(path) as (name, descriptor):
             os.mkdir(name, dir_fd=descriptor)
 
     def rename(self, path: str, to: str) -> None:
-        """Bring a file to a place, at once and instead of the file there; makes the folders of that place."""
+        """Move a file atomically, replacing the file at `to`; creates the parents of `to`."""
         with self._above(path) as (old, source), self._above(to, make=True) as (new, destination):
             os.replace(old, new, src_dir_fd=source, dst_dir_fd=destination)
 
@@ -157,12 +157,12 @@ class Tree:
             os.unlink(name, dir_fd=descriptor)
 
     def rmdir(self, path: str) -> None:
-        """Remove a folder that is empty."""
+        """Remove an empty folder."""
         with self._above(path) as (name, descriptor):
             os.rmdir(name, dir_fd=descriptor)
 
     def writable(self, path: str) -> bool:
-        """Whether files may be made and removed in a folder, "" for the root."""
+        """Whether files can be created and removed in a folder; "" is the root."""
         own = os.access in os.supports_effective_ids
         if not path:
             name = self.root if self.descriptor is None else "."
@@ -171,17 +171,17 @@ class Tree:
             return os.access(name, os.W_OK, dir_fd=descriptor, effective_ids=own)
 
     def names(self, path: str = "") -> list[str]:
-        """Return what a folder holds, sorted."""
+        """Return the sorted names in a folder."""
         with ExitStack() as stack:
             name, descriptor = self._enter(stack, path.split("/") if path else [], False)
             with self._at(path):
                 return sorted(_listed(name, descriptor))
 
     def files(self, *, empty: bool = False) -> list[str]:
-        """Return every file below the folder, sorted, and with `empty` folders without anything, a '/' behind them.
+        """Return the sorted paths of all files, and with `empty` also of empty folders, ending in '/'.
 
         Raises:
-            Usage: there is something that is neither a file nor a folder.
+            Usage: an entry is neither a file nor a folder.
         """
         found: list[str] = []
         todo: list[list[str]] = [[]]
@@ -224,11 +224,11 @@ def _kind(name: str, descriptor: int | None) -> str | None:
 
 @contextmanager
 def opened(root: Path) -> Iterator[Tree | None]:
-    """Open a folder; None where nothing is there.
+    """Open a folder; yield None if it does not exist.
 
     Raises:
-        Usage: it is a file, or its path cannot be one.
-        OSError: it cannot be opened.
+        Usage: the path is a file, or cannot be a path.
+        OSError: the folder cannot be opened.
     """
     there, descriptor = True, None
     try:
@@ -240,7 +240,7 @@ def opened(root: Path) -> Iterator[Tree | None]:
         there = False
     except NotADirectoryError:
         raise Usage(f"{shown(root)}: cannot be a folder, it is a file or below one; name a folder") from None
-    except ValueError:  # a NUL, or what the file system's encoding lacks
+    except ValueError:  # a NUL, or a character that the file system cannot encode
         raise Usage(f"{shown(root)}: cannot be the path of a folder; name another") from None
     try:
         yield Tree(root, descriptor) if there else None

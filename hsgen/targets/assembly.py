@@ -7,12 +7,15 @@ from dataclasses import replace
 from itertools import dropwhile
 from typing import Any
 
-from hsgen.algorithms import DERIVED, EVERY, Algorithm
+from hsgen.algorithms import EVERY, Algorithm
 from hsgen.algorithms.buffers import DEVICE_N
+from hsgen.core.buffers import Buffer
 from hsgen.core.errors import Usage
 from hsgen.core.interpreter import launched_up_to, launches
+from hsgen.core.kernels import Kernel
 from hsgen.core.keys import PLAIN, Form
-from hsgen.core.spec import GRIDS, UNCAPPED, Binding, Buffer, Kernel, Outcome, Part, Plan, Scratch, Sort, Step
+from hsgen.core.plan import UNCAPPED, Binding, Grid, Guard, IndirectGrids, Outcome, Plan, Scratch, Step, fixed
+from hsgen.core.sort import Part, Sort
 from hsgen.stages import epilogue, run_boundaries
 
 
@@ -22,7 +25,7 @@ def assemble(
     """Return kernels, plan and parts of a sort in which each part serves its counts, in ascending order.
 
     The last part reaches as far as its own plan does, and no part further than grids of `groups` work-groups in each
-    dimension.  A part of the bits is sorted by the parts that can, radix sorts, whatever the count.
+    dimension.  A part of the bits is sorted by the parts that can, whatever the count.
 
     Raises:
         Usage: a part but the last cannot sort as many keys as it shall, or the last one none of its counts; two parts
@@ -33,15 +36,16 @@ def assemble(
     scratches: list[Scratch] = []
     outcomes: list[Outcome | None] = []
     placed: list[Part] = []
-    plan = Plan(steps=(), max_n=0)
+    plan, whole_words = Plan(steps=(), max_n=0), True
     for part in parts:
         made = EVERY[part.algorithm]
         plan = within(made.plan(part.params), groups)
+        whole_words = whole_words and plan.whole_words
         top = min(part.max_n, plan.max_n)
         if top < part.max_n and (part is not parts[-1] or top <= part.min_n):
             raise Usage(f"{where}: {part.algorithm} sorts up to {plan.max_n} keys; give no crossover beyond it")
         lent = _lent(parts, part) if form.ranged else []
-        whole_only = form.ranged and part.algorithm not in ("radix", *DERIVED)
+        whole_only = form.ranged and not made.TRAITS.bit_ranges
         mine = _narrowed(plan.steps, part.min_n, top, "whole" if whole_only else "any")
         mine += [s for low, high in lent for s in _narrowed(plan.steps, low, high, "part")]
         tail = suffix(parts, part)
@@ -59,6 +63,7 @@ def assemble(
         plan,
         steps=tuple(steps),
         max_n=placed[-1].max_n,
+        whole_words=whole_words,
         scratch=_largest(scratches),
         outcome=_told(outcomes),
     )
@@ -72,8 +77,10 @@ def within(plan: Plan, groups: int) -> Plan:
 
 
 def suffix(parts: Sequence[Part], part: Part) -> str:
-    """Return what follows the names of a part's kernels: of radix sorts of other shapes than the first, the label."""
-    first = next((x for x in parts if x.algorithm == part.algorithm == "radix"), part)
+    """Return what follows the names of a part's kernels: the label, where the algorithm has several shapes in the sort
+    and this is not the first."""
+    several = EVERY[part.algorithm].TRAITS.several
+    first = next((x for x in parts if several and x.algorithm == part.algorithm), part)
     return "" if first.params == part.params else "_" + (part.label or part.algorithm).replace("-", "_")
 
 
@@ -105,13 +112,13 @@ def _one_width(kernels: Iterable[Kernel], where: str) -> None:
 
 
 def _lent(parts: Sequence[Part], part: Part) -> list[tuple[int, int]]:
-    """The counts of other parts for which a radix part sorts by a part of the bits: those of the parts that cannot,
-    each lent to the next radix part, or else to the last one."""
-    radix = [x for x in parts if x.algorithm == "radix"]
-    others = [x for x in parts if x.algorithm != "radix"] if radix else []
+    """The counts of other parts for which a part sorts by a part of the bits: those of the parts that cannot, each lent
+    to the next part that can, or else to the last one."""
+    able = [x for x in parts if EVERY[x.algorithm].TRAITS.bit_ranges]
+    others = [x for x in parts if x not in able] if able else []
     found = []
     for other in others:
-        if next((x for x in radix if x.min_n >= other.max_n), radix[-1]) is part:
+        if next((x for x in able if x.min_n >= other.max_n), able[-1]) is part:
             found.append((other.min_n, other.max_n))
     return found
 
@@ -119,12 +126,12 @@ def _lent(parts: Sequence[Part], part: Part) -> list[tuple[int, int]]:
 def _narrowed(steps: Iterable[Step], low: int, high: int, part: str) -> list[Step]:
     """The steps that run for counts above `low` up to `high`, and only there; `part` is the bit ranges that may be."""
     fits = (
-        replace(s, range=s.range if part == "any" else part)
+        replace(s, guard=replace(s.guard, range=s.guard.range if part == "any" else part))
         for s in steps
-        if "any" in (part, s.range) or s.range == part
+        if "any" in (part, s.guard.range) or s.guard.range == part
     )
-    mine = (replace(s, min_n=max(s.min_n, low), max_n=min(s.max_n, high)) for s in fits)
-    return [s for s in mine if s.min_n < s.max_n]
+    mine = (s.within(low, high) for s in fits)
+    return [s for s in mine if not s.guard.empty]
 
 
 def counted(kernels: tuple[Kernel, ...], plan: Plan) -> tuple[tuple[Kernel, ...], Plan]:
@@ -134,6 +141,7 @@ def counted(kernels: tuple[Kernel, ...], plan: Plan) -> tuple[tuple[Kernel, ...]
     """
     room = -(-12 * (len(plan.steps) + 1) // 1024) * 1024
     rows = _grid_rows(kernels, plan)
+    groups = -(-(len(rows) + 1) // 64)
     first = kernels[0]
     grids = Kernel(
         name="grids",
@@ -144,20 +152,14 @@ def counted(kernels: tuple[Kernel, ...], plan: Plan) -> tuple[tuple[Kernel, ...]
         buffers=(DEVICE_N, Buffer(name="words", type="word")),
         algorithm=first.algorithm,
         params=first.params,
-        data=tuple(rows),
+        data=rows,
     )
     step = Step(
         kernel="grids",
         bindings=(Binding(role="count"), Binding(role="scratch")),
-        argument=0,
-        min_n=0,
-        max_n=plan.max_n,
-        x="n",
-        add=0,
-        div=1,
-        mul=-(-(len(rows) + 1) // 64),
-        cap=-(-(len(rows) + 1) // 64),
-        number=GRIDS,
+        guard=Guard(max_n=plan.max_n),
+        grid=fixed(groups),
+        argument=IndirectGrids(),
     )
     behind = tuple(replace(s, bindings=tuple(_behind(b, room) for b in s.bindings)) for s in plan.steps)
     rule = plan.scratch if plan.scratch != Scratch() else Scratch(min_n=plan.max_n)
@@ -169,14 +171,12 @@ def counted(kernels: tuple[Kernel, ...], plan: Plan) -> tuple[tuple[Kernel, ...]
     )
 
 
-def _grid_rows(kernels: Iterable[Kernel], plan: Plan) -> list[tuple[int, int, int, int, int, int]]:
-    """What the grid of each step follows from: min_n, max_n, add, div, mul, cap; mul 0 where it is always the cap."""
+def _grid_rows(kernels: Iterable[Kernel], plan: Plan) -> tuple[tuple[Guard, Grid], ...]:
+    """The guard and the grid of each step, as the interpreter has them; an `always` kernel runs for 0 keys too."""
     always = {k.name for k in kernels if k.always}
-    rows = []
-    for s in plan.steps:
-        low, fixed = -1 if s.kernel in always else s.min_n, s.div == 1 and s.mul >= s.cap
-        rows.append((low, s.max_n, 0, 1, 0, s.cap) if fixed else (low, s.max_n, s.add, s.div, s.mul, s.cap))
-    return rows
+    return tuple(
+        (replace(s.guard, min_n=0, at_zero=True) if s.kernel in always else s.guard, s.grid) for s in plan.steps
+    )
 
 
 def _behind(binding: Binding, room: int) -> Binding:
@@ -231,7 +231,7 @@ def row_ends(sort: Sort, greatest: int) -> list[int]:
 
 def moved(sort: Sort, step: Step, n: int) -> int:
     """Return the bytes of memory that one launch reads and writes for `n` keys."""
-    if step.number == GRIDS:
+    if step.indirect:
         return 0
     kernel, name = sort.kernel(step.kernel), step.kernel
     if isinstance(kernel.data, run_boundaries.Shape):

@@ -6,12 +6,12 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from hsgen.algorithms import ALGORITHMS
+from hsgen.algorithms import ALGORITHMS, operation
 from hsgen.core.device import Device
 from hsgen.core.errors import Usage
 from hsgen.core.fields import Field, Reader
 from hsgen.core.keys import KEYS
-from hsgen.core.spec import Part
+from hsgen.core.sort import Part
 from hsgen.targets import assembly
 
 ALL = 2**63 - 1
@@ -53,7 +53,8 @@ def read_choices(r: Reader, data: Mapping[str, Any], device: Device | None) -> d
                     hint = "use up to 32 lower-case letters and digits"
                     r.error(f"{name}.{key}.{variant}", "cannot name a variant", hint)
     if not any(name in data for name in ALGORITHMS):
-        r.error("merge", "missing", "choose a shape for at least one key type, for example in [merge.u32]")
+        first = next(iter(ALGORITHMS))
+        r.error(first, "missing", f"choose a shape for at least one key type, for example in [{first}.u32]")
     return found
 
 
@@ -127,8 +128,8 @@ def _auto(
     for name in names:
         if r.misspelt(f"{algorithm(name)}.{key}"):
             return ()
-        if (name, key) not in choices or algorithm(name) == "scan":
-            have = ", ".join(a for a, k in choices if k == key and algorithm(a) != "scan") or "none"
+        if (name, key) not in choices or not operation(name).by_count:
+            have = ", ".join(a for a, k in choices if k == key and operation(a).by_count) or "none"
             r.error(f"{where}.{which}", f'"{name}" has no table for {key}', f"name some of: {have}")
     if len(upto) != len(names) - 1:
         hint = f"give {len(names) - 1}, one for each change of algorithm"

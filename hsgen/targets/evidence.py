@@ -14,8 +14,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hsgen.algorithms import ALGORITHMS
+from hsgen.apis import APIS
 from hsgen.core.errors import Usage
-from hsgen.core.spec import TITLES
 
 LEVELS = {
     "compiled": "compiled for the ISA",
@@ -41,10 +41,10 @@ def standing(rows: Sequence[Mapping[str, str]], now: str, level: str) -> dict[st
     Where only earlier shapes were tried, names end in `OLDER`.
     """
     out: dict[str, list[str]] = {}
-    for api in TITLES:
+    for api in APIS:
         own = [r for r in rows if r["level"] == level and r["api"] == api]
-        names = [_short(r) for r in own if r.get("shapes") == now]
-        names = names or [_short(r) + OLDER for r in own]
+        names = [_listed(r) for r in own if r.get("shapes") == now]
+        names = names or [_listed(r) + OLDER for r in own]
         if names:
             out[api] = list(dict.fromkeys(names))
     return out
@@ -54,14 +54,44 @@ def cell(rows: Sequence[Mapping[str, str]], now: str, level: str) -> str:
     """Return what a table says of a level: the APIs, with where, "-" for none."""
     by_place: dict[str, list[str]] = {}
     for api, names in standing(rows, now, level).items():
-        by_place.setdefault(", ".join(names), []).append(TITLES[api])
+        by_place.setdefault(", ".join(names), []).append(APIS[api].title)
     return "; ".join(f"{', '.join(apis)}: {names}" for names, apis in by_place.items()) or "-"
+
+
+def unnamed(rows: Sequence[Mapping[str, str]], api: str, device: str, driver: str) -> str:
+    """Return what evidence of runs through an API is about, where no row names this device and driver; else ""."""
+    ran = [(r["device"], r["driver"]) for r in rows if r["api"] == api and r["level"] != "compiled"]
+    if (device, driver) in ran:
+        return ""
+    these = " and ".join(f"{name}, {version}" for name, version in dict.fromkeys(ran))
+    return f"evidence in {APIS[api].title} is of {these or 'no device'}; this is {device}, {driver}"
+
+
+def _parts(row: Mapping[str, str]) -> tuple[str, str]:
+    """The name and the platform of a row's device; no platform where a row has none."""
+    found = re.fullmatch(r"(.+) \(((?:[^()]|\([^()]*\))+)\)", row["device"])
+    return (row["device"], "") if found is None else (found[1], found[2])
 
 
 def _short(row: Mapping[str, str]) -> str:
     """A device's name without its driver; of a CPU that stands in for a device the runtime alone."""
-    found = re.fullmatch(r"(.+) \(((?:[^()]|\([^()]*\))+)\)", row["device"])
-    return row["device"] if found is None else found[2] if row["level"] == "cpu" else found[1]
+    name, platform = _parts(row)
+    return platform if platform and row["level"] == "cpu" else name
+
+
+def _listed(row: Mapping[str, str]) -> str:
+    """What tables call a device; of a CPU that stands in for a device also the runtime with its version."""
+    name, platform = _parts(row)
+    if not platform or row["level"] != "cpu":
+        return name
+    platform, *more = platform.split(", ")
+    return f"{name} ({', '.join([f'{platform} {_version(row)}', *more])})"
+
+
+def _version(row: Mapping[str, str]) -> str:
+    """The version of a row's driver, at most three numbers of it."""
+    found = re.match(r"(?:[A-Za-z]+ )?\d+(?:\.\d+){0,2}", row["driver"])
+    return found[0] if found else row["driver"]
 
 
 def recorded(text: str, where: str, row: Mapping[str, str]) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from hsgen.apis import cuda, opencl, vulkan
 from hsgen.core.fields import Field, Reader
 
 SPIRV = "spirv"
@@ -31,11 +32,12 @@ def _named(form: str, words: str) -> tuple[str, ...]:
 KINDS = {
     # What NVRTC 11.8 and 12.9 and nvcc 13.0 list, and what compilers before them compiled for.
     "cuda": Kind(
-        "cuda", _named("sm_{}", "30 32 35 37 50 52 53 60 61 62 70 72 75 80 86 87 88 89 90 100 101 103 110 120 121")
+        cuda.API.name,
+        _named("sm_{}", "30 32 35 37 50 52 53 60 61 62 70 72 75 80 86 87 88 89 90 100 101 103 110 120 121"),
     ),
     # `ocloc compile --help` of 22.43 lists them; families of devices (gen9, xe-hpg) are left out.
     "ocloc": Kind(
-        "opencl",
+        opencl.API.name,
         _named(
             "{}",
             "bdw skl kbl cfl apl bxt glk whl aml cml icllp lkf ehl jsl tgllp rkl adl-s adl-p adl-n dg1 acm-g10 acm-g11 "
@@ -44,7 +46,7 @@ KINDS = {
     ),
     # LLVM's processors from GCN3 on (its page "User Guide for AMDGPU Backend", processors).
     "amdgcn": Kind(
-        "opencl",
+        opencl.API.name,
         _named(
             "gfx{}",
             "801 802 803 805 810 900 902 904 906 908 909 90a 90c 940 942 950 1010 1011 1012 1013 1030 1031 1032 1033 "
@@ -53,7 +55,7 @@ KINDS = {
     ),
     # What RADV_FORCE_FAMILY of Mesa 25.0 takes.
     "radv": Kind(
-        "vulkan",
+        vulkan.API.name,
         _named(
             "{}",
             "tahiti pitcairn verde oland hainan bonaire kabini kaveri hawaii iceland tonga fiji polaris10 polaris11 "

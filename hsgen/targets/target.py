@@ -10,12 +10,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from hsgen.algorithms import ALGORITHMS, DERIVED
+from hsgen.algorithms import ALGORITHMS, DERIVED, EVERY, operation
+from hsgen.algorithms import AUTO as AUTO
+from hsgen.apis import APIS, having
 from hsgen.core.device import Device
 from hsgen.core.errors import Usage, shown
 from hsgen.core.fields import PLAIN_TEXT, Field, Reader, presentable
 from hsgen.core.keys import KEYS, PLAIN, TYPES, Form, described
-from hsgen.core.spec import APIS, Part, Sort
+from hsgen.core.sort import Part, Sort
 from hsgen.stages import attach
 from hsgen.system import documents, resources
 from hsgen.system.paths import target_problem
@@ -64,7 +66,6 @@ _EVIDENCE = {
     "shapes": Field("str", "the hash of the choices that it is about, as --record writes it", required=False),
 }
 _TABLES = ("device", "match", "isa", "evidence", "sort", *ALGORITHMS)
-AUTO = "auto"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,13 +115,26 @@ class Target:
         have = {k: p for (a, k), p in self.choices.items() if a == label}
         return ALGORITHMS[algorithm(label)].formed(have, KEYS[width], form, self.device)
 
+    def _parts(self, upto: Auto, width: str, form: Form, *, stable: bool) -> list[Part]:
+        """The parts of a sort that serve the form; `stable` ones only where equal keys must stay in their order."""
+        parts, low = list[Part](), 0
+        for name, top in upto:
+            params = self._formed(name, width, form)
+            if params is None:
+                continue
+            if stable and form.value == "packed" and EVERY[algorithm(name)].plan(params).whole_words:
+                continue  # see docs/reference/semantics.md
+            parts.append(Part(algorithm=algorithm(name), label=name, params=params, min_n=low, max_n=top))
+            low = top
+        return parts
+
     def default(self, key: str, form: Form = PLAIN) -> Sort:
         """Return the sort for `key` that serves any count, or the first one of the file.
 
         Raises:
             Usage: this target makes no choice for such keys.
         """
-        sorting = [a for a in self.labels(key) if algorithm(a) != "scan"]
+        sorting = [a for a in self.labels(key) if operation(a).by_count]
         return self.sort(sorting[0] if sorting else AUTO, key, form)
 
     def sort(self, label: str, key: str, form: Form = PLAIN) -> Sort:
@@ -133,8 +147,7 @@ class Target:
         """
         form = replace(form, typed=form.typed or TYPES[key].kind > 0)
         width = TYPES[key].key
-        packed = form.value == "packed"
-        if packed:
+        if form.value == "packed":
             if width != "u32":
                 raise Usage(f"value packed: goes with keys of 32 bits, not with {key}")
             width = "u64"
@@ -145,18 +158,12 @@ class Target:
         if not upto or any((name, chosen) not in self.choices and name not in DERIVED for name, _ in upto):
             have = ", ".join(f"{a} {k}" for k in KEYS for a in self.labels(k))
             raise Usage(f"target {self.name}: no {label} sort for {key} keys; it has {have}")
-        parts, low = [], 0
-        for name, top in upto:
-            if label == AUTO and packed and algorithm(name) == "merge":
-                continue  # which would compare whole words; see docs/reference/semantics.md
-            params = self._formed(name, width, form)
-            if params is not None:
-                parts.append(Part(algorithm=algorithm(name), label=name, params=params, min_n=low, max_n=top))
-                low = top
-        if not parts or (form.ranged and not any(x.algorithm in ("radix", *DERIVED) for x in parts)):
+        parts = self._parts(upto, width, form, stable=label == AUTO)
+        if not parts or (form.ranged and not any(EVERY[x.algorithm].TRAITS.bit_ranges for x in parts)):
             what = " ".join(x for x in (f"{label} sort for {key} keys", described(form)) if x)
             raise Usage(f"target {self.name}: no {what}; radix sorts serve every form that the device can")
         parts[-1] = replace(parts[-1], max_n=ALL)
+        does = operation(parts[0].algorithm)
         where, groups = f"target {self.name}: sort.{chosen}", self.device.groups
         kernels, plan, placed = assembly.assemble(parts, where, form, groups=groups)
         kernels, plan = attach.followed(kernels, plan, placed, KEYS[width], form, self.device)
@@ -167,7 +174,8 @@ class Target:
             kernels=kernels,
             plan=assembly.within(plan, groups),
             parts=placed,
-            columns=getattr(parts[0].params, "columns", 1) if parts[0].algorithm in ALGORITHMS else 1,
+            operation=does.name,
+            columns=does.columns(parts[0].params),
             groups=groups,
             pair=not self.device.int64,
             vulkan=self.device.vulkan,
@@ -216,15 +224,7 @@ def parse(text: str, stem: str, where: str) -> Target:
         r.error("summary", "cannot be shown", PLAIN_TEXT)
     choices = read_choices(r, data, device)
     autos, autos_valued = read_autos(r, data, choices, device)
-    for api in top.get("apis", []):
-        if device is not None and not device.int64 and api != "vulkan" and any(KEYS[k].bytes == 8 for _, k in choices):
-            hint = 'give apis = ["vulkan"], where such keys are pairs of words, or no tables of these keys'
-            r.error("apis", f"{api} sorts no 64-bit keys on a device without 64-bit integers", hint)
-    if top.get("apis", ["cuda"]) != ["cuda"]:
-        for (label, key), p in choices.items():
-            if getattr(p, "coordination", "") == "grid":
-                where = ".".join([algorithm(label), key, *label.split("-")[1:], "coordination"])
-                r.error(where, "only CUDA launches grids whose work-groups wait for each other", 'give apis = ["cuda"]')
+    _able(r, top.get("apis", []), choices, device)
     evidence = _evidence(r, data)
     r.check()
     assert device is not None
@@ -250,6 +250,25 @@ def _name(r: Reader, top: Mapping[str, Any], stem: str) -> None:
         r.error("name", f"{shown(repr(top['name']))} {what}", hint)
     elif top.get("name", stem) != stem:
         r.error("name", f'"{top["name"]}" is not the file\'s name', f'write "{stem}" or rename the file')
+
+
+def _able(r: Reader, names: list[str], choices: Mapping[tuple[str, str], Any], device: Device | None) -> None:
+    """Note choices that an API of a target cannot serve."""
+    for api in map(APIS.__getitem__, names):
+        if device is None or device.int64 or api.key_pairs or all(KEYS[k].bytes < 8 for _, k in choices):
+            continue
+        able = ", ".join(f'"{a.name}"' for a in having(lambda a: a.key_pairs))
+        hint = f"give apis = [{able}], where such keys are pairs of words, or no tables of these keys"
+        r.error("apis", f"{api.name} sorts no 64-bit keys on a device without 64-bit integers", hint)
+    if all(APIS[name].cooperative for name in names):
+        return
+    launching = having(lambda api: api.cooperative)
+    only = f"only {' and '.join(a.title for a in launching)} launch{'es' if len(launching) == 1 else ''}"
+    for (label, key), p in choices.items():
+        if getattr(p, "coordination", "") == "grid":
+            where = ".".join([algorithm(label), key, *label.split("-")[1:], "coordination"])
+            hint = f'give apis = ["{launching[0].name}"]'
+            r.error(where, f"{only} grids whose work-groups wait for each other", hint)
 
 
 def _evidence(r: Reader, data: Mapping[str, Any]) -> tuple[Mapping[str, str], ...]:

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from hsgen.apis import having
 from hsgen.core.errors import HsgenError, Unavailable
-from hsgen.core.spec import TITLES
 from hsgen.emit import spirv
 from hsgen.engines import hosts as devices
 from hsgen.engines import metal_shim, native, selection
-from hsgen.system import toolchain
+from hsgen.system import compilers, toolchain
 from hsgen.targets import target as targets
 from hsgen.tools import worker
 from hsgen.tools.compile import nvrtc
@@ -81,10 +81,10 @@ def _native() -> list[Finding]:
     """Devices that a bundle's own C runtime shows."""
     out = []
     generic = targets.find("generic")
-    for api, costs in (("vulkan", "validate and bench --api vulkan"), ("cuda", "validate and bench --api cuda")):
-        title = f"{TITLES[api]} device"
+    for api in having(lambda api: api.harness and not api.python and api.name in generic.apis):
+        title, costs = f"{api.title} device", f"validate and bench --api {api.name}"
         try:
-            shown = worker.hosts(api, native.library(api, [generic], "u32"))
+            shown = worker.hosts(api.name, native.library(api.name, [generic], "u32"))
         except HsgenError as e:
             out.append(Finding(what=title, found=None, costs=f"{costs}: {e}"))
             continue
@@ -104,7 +104,7 @@ def _tools() -> list[Finding]:
     """Compilers and checkers."""
     glsl = spirv.compiler()
     try:
-        cc: str | None = " ".join(native.compiler())
+        cc: str | None = " ".join(compilers.c_compiler())
     except HsgenError:
         cc = None
     toolkit = toolchain.tool("nvcc")

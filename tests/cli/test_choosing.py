@@ -163,13 +163,13 @@ def test_a_plan_tells_its_form(tmp_path: Path) -> None:
     generate(tmp_path, "--key", "u32", "--value", "packed", "--value", "v8", "--feature", "range")
     packed, pairs = plan(tmp_path, "auto_u32_packed"), plan(tmp_path, "auto_u32_v8")
     head = ("schema", "key", "key_bytes", "value", "value_bytes", "first_bit", "bits", "ranged", "counted")
-    assert [packed[x] for x in head] == [3, "u32", 8, "packed", 0, 32, 32, True, False]
-    assert [pairs[x] for x in head] == [3, "u32", 4, "v8", 8, 0, 32, True, False]
+    assert [packed[x] for x in head] == [4, "u32", 8, "packed", 0, 32, 32, True, False]
+    assert [pairs[x] for x in head] == [4, "u32", 4, "v8", 8, 0, 32, True, False]
     sort = target.find("intel-gen8").default("u32", Form(value="v8", ranged=True))
-    assert [(s["number"], s["bits"], s["range"]) for s in pairs["steps"]] == [
-        (s.number, s.bits, s.range) for s in sort.plan.steps
+    assert [(s["argument"]["kind"], s["guard"]["range"]) for s in pairs["steps"]] == [
+        (s.argument.kind, s.guard.range) for s in sort.plan.steps
     ]
-    assert {s["range"] for s in pairs["steps"]} >= {"whole", "part"}
+    assert {s["guard"]["range"] for s in pairs["steps"]} >= {"whole", "part"}
 
 
 @pytest.mark.parametrize(

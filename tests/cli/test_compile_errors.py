@@ -51,7 +51,10 @@ def compiled(capsys: Capture, *more: str, code: int = 0) -> tuple[str, list[str]
         (["-t", "small.toml", "--compiler", "radv"], "it has cuda sm_80 sm_90"),
         (["-t", "small.toml", "--device", "sm_75"], "names no such compiler and device to compile for; it has cuda"),
         (["-t", "small.toml", "--device", "sm_81"], "--device sm_81: no compiler knows it; did you mean sm_8"),
-        (["-t", "small.toml", "--device", "zzz999"], "--device zzz999: no compiler knows it; docs/guides/compile.md lists"),
+        (
+            ["-t", "small.toml", "--device", "zzz999"],
+            "--device zzz999: no compiler knows it; docs/guides/compile.md lists",
+        ),
         (["-t", "small.toml", "--compiler", "icc"], "'icc' is not one of 'cuda', 'ocloc', 'amdgcn', 'radv', 'spirv'"),
         (["-t", "small.toml", "--key", "u64"], "target small: has no key u64; it has u8, u16, u32"),
         (["-t", "small.toml", "--algorithm", "scan-x1"], "target small: has no algorithm scan-x1; it has auto, merge"),

@@ -263,20 +263,21 @@ static int scratch_and_wide()
 {
     static const hs_kernel two[] = {{"narrow", 64, 1, 0, 2, 0, 0, 0}, {"broad", 64, 1, 0, 3, 0, 1, 0}};
     static const hs_step steps[] = {
-        {0, 5, HS_IN_PLACE, HS_ALONE, 0, 0, {{HS_SOURCE, 0, 0}, {HS_SCRATCH, 1, 0}}, 0, 1000000, 63, 64, 1, 10, 0, 0},
-        {0, 6, HS_OUT_OF_PLACE, HS_ALONE, 0, 0, {{HS_SCRATCH, 1024, 1}, {HS_DESTINATION, 0, 0}}, 0, 1000000, 63, 64, 1,
-         10, 0, 0},
-        {1, 7, HS_ANYWHERE, HS_ALONE, 0, 0, {{HS_SOURCE, 0, 0}, {HS_SCRATCH, 0, 8}, {HS_DESTINATION, 0, 0}}, 1000000,
-         uint64_t{1} << 40, 63, 64, 1, 10, 0, 0}};
+        {0, {0, 1000000, HS_IN_PLACE, HS_ANY_BITS, 0}, {HS_BY_N, 63, 64, 1, 10}, {HS_LITERAL, 5, 0, 0},
+         {{HS_SOURCE, 0, 0}, {HS_SCRATCH, 1, 0}}},
+        {0, {0, 1000000, HS_OUT_OF_PLACE, HS_ANY_BITS, 0}, {HS_BY_N, 63, 64, 1, 10}, {HS_LITERAL, 6, 0, 0},
+         {{HS_SCRATCH, 1024, 1}, {HS_DESTINATION, 0, 0}}},
+        {1, {1000000, UINT64_C(1) << 40, HS_ANYWHERE, HS_ANY_BITS, 0}, {HS_BY_N, 63, 64, 1, 10}, {HS_LITERAL, 7, 0, 0},
+         {{HS_SOURCE, 0, 0}, {HS_SCRATCH, 0, 8}, {HS_DESTINATION, 0, 0}}}};
     hs_sort made = TESTED;
     made.kernels = two;
     made.kernel_count = 2;
     made.steps = steps;
     made.step_count = 3;
-    made.max_n = uint64_t{1} << 34;
+    made.max_n = UINT64_C(1) << 34;
     made.scratch = {100, 4096, 8, 1, 0, 0};
     const hs_cuda_kernels sort = {&made, kernels};
-    const uint64_t huge = (uint64_t{1} << 33) + 5, at = uint64_t{3} << 40;
+    const uint64_t huge = (UINT64_C(1) << 33) + 5, at = uint64_t{3} << 40;
     hs_cuda *sorter = NULL;
     launched = &made;
     CHECK(hs_cuda_create(&sort, &sorter, NULL) == HS_OK);
@@ -319,11 +320,12 @@ static int cooperates()
 {
     static const hs_kernel two[] = {{"apart", 64, 1, 0, 1, 0, 0, 0}, {"grid", 256, 32, 20000, 2, 1, 0, 1}};
     static const hs_step steps[] = {
-        {0, 0, HS_ANYWHERE, HS_ALONE, 0, 0, {{HS_SOURCE, 0, 0}}, 0, 1000, 0, 1, 1, 100000, 0, 0},
-        {1, 0, HS_ANYWHERE, HS_ALONE, 0, 0, {{HS_SOURCE, 0, 0}, {HS_DESTINATION, 0, 0}}, 1000, 5000, 255, 256, 1, 9,
-         0, 0},
-        {1, 1, HS_ANYWHERE, HS_ALONE, 0, 0, {{HS_SOURCE, 0, 0}, {HS_DESTINATION, 0, 0}}, 5000, 9000, 255, 256, 1, 10,
-         0, 0}};
+        {0, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 0}, {HS_BY_N, 0, 1, 1, 100000}, {HS_LITERAL, 0, 0, 0},
+         {{HS_SOURCE, 0, 0}}},
+        {1, {1000, 5000, HS_ANYWHERE, HS_ANY_BITS, 0}, {HS_BY_N, 255, 256, 1, 9}, {HS_LITERAL, 0, 0, 0},
+         {{HS_SOURCE, 0, 0}, {HS_DESTINATION, 0, 0}}},
+        {1, {5000, 9000, HS_ANYWHERE, HS_ANY_BITS, 0}, {HS_BY_N, 255, 256, 1, 10}, {HS_LITERAL, 1, 0, 0},
+         {{HS_SOURCE, 0, 0}, {HS_DESTINATION, 0, 0}}}};
     hs_sort made = TESTED;
     made.kernels = two;
     made.steps = steps;
@@ -462,18 +464,22 @@ static int everything()
     static const hs_kernel one[] = {{"one", 64, 1, 0, 5, 0, 0, 0}};
     static const hs_binding all[] = {
         {HS_SOURCE, 0, 0}, {HS_DESTINATION, 0, 0}, {HS_VALUES, 0, 0}, {HS_VALUES_OUT, 0, 0}, {HS_COUNT, 0, 0}};
-    static hs_step steps[] = {{0, 0, HS_ANYWHERE, HS_GRIDS, 0, 0, {{HS_COUNT, 0, 0}}, 0, UINT64_MAX, 0, 1, 1, 1, 0, 0},
-                              {0, 0, HS_ANYWHERE, 1, 8, HS_ALL_BITS, {{HS_COUNT, 0, 0}}, 0, 5, 63, 64, 1, 10, 0, 0},
-                              {0, HS_DIRECT, HS_ANYWHERE, 1, 8, HS_SOME_BITS, {{HS_COUNT, 0, 0}}, 5, UINT64_MAX, 63, 64,
-                               1, 10, 0, 0}};
+    static hs_step steps[] = {{0, {0, UINT64_MAX, HS_ANYWHERE, HS_ANY_BITS, 0}, {HS_BY_N, 0, 1, 1, 1},
+                               {HS_INDIRECT_GRIDS, 0, 0, 0},
+                               {{HS_COUNT, 0, 0}}},
+                              {0, {0, 5, HS_ANYWHERE, HS_ALL_BITS, 0}, {HS_BY_N, 63, 64, 1, 10}, {HS_PASS, 1, 8, 0},
+                               {{HS_COUNT, 0, 0}}},
+                              {0, {5, UINT64_MAX, HS_ANYWHERE, HS_SOME_BITS, 0}, {HS_BY_N, 63, 64, 1, 10},
+                               {HS_PASS, 1, 8, HS_DIRECT},
+                               {{HS_COUNT, 0, 0}}}};
     hs_sort made = TESTED, bare = TESTED;
     for (hs_step &step : steps) memcpy(step.bindings, all, sizeof all);
-    steps[1].range = HS_ANY_BITS;
+    steps[1].guard.range = HS_ANY_BITS;
     made.kernels = one;
     made.steps = steps;
     made.kernel_count = 1;
     made.step_count = 3;
-    made.max_n = uint64_t{1} << 34;
+    made.max_n = UINT64_C(1) << 34;
     made.scratch = {100, 4096, 8, 1, 0, 0};
     made.value = "v16";
     made.value_bytes = 16;
@@ -496,9 +502,9 @@ static int everything()
 static int indices()
 {
     static const hs_kernel one[] = {{"one", 64, 1, 0, 3, 0, 0, 0}};
-    static const hs_step steps[] = {{0, 0, HS_OUT_OF_PLACE, HS_ALONE, 0, 0,
-                                     {{HS_SOURCE, 0, 0}, {HS_DESTINATION, 0, 0}, {HS_VALUES_OUT, 0, 0}}, 0, 1000000, 63,
-                                     64, 1, 10, 0, 0}};
+    static const hs_step steps[] = {{0, {0, 1000000, HS_OUT_OF_PLACE, HS_ANY_BITS, 0}, {HS_BY_N, 63, 64, 1, 10},
+                                     {HS_LITERAL, 0, 0, 0},
+                                     {{HS_SOURCE, 0, 0}, {HS_DESTINATION, 0, 0}, {HS_VALUES_OUT, 0, 0}}}};
     hs_sort made = TESTED;
     made.kernels = one;
     made.steps = steps;
@@ -549,9 +555,10 @@ static int parted(hs_sort made)
 {
     static const hs_kernel two[] = {{"begin", 1, 1, 0, 1, 0, 0, 0}, {"tell", 64, 1, 0, 3, 0, 0, 0}};
     static const hs_step steps[] = {
-        {0, HS_DIRECT, HS_ANYWHERE, HS_PARTS, 0, 0, {{HS_SCRATCH, 0, 0}}, 0, 1000, 0, 1, 1, 1, 0, 0},
-        {1, 3, HS_ANYWHERE, HS_ALONE, 0, 0, {{HS_SOURCE, 0, 0}, {HS_OTHER_INPUT, 0, 0}, {HS_DESTINATION, 0, 0}}, 0,
-         1000, 0, 1, 1, 1000, 1, 0}};
+        {0, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 0}, {HS_BY_N, 0, 1, 1, 1}, {HS_CALL_NUMBER, 0, 0, HS_DIRECT},
+         {{HS_SCRATCH, 0, 0}}},
+        {1, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 0}, {HS_BY_NUMBER, 0, 1, 1, 1000}, {HS_LITERAL, 3, 0, 0},
+         {{HS_SOURCE, 0, 0}, {HS_OTHER_INPUT, 0, 0}, {HS_DESTINATION, 0, 0}}}};
     const uint64_t key = made.key_bytes;
     made.kernels = two;
     made.kernel_count = made.step_count = 2;
@@ -574,7 +581,7 @@ static int parted(hs_sort made)
             CHECK(other == kind || declined(other, sorter, a, HS_ERROR_KERNELS));
         launches = 0;
         CHECK(entries[kind](sorter, NULL, &a, NULL) == HS_OK && launches == 2 && got.argument == 3);
-        CHECK(got.pointers[0] == uint64_t{1} << 40 && got.pointers[1] == uint64_t{4} << 40);
+        CHECK(got.pointers[0] == UINT64_C(1) << 40 && got.pointers[1] == uint64_t{4} << 40);
         a.other_bytes--;
         CHECK(declined(kind, sorter, a, HS_ERROR_COUNT));
         a.other_bytes = 0; /* not checked */
@@ -587,7 +594,7 @@ static int parted(hs_sort made)
         CHECK(declined(kind, sorter, a, HS_ERROR_PARTS));
         a.parts = merge ? 1000 : 10; /* an empty array, or rows */
         a.source_bytes = 0;
-        CHECK(entries[kind](sorter, NULL, &a, NULL) == HS_OK && got.pointers[1] == uint64_t{1} << 40);
+        CHECK(entries[kind](sorter, NULL, &a, NULL) == HS_OK && got.pointers[1] == UINT64_C(1) << 40);
         CHECK(got.argument == (merge ? 3 : 3 | HS_ROWS));
         a.report = static_cast<uint32_t *>(at(5));
         CHECK(declined(kind, sorter, a, HS_ERROR_OPTION));
@@ -601,8 +608,9 @@ static int parted(hs_sort made)
 static int reporting(hs_sort made)
 {
     static const hs_kernel one[] = {{"tell", 64, 1, 0, 2, 0, 0, 0}};
-    static const hs_step steps[] = {{0, 0, HS_ANYWHERE, HS_PARTS, 0, 0, {{HS_SOURCE, 0, 0}, {HS_REPORT, 0, 0}}, 0, 1000,
-                                     1, 1, 1, 1000, 1, 1}};
+    static const hs_step steps[] = {{0, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 1}, {HS_BY_NUMBER, 1, 1, 1, 1000},
+                                     {HS_CALL_NUMBER, 0, 0, 0},
+                                     {{HS_SOURCE, 0, 0}, {HS_REPORT, 0, 0}}}};
     made.kernels = one;
     made.kernel_count = made.step_count = 1;
     made.steps = steps;

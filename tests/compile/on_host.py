@@ -16,7 +16,7 @@ from conftest import missing
 from numpy.typing import NDArray
 
 from hsgen.core.interpreter import PLAIN, Options, launches, offset, scratch_bytes, spare_at
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.emit.kernels import render
 from hsgen.operations import oracle
 
@@ -104,7 +104,7 @@ class OnHost:
             pointers = (ctypes.c_void_p * 10)()
             for i, b in enumerate(step.bindings):
                 pointers[i] = buffers[b.role].ctypes.data + offset(b, n)
-            bounds = step.min_n, min(step.max_n, 2**31 - 1)
+            bounds = step.guard.min_n, min(step.guard.max_n, 2**31 - 1)
             sizes = *launch.grid, kernel.work_group, ctypes.c_size_t(kernel.local_bytes(self.sort.key)), seed
             which = self.sort.kernels.index(kernel)
             library.play.restype = ctypes.c_char_p

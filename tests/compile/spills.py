@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hsgen import __version__
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.targets import target
 from hsgen.tools.compile import jobs
 from hsgen.tools.compile.base import Use
@@ -32,19 +32,20 @@ SECONDS = 300.0
 
 HEAD = """# Intel kernels and registers
 
-hsgen {version}; {compiler}. No device was used: this is what Intel's offline compiler
-makes of kernels for the instruction sets of devices, and what it says of them.
+hsgen {version}; {compiler}. No device was used: Intel's offline compiler generated code for the
+instruction sets of the devices and reported these numbers.
 
     python tests/compile/spills.py > docs/results/intel-spills.md
 
 HotSort's author wanted slabs of 8 lanes x 32 rows for 32-bit keys and 8 x 16 for 64-bit ones, 28 of them in a block,
-which fill half of a Broadwell subslice; he shipped 16 x 8 and 8 x 16 in blocks of 16, because Broadwell's compiler of
-2018 spilled registers. Below are those shapes in hsgen's kernels, which sort by other networks, beside the shapes of
-[targets/{target}.toml](../../targets/{target}.toml). A scale is the log2 of the rows that a lane holds in a merge.
+which fill half of a Broadwell subslice. He shipped 16 x 8 and 8 x 16 in blocks of 16, because Broadwell's compiler of
+2018 spilled registers. The tables show those shapes in hsgen's kernels, which use other sorting networks, and the
+shapes of [targets/{target}.toml](../../targets/{target}.toml). A scale is the log2 of the rows that a lane holds in
+a merge.
 
-Spilled bytes are those of a hardware thread, all lanes together: registers in scratch memory, and arrays that lie in
-memory because a first attempt with registers spilled too much. Occupancy is the share of a subslice's hardware threads
-that work-groups fill. Nothing here says how fast a shape is: that takes a device.
+Spilled bytes are per hardware thread, over all lanes: registers in scratch memory, and arrays that lie in memory
+because a first attempt with registers spilled too much. Occupancy is the share of a subslice's hardware threads that
+work-groups fill. Speed can only be measured on a device.
 """
 
 
@@ -137,11 +138,11 @@ def cell(use: Use) -> str:
 
 def summary(shapes: list[tuple[Shape, Found]]) -> Iterator[str]:
     yield "\n## All shapes\n"
-    yield "A cell holds the number of kernels that spill, with the worst of them and its bytes; `-`: none spills.\n"
+    yield "A cell holds the number of kernels that spill, with the worst of them and its bytes; `-`: no spills.\n"
     yield from head("sort", "shape")
     for shape, found in shapes:
         yield row(f"{shape.label} {shape.key}", shape.what, *(worst(found[d]) for d in DEVICES))
-    yield "\nOf the shapes that HotSort's author gave up or tried, by what their kernels spill today:\n"
+    yield "\nThe shapes that HotSort's author gave up or tried, by the spills of their kernels today:\n"
     for shape, found in shapes:
         if shape.wished:
             spilling = [d for d in DEVICES if worst(found[d]) != "-"]

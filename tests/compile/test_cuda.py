@@ -11,13 +11,15 @@ import pytest
 from conftest import missing
 from nightly import NIGHTLY
 
+from hsgen.apis import cuda
 from hsgen.cli import main
 from hsgen.core import interpreter
 from hsgen.core.errors import Unavailable, Wrong
 from hsgen.core.keys import KEYS
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.emit import c_files
 from hsgen.emit.kernels import render
+from hsgen.engines import native
 from hsgen.system import toolchain
 from hsgen.targets import target
 from hsgen.tools.compile import nvrtc
@@ -198,8 +200,8 @@ def expected(sort: Sort, n: int, destination: int) -> list[str]:
 
 
 def test_the_harness_compiles(bundle: Path, tmp_path: Path) -> None:
-    where = Path(nvrtc.__file__).parent / "backends" / "native"
-    options = ("-Xcompiler", "-fPIC", *WARNINGS, "-arch=sm_90", "-I", bundle / "include", "-I", where)
+    where = cuda.API.file("harness")
+    options = ("-Xcompiler", "-fPIC", *WARNINGS, "-arch=sm_90", "-I", bundle / "include", "-I", native.HARNESS)
     run(nvcc(), "-std=c++14", *options, "-c", where / "cuda.cu", "-o", tmp_path / "cuda.o")
 
 

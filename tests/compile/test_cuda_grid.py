@@ -26,7 +26,7 @@ from on_host import compiled, right
 from hsgen.algorithms import radix
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import KEYS, PLAIN, Form
-from hsgen.core.spec import Part, Sort
+from hsgen.core.sort import Part, Sort
 from hsgen.emit.kernels import render
 from hsgen.system import toolchain
 from hsgen.targets import assembly

@@ -10,7 +10,7 @@ from nightly import NIGHTLY
 
 from hsgen.algorithms import radix
 from hsgen.core.keys import KEYS, Form
-from hsgen.core.spec import Part, Sort
+from hsgen.core.sort import Part, Sort
 from hsgen.emit.kernels import render
 from hsgen.targets import assembly
 from hsgen.tools.compile import nvrtc

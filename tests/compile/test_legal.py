@@ -17,8 +17,9 @@ from conftest import missing
 from drawing import Bounds, drawn, sorts_of
 from nightly import NIGHTLY
 
+from hsgen.apis import APIS
 from hsgen.core.keys import Form
-from hsgen.core.spec import APIS, Sort
+from hsgen.core.sort import Sort
 from hsgen.emit.kernels import Source, render
 from hsgen.engines import metal_shim
 from hsgen.targets import target

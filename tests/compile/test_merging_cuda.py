@@ -10,7 +10,7 @@ from test_cuda import ARCHS, compilers
 
 from hsgen.algorithms import bitonic
 from hsgen.core.keys import KEYS, Form
-from hsgen.core.spec import Part, Sort
+from hsgen.core.sort import Part, Sort
 from hsgen.emit.kernels import render
 from hsgen.targets import assembly, target
 

@@ -15,7 +15,7 @@ import pytest
 from conftest import missing
 
 from hsgen.core.keys import Form
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.emit import spirv
 from hsgen.emit.kernels import render
 from hsgen.system import toolchain

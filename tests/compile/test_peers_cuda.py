@@ -11,6 +11,7 @@ import pytest
 from conftest import missing
 from nightly import NIGHTLY, nightly, thinned
 
+from hsgen.apis import cuda
 from hsgen.core.errors import Unavailable, Wrong
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import Form
@@ -24,13 +25,16 @@ from hsgen.tools.bench.baselines import build
 from hsgen.tools.bench.candidates import fill, wipe
 
 FAKE = Path(__file__).with_name("fake_cub")
+SOURCES = cuda.API.file("harness")
 HEADERS = ("device_radix_sort", "device_segmented_sort", "device_segmented_radix_sort", "device_merge")
 WAYS = [("auto", "cub"), ("segments", "cub"), ("segments", "cub-radix"), ("mergepath", "cub")]
 
 
 def options(algorithm: str, peer: str, key: str, value: str) -> tuple[list[str], list[str]]:
     """The one file of a peer, and what it is compiled with."""
-    return native.peer_units([peer], [algorithm]), native.peer_options([peer], key, Form(value=value))
+    harness = cuda.API.harness
+    assert harness is not None
+    return native.peer_units(harness, [peer], [algorithm]), native.peer_options(harness, [peer], key, Form(value=value))
 
 
 FORMS = [("u32", "none"), ("u32", "v4"), ("u64", "v8"), ("u32", "v16")]
@@ -51,7 +55,7 @@ def test_a_peer_compiles(tmp_path: Path, key: str, value: str, algorithm: str, p
         missing("nvcc of the CUDA toolkit is not on the path")
     (unit,), words = options(algorithm, peer, key, value)
     warnings = ["-Xcompiler", "-Wall,-Wextra", "-Werror", "all-warnings"]
-    made = ["-c" if NIGHTLY else "-ptx", native.HARNESS / unit, "-o", tmp_path / "o"]
+    made = ["-c" if NIGHTLY else "-ptx", f"-I{native.HARNESS}", SOURCES / unit, "-o", tmp_path / "o"]
     command = [nvcc, "-std=c++17", "-arch=sm_90", *warnings, *words, *made]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
@@ -68,8 +72,8 @@ def played(folder: Path, algorithm: str, peer: str, key: str, value: str) -> Nat
         (folder / f"cub/device/{name}.cuh").write_text('#include "cub.hpp"\n')
     (folder / "cuda_runtime_api.h").write_text('#include "cuda_runtime.h"\n')
     (unit,), words = options(algorithm, peer, key, value)
-    includes = [f"-I{x}" for x in (folder, FAKE, native.HARNESS)]
-    sources = ["-x", "c++", str(native.HARNESS / unit), str(FAKE / "harness.cpp")]
+    includes = [f"-I{x}" for x in (folder, FAKE, SOURCES, native.HARNESS)]
+    sources = ["-x", "c++", str(SOURCES / unit), str(FAKE / "harness.cpp")]
     out = folder / "peer.so"
     done = subprocess.run(
         [*compiler, "-O1", "-Wall", "-Wextra", "-shared", "-fPIC", *words, *includes, *sources, "-o", str(out)],

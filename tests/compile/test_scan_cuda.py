@@ -11,7 +11,7 @@ from test_cuda import ARCHS, compilers
 
 from hsgen.algorithms import scan
 from hsgen.core.keys import KEYS
-from hsgen.core.spec import Part, Sort
+from hsgen.core.sort import Part, Sort
 from hsgen.emit.kernels import render
 from hsgen.targets import assembly
 

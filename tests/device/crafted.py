@@ -14,14 +14,18 @@ from typing import Any
 
 import numpy as np
 
+from hsgen.apis import opencl
+from hsgen.core.buffers import Buffer
 from hsgen.core.errors import Wrong
-from hsgen.core.spec import Binding, Buffer, Kernel, Outcome, Plan, Scratch, Sort, Step
+from hsgen.core.kernels import Kernel
+from hsgen.core.plan import Binding, Guard, Literal, Outcome, Plan, Scratch, Step, fixed
+from hsgen.core.sort import Sort
 from hsgen.emit import c_files
 from hsgen.emit.kernels import Source
 from hsgen.engines import native, selection
 from hsgen.engines.engine import Engine
 from hsgen.engines.harness import Harness, Native
-from hsgen.system import toolchain
+from hsgen.system import compilers, toolchain
 from hsgen.targets import target
 
 WORDS = 1024
@@ -57,9 +61,15 @@ def crafted(at: int, *, wide: bool = False) -> tuple[Sort, Source]:
         params=whole.parts[0].params,
     )
     bindings = Binding(role="destination"), *scratch
-    sizes = {"min_n": 3, "max_n": 5, "x": "n", "add": 0, "div": 1, "mul": 1, "cap": 1}
+    step = Step(
+        kernel="play",
+        bindings=bindings,
+        guard=Guard(min_n=3, max_n=5),
+        grid=fixed(1),
+        argument=Literal(value=at),
+    )
     plan = Plan(
-        steps=(Step(kernel="play", bindings=bindings, argument=at, **sizes),),
+        steps=(step,),
         max_n=5,
         scratch=Scratch(min_n=3, plus=4 * WORDS - 16, per_n=4),
         outcome=Outcome(binding=scratch[0], words=4, min_n=3),
@@ -74,10 +84,10 @@ def library(folder: Path, sort: Sort, source: Source) -> Path:
     found = replace(target.find("generic"), name=sort.target)
     named = c_files.Named(name=sort.target, apis=("opencl",), sorts=(sort.file,), spirv=())
     files = {"crafted.c": c_files.target_c(found, [(sort, source, False)], "hs"), **c_files.common([named], "hs")}
-    files |= {f"harness/{file.name}": file.read_bytes() for file in native.HARNESS.iterdir()}
+    files |= native.harness_files(opencl.API)
     units = ["crafted.c", "harness/opencl.c", *(p for p in sorted(files) if p.startswith("src/"))]
     place = folder / "crafted.so"
-    native._build("opencl", [*native.compiler(), "-std=c99", "-O1", "-fPIC"], units, files, place)
+    native._build(opencl.API, compilers.shared_c99(), units, files, place)
     return place
 
 

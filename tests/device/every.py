@@ -14,11 +14,12 @@ import numpy as np
 
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import KEYS, TYPES, Form
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.engines.engine import Engine
+from hsgen.operations.inputs import KINDS
 from hsgen.targets import assembly, target
 from hsgen.tools.validate import validation
-from hsgen.tools.validate.cases import KINDS, around
+from hsgen.tools.validate.cases import around
 from hsgen.tools.validate.guarded import Frame
 
 LANES = Path(__file__).parent / "lanes"

@@ -14,12 +14,12 @@ import numpy as np
 from radices import tried
 
 from hsgen.algorithms import bitonic
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.emit.kernels import render
 from hsgen.engines.hosts import hosts
 from hsgen.engines.pyopencl import Compiled, Direct, build, context_for
+from hsgen.operations.inputs import KINDS
 from hsgen.targets import target
-from hsgen.tools.validate.cases import KINDS
 from hsgen.tools.validate.guarded import Frame
 
 

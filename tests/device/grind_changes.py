@@ -16,7 +16,8 @@ import numpy as np
 
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import KEYS, Form
-from hsgen.core.spec import Plan, Sort
+from hsgen.core.plan import Plan
+from hsgen.core.sort import Sort
 from hsgen.emit.kernels import render
 from hsgen.engines.hosts import hosts
 from hsgen.engines.pyopencl import Compiled, build, context_for

@@ -16,9 +16,9 @@ from hsgen.core.keys import Form
 from hsgen.emit.kernels import render
 from hsgen.engines.hosts import hosts
 from hsgen.engines.pyopencl import Compiled, Direct, build, context_for
+from hsgen.operations.inputs import KINDS
 from hsgen.system import toolchain
 from hsgen.tools.validate import validation
-from hsgen.tools.validate.cases import KINDS
 from hsgen.tools.validate.guarded import Frame
 
 COUNTS = {"merge": (0, 1, 63, 130, 300), "radix": (0, 1, 110)}

@@ -15,14 +15,15 @@ import numpy as np
 from hsgen.algorithms import bitonic, merge_path
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import KEYS, Form
-from hsgen.core.spec import Part, Sort
+from hsgen.core.sort import Part, Sort
 from hsgen.emit.kernels import render
 from hsgen.engines.hosts import hosts
 from hsgen.engines.pyopencl import Compiled, Direct, build, context_for
+from hsgen.operations.calls import Call
 from hsgen.system import toolchain
 from hsgen.targets import assembly
 from hsgen.tools.validate import validation
-from hsgen.tools.validate.guarded import Call, Frame
+from hsgen.tools.validate.guarded import Frame
 
 TILES, WALKS = {"work_group": 8, "items": 3}, {"work_group": 1, "items": 16, "chains": 4, "walks": True}
 ROWS = {"work_group": 1, "items": 16, "chains": 4, "walks": True, "row": 8}

@@ -19,9 +19,9 @@ from hsgen.core.keys import Form
 from hsgen.emit.kernels import render
 from hsgen.engines.hosts import hosts
 from hsgen.engines.pyopencl import Compiled, Direct, build, context_for
+from hsgen.operations.inputs import KINDS
 from hsgen.system import toolchain
 from hsgen.tools.validate import validation
-from hsgen.tools.validate.cases import KINDS
 from hsgen.tools.validate.guarded import Frame
 
 SHAPES: dict[str, dict[str, Any]] = {

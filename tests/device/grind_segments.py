@@ -15,13 +15,13 @@ import numpy as np
 from hsgen.algorithms import DERIVED, segmented
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import KEYS, Form
-from hsgen.core.spec import Part, Sort
+from hsgen.core.sort import Part, Sort
 from hsgen.emit.kernels import render
 from hsgen.engines.hosts import hosts
 from hsgen.engines.pyopencl import Compiled, build, context_for
+from hsgen.operations import layouts
 from hsgen.system import toolchain
 from hsgen.targets import assembly, target
-from hsgen.tools.validate import layouts
 
 SHAPES: dict[str, dict[str, Any]] = {
     "flags": {"work_group": 16, "items": 2},

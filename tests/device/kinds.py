@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import Form
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.engines import selection
 from hsgen.engines.engine import KEYS, KEYS_OUT, OTHER, OTHER_VALUES, REPORT, VALUES, VALUES_OUT, Engine
 from hsgen.engines.harness import Harness, Native

@@ -13,14 +13,16 @@ from dataclasses import replace
 
 from mutants import kernel_mutants, plan_mutants
 
-from hsgen.core.spec import Plan, Sort
+from hsgen.core.plan import Plan
+from hsgen.core.sort import Sort
 from hsgen.emit.kernels import render
 from hsgen.engines.hosts import hosts
 from hsgen.engines.pyopencl import Compiled, Direct, build, context_for, standard
+from hsgen.operations.inputs import KINDS
 from hsgen.system import toolchain
 from hsgen.targets import assembly, target
 from hsgen.tools.validate import validation
-from hsgen.tools.validate.cases import KINDS, around
+from hsgen.tools.validate.cases import around
 
 
 def all_mutants(sort: Sort, thin: int, greatest: int) -> list[tuple[str, str, str | Plan]]:

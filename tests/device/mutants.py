@@ -11,7 +11,10 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from hsgen.core.spec import Kernel, Plan
+from steps import changed
+
+from hsgen.core.kernels import Kernel
+from hsgen.core.plan import Literal, Plan, Step
 
 Mutants = Iterator[tuple[str, str]]
 
@@ -98,17 +101,21 @@ def kernel_mutants(kernel: Kernel, text: str, each: int, rng: random.Random) -> 
     return out
 
 
+def _value(step: Step) -> int:
+    return step.argument.value if isinstance(step.argument, Literal) else 0
+
+
 def plan_mutants(plan: Plan, greatest: int) -> list[tuple[str, Plan]]:
     """Return mutants of every plan row that runs for some n up to `greatest`."""
     out: list[tuple[str, Plan]] = []
     for i, step in enumerate(plan.steps):
-        if step.min_n >= greatest:
+        if step.guard.min_n >= greatest:
             continue
         rows = {
             "row dropped": None,
-            "one group too few": replace(step, add=step.add - step.div),
-            "runs too late": replace(step, min_n=step.min_n + 1),
-            "argument changed": replace(step, argument=step.argument ^ 1) if step.argument else None,
+            "one group too few": changed(step, add=step.grid.add - step.grid.div),
+            "runs too late": changed(step, min_n=step.guard.min_n + 1),
+            "argument changed": changed(step, value=value ^ 1) if (value := _value(step)) else None,
         }
         for what, row in rows.items():
             if row is None and what != "row dropped":

@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 
 from hsgen.algorithms import radix
 from hsgen.core.keys import KEYS
-from hsgen.core.spec import Part, Sort
+from hsgen.core.sort import Part, Sort
 from hsgen.engines.hosts import Host
 from hsgen.engines.pyopencl import Compiled, Direct, context_for
+from hsgen.operations.calls import Call
 from hsgen.targets import assembly
-from hsgen.tools.validate.guarded import Call, Frame
+from hsgen.tools.validate.guarded import Frame
 
 Keys = NDArray[np.unsignedinteger[Any]]
 

@@ -186,5 +186,5 @@ class Sorters:
         name = target, key, value, order, *sorted(more.items())
         if name not in self._made:
             path = self._small if target == "small" else target
-            self._made[name] = Sorter(self.context, key, path, value=value, order=order, **more)
+            self._made[name] = Sorter(self.context, key, target=path, value=value, order=order, **more)
         return self._made[name]

@@ -58,7 +58,7 @@ def numbers(rng: np.random.Generator) -> np.ndarray:
 
 
 def sorts(context: Any, small: str) -> Call:
-    sorter = Sorter(context, "u32", small, value=4)
+    sorter = Sorter(context, "u32", target=small, value=4)
 
     def call(queue: Any, rng: np.random.Generator) -> bool:
         host = numbers(rng)

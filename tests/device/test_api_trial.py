@@ -89,10 +89,10 @@ def test_a_crash_of_the_optimizer_is_a_notice(
     build = cl.Program.build
     monkeypatch.setattr(cl.Program, "build", lambda self, options: (built.extend(options), build(self, options))[1])
     with pytest.warns(Notice, match="ended with signal 11; .*; these kernels are compiled without optimization"):
-        Sorter(context, "u32", str(tmp_path / "small.toml"))
+        Sorter(context, "u32", target=str(tmp_path / "small.toml"))
     assert len(calls) == 2 and built[-1] == "-cl-opt-disable"
     with pytest.warns(Notice, match="crashed before; these kernels are compiled without optimization"):
-        sorter = Sorter(context, "u32", str(tmp_path / "small.toml"))
+        sorter = Sorter(context, "u32", target=str(tmp_path / "small.toml"))
     assert len(calls) == 2 and built.count("-cl-opt-disable") == 2
     queue, host = cl.CommandQueue(context), np.arange(5000, 0, -1, np.uint32)
     keys = array.to_device(queue, host)
@@ -105,14 +105,14 @@ def test_however_it_ends(end: str, context: Any, child: Callable[[str], list[Any
     """LLVM calls exit(1) when it gives up."""
     child(COMPILER + end)
     with pytest.raises(Wrong, match=r"ended with (signal 6|code 1|code 134); "):
-        Sorter(context, "u32", "generic")
+        Sorter(context, "u32", target="generic")
 
 
 def test_a_hang_is_an_exception(context: Any, child: Callable[[str], list[Any]], monkeypatch: Any) -> None:
     child(COMPILER + "time.sleep(60)")
     monkeypatch.setattr(isolated_build, "PATIENT", 0.5)
     with pytest.raises(Wrong, match=r"did not end within 0.5 seconds; "):
-        Sorter(context, "u32", "generic")
+        Sorter(context, "u32", target="generic")
 
 
 def test_a_text_is_tried_once(
@@ -121,20 +121,20 @@ def test_a_text_is_tried_once(
     """By the true process; then another text is, and the same one with another driver."""
     (tmp_path / "small.toml").write_text(SMALL, encoding="utf-8")
     small = str(tmp_path / "small.toml")
-    sorter = Sorter(context, "u32", small)
+    sorter = Sorter(context, "u32", target=small)
     queue, host = cl.CommandQueue(context), np.arange(5000, 0, -1, np.uint32)
     keys = array.to_device(queue, host)
     sorter(queue, keys)
     assert (keys.get() == host[::-1]).all()
     assert len(list(marks.iterdir())) == 1
     calls = child(CRASH)
-    assert Sorter(context, "u32", small).target == "small" and calls == []
+    assert Sorter(context, "u32", target=small).target == "small" and calls == []
     with pytest.raises(Wrong):
-        Sorter(context, "i32", small)
+        Sorter(context, "i32", target=small)
     shown = hosts.hosts()
     monkeypatch.setattr(hosts, "hosts", lambda: [replace(h, driver="2") for h in shown])
     with pytest.raises(Wrong):
-        Sorter(context, "u32", small)
+        Sorter(context, "u32", target=small)
     assert len(calls) == 4 and len(list(marks.iterdir())) == 1
 
 

@@ -129,7 +129,7 @@ def test_a_target_without_such_a_sort_gives_way_to_the_generic_one(
     made: Sorters, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     merging = target.parse("\n".join(x for x in SMALL.split("[radix.u32]")[:1]), "small", "small.toml")
-    monkeypatch.setattr("hsgen.opencl.sorter.hosts.target_for", lambda host, all_: merging)
+    monkeypatch.setattr("hsgen.opencl.arguments.hosts.target_for", lambda host, all_: merging)
     monkeypatch.setattr("hsgen.opencl.runner.Compiled", lambda context, sort, source: None)  # which takes seconds
     assert Sorter(made.context, "f32").target == "small"
     assert Sorter(made.context, "u8").target == "generic"
@@ -147,7 +147,7 @@ def test_words_for_values_and_orders(made: Sorters, monkeypatch: pytest.MonkeyPa
         ("v4", "v4"),
         ("index", "index"),
     ):
-        assert Sorter(made.context, np.float32, "cpu", value=given).value == name
+        assert Sorter(made.context, np.float32, target="cpu", value=given).value == name
     for value in (2, 3, np.float16, "voodoo", "v5", [1]):
         with pytest.raises(
             Usage, match="give a numpy type or a number of bytes, 4, 8 or 16, or index, index64 or packed"

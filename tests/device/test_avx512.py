@@ -14,7 +14,7 @@ from nightly import nightly
 
 from hsgen.core.errors import Notice
 from hsgen.core.keys import Form
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.emit.kernels import Source, render
 from hsgen.engines import isolated_build, metal_shim
 from hsgen.engines.hosts import Host

@@ -19,11 +19,11 @@ from hsgen.core.keys import PLAIN, Form
 from hsgen.engines.engine import KEYS_OUT, REPORT, VALUES_OUT
 from hsgen.engines.hosts import Host
 from hsgen.engines.pyopencl import Direct
+from hsgen.operations import layouts
 from hsgen.operations.oracle import permutation
 from hsgen.targets import target
 from hsgen.tools import bench
 from hsgen.tools.bench.baselines import MERGING, SEGMENTED, Halves, Segments
-from hsgen.tools.validate import layouts
 
 device = pytest.mark.device
 __all__ = ["small"]  # a fixture

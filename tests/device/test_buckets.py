@@ -19,11 +19,12 @@ from hsgen.algorithms import radix
 from hsgen.algorithms.radix import msd, msd_plan
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import PLAIN, Form
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.engines.hosts import Host
 from hsgen.engines.pyopencl import Compiled, Direct, context_for
+from hsgen.operations.inputs import KINDS
 from hsgen.tools.validate import validation
-from hsgen.tools.validate.cases import KINDS, around
+from hsgen.tools.validate.cases import around
 from hsgen.tools.validate.guarded import Frame
 
 MOST = 60_000

@@ -69,7 +69,7 @@ def test_runs_of_equal_keys_are_told(embedded: Host, name: str, key: str) -> Non
     context = context_for(embedded)
     queue = toolchain.pyopencl().CommandQueue(context)
     order = "descending" if key == "f64" else "ascending"
-    sorter = Sorter(context, key, name, order=order, bit_range=key == "i16", changes=True)
+    sorter = Sorter(context, key, target=name, order=order, bit_range=key == "i16", changes=True)
     rng, bits = np.random.default_rng(5), int(key[1:])
     ranged: dict[str, Any] = {"begin_bit": 2, "end_bit": 11} if key == "i16" else {}
     for number, n in enumerate(COUNTS):
@@ -90,7 +90,7 @@ def test_values_and_discarded_keys_go_with_it(embedded: Host, value: str, discar
     context = context_for(embedded)
     queue = toolchain.pyopencl().CommandQueue(context)
     for name in ("cpu", "generic") if NIGHTLY else ("cpu",) if value == "index" else ("generic",):
-        sorter, rng = Sorter(context, "u32", name, value=value, changes=True), np.random.default_rng(6)
+        sorter, rng = Sorter(context, "u32", target=name, value=value, changes=True), np.random.default_rng(6)
         bits = 64 if value == "packed" else 32
         for n in (100, 5000, 140_000):
             raw = keys_of(rng, n, bits, "runs")
@@ -110,7 +110,7 @@ def test_work_groups_of_several_tiles_tell_it(embedded: Host, name: str) -> None
     """The last of 512 has fewer tiles than the others, and the last tile fewer keys."""
     context = context_for(embedded)
     queue = toolchain.pyopencl().CommandQueue(context)
-    sorter, rng, n = Sorter(context, "u32", name, changes=True), np.random.default_rng(8), 512 * 8192 + 12345
+    sorter, rng, n = Sorter(context, "u32", target=name, changes=True), np.random.default_rng(8), 512 * 8192 + 12345
     for kind, shift in (("half", 0), ("distinct", 3), ("few", 1), ("runs", 0)):
         keys, report = told(sorter, queue, keys_of(rng, n, 32, kind), shift)
         assert np.array_equal(report, oracle.changes(keys, sorter._sort, shift)), kind
@@ -132,7 +132,7 @@ def test_oclgrind_reports_a_missing_barrier_and_nothing_else(lanes: str, dropped
 def test_a_device_without_subgroups_tells_the_same(pocl: Host) -> None:
     context = context_for(pocl)
     queue = toolchain.pyopencl().CommandQueue(context)
-    sorter, rng = Sorter(context, "u32", "generic", changes=True), np.random.default_rng(5)
+    sorter, rng = Sorter(context, "u32", target="generic", changes=True), np.random.default_rng(5)
     for n in (0, 2049, 33001):
         keys, report = told(sorter, queue, keys_of(rng, n, 32, "runs"), 2)
         assert np.array_equal(report, oracle.changes(keys, sorter._sort, 2)), n
@@ -145,11 +145,11 @@ def test_what_a_call_lacks_is_named(embedded: Host) -> None:
     context = context_for(embedded)
     queue = toolchain.pyopencl().CommandQueue(context)
     keys, report = cl_array.zeros(queue, 10, np.uint32), cl_array.zeros(queue, 11, np.uint32)
-    told_of = Sorter(context, "u32", "generic", changes=True)
+    told_of = Sorter(context, "u32", target="generic", changes=True)
     with pytest.raises(ValueError, match="report is missing: this sorter tells where runs of equal keys begin"):
         told_of(queue, keys)
     with pytest.raises(ValueError, match="report is given; make the sorter with changes=True"):
-        Sorter(context, "u32", "generic")(queue, keys, report=report)
+        Sorter(context, "u32", target="generic")(queue, keys, report=report)
     with pytest.raises(ValueError, match="shift 32: give 0 to 31"):
         told_of(queue, keys, report=report, shift=32)
     with pytest.raises(ValueError, match="report holds 10 words, 11 are needed"):

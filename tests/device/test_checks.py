@@ -17,14 +17,16 @@ from nightly import nightly
 from hsgen.cli import main
 from hsgen.core.errors import Usage, Wrong
 from hsgen.core.keys import Form
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
+from hsgen.emit import c_files
 from hsgen.emit.kernels import Source
 from hsgen.engines import isolated_build
 from hsgen.engines.hosts import Host
 from hsgen.engines.pyopencl import Compiled, Direct, context_for
 from hsgen.opencl import Checker
-from hsgen.operations import digests, oracle
-from hsgen.operations.digests import Digest
+from hsgen.operations import digest as digests
+from hsgen.operations import oracle
+from hsgen.operations.digest import Digest
 from hsgen.system import resources, toolchain
 from hsgen.targets import target
 from hsgen.tools.validate import large
@@ -40,7 +42,7 @@ class Case:
     def __init__(self, host: Host, target: str, key: str, order: str, *, few: bool = True) -> None:
         context = context_for(host)
         self.queue = toolchain.pyopencl().CommandQueue(context)
-        self.checker = Checker(context, key, target, value=4, order=order)
+        self.checker = Checker(context, key, target=target, value=4, order=order)
         rng, bits = np.random.default_rng(4), int(key[1:])
         self.raw = rng.integers(0, 1 << bits, N + MORE, np.uint64).astype(f"u{bits // 8}")
         if few:
@@ -54,7 +56,7 @@ class Case:
         import pyopencl.array as cl_array
 
         keys = cl_array.to_device(self.queue, raw.view(self.checker.dtype))
-        return self.checker(self.queue, keys, cl_array.to_device(self.queue, values), N, size=N + MORE)
+        return self.checker(self.queue, keys, cl_array.to_device(self.queue, values), n=N, size=N + MORE)
 
     def sorted(self) -> tuple[Any, Any]:
         tail = np.arange(N, N + MORE)
@@ -150,7 +152,7 @@ def test_no_keys_have_a_digest(embedded: Host) -> None:
 
     context = context_for(embedded)
     queue = toolchain.pyopencl().CommandQueue(context)
-    checker, keys = Checker(context, "u32", "generic"), cl_array.zeros(queue, 5, np.uint32)
+    checker, keys = Checker(context, "u32", target="generic"), cl_array.zeros(queue, 5, np.uint32)
     assert checker(queue, keys, n=0).words == (0,) * 8
     assert checker(queue, keys, n=0, size=5).words[6] != 0
     with pytest.raises(ValueError, match="keys holds 5 keys, 6 are to be checked"):
@@ -179,9 +181,10 @@ def test_c_says_the_same(tmp_path: Path) -> None:
     if shutil.which("gcc") is None:
         pytest.skip("gcc is not installed")
     (tmp_path / "hs").mkdir()
-    runtime = resources.templates() / "runtime"
+    runtime = resources.templates() / "bundle"
     for name in ("hs.h", "hs.c"):
-        shutil.copy(runtime / name, tmp_path / "hs" / name)
+        text = c_files.completed((runtime / name).read_text(encoding="utf-8"))
+        (tmp_path / "hs" / name).write_text(text, encoding="utf-8")
     (tmp_path / "main.c").write_text(PROGRAM, encoding="utf-8")
     made = tmp_path / "main"
     command = ["gcc", "-std=c99", f"-I{tmp_path}", f"-I{tmp_path / 'hs'}", tmp_path / "main.c", tmp_path / "hs/hs.c"]

@@ -1,4 +1,4 @@
-"""Epilogues on the embedded device: each kind that docs/guides/epilogue.md names, compared with numpy, between guard words."""
+"""Epilogues on the embedded device: each kind in docs/guides/epilogue.md, compared with numpy, between guard words."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def queue(embedded: Host) -> Iterator[Any]:
     ],
 )
 def test_cells_begin_where_the_page_says(queue: Any, key: str, name: str) -> None:
-    sorter = Sorter(queue.context, key, name, epilogue=CELLS)
+    sorter = Sorter(queue.context, key, target=name, epilogue=CELLS)
     rng = np.random.default_rng(3)
     for n in COUNTS:
         for bits in (12, 3, 0):
@@ -80,7 +80,7 @@ def test_cells_begin_where_the_page_says(queue: Any, key: str, name: str) -> Non
 
 @pytest.mark.parametrize("name", [nightly("cpu"), "generic"])
 def test_words_of_wide_keys_and_values_are_all_there(queue: Any, name: str) -> None:
-    sorter = Sorter(queue.context, "i64", name, value=16, order="descending", epilogue=WORDS)
+    sorter = Sorter(queue.context, "i64", target=name, value=16, order="descending", epilogue=WORDS)
     rng = np.random.default_rng(4)
     for n in COUNTS:
         keys = rng.integers(-(2**63), 2**63 - 1, n, np.int64)
@@ -103,7 +103,7 @@ def test_words_of_wide_keys_and_values_are_all_there(queue: Any, name: str) -> N
 def test_keys_can_be_changed_as_they_are_stored(queue: Any, key: str, name: str) -> None:
     import pyopencl.array as cl_array
 
-    sorter = Sorter(queue.context, key, name, epilogue=TURNED)
+    sorter = Sorter(queue.context, key, target=name, epilogue=TURNED)
     rng = np.random.default_rng(5)
     for n in COUNTS[1:]:
         keys = rng.integers(np.iinfo(sorter.dtype).min, np.iinfo(sorter.dtype).max, n, sorter.dtype)
@@ -115,7 +115,7 @@ def test_keys_can_be_changed_as_they_are_stored(queue: Any, key: str, name: str)
 
 
 def test_calls_that_do_not_fit_are_refused(queue: Any) -> None:
-    sorter = Sorter(queue.context, "u32", "generic", epilogue=CELLS)
+    sorter = Sorter(queue.context, "u32", target="generic", epilogue=CELLS)
     keys, small = arrays(queue, sorter, np.zeros(10, np.uint32), np.zeros(4095, np.uint32))
     with pytest.raises(ValueError, match="report is missing"):
         sorter(queue, keys)

@@ -15,7 +15,7 @@ from nightly import NIGHTLY, by_day
 
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import KEYS, Form
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.engines.hosts import Host
 from hsgen.engines.pyopencl import Compiled, Direct, context_for
 from hsgen.targets import assembly

@@ -10,8 +10,9 @@ import pytest
 from offline import TEXT
 
 from hsgen.cli import engines, main, validate
-from hsgen.core.errors import Usage
-from hsgen.engines.hosts import Host
+from hsgen.core.errors import Usage, Wrong
+from hsgen.engines.hosts import Host, evidence_device
+from hsgen.system import processor
 from hsgen.targets import target
 from hsgen.tools.validate import validation
 
@@ -50,6 +51,47 @@ def test_what_was_wrong_is_not(file: Path, embedded: Host, monkeypatch: pytest.M
     before = file.read_text(encoding="utf-8")
     assert run(file, embedded, "--record") == 1
     assert file.read_text(encoding="utf-8") == before
+
+
+def test_a_failure_says_where_it_was_right(
+    file: Path, embedded: Host, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where the target's evidence is of another device or driver, or of none; and nothing where it is of this one."""
+    here = f"{evidence_device(embedded)}, {embedded.driver}"
+    assert run(file, embedded, "--record") == 0
+    recorded, line = file.read_text(encoding="utf-8"), f"; this is {here}\n"
+    capsys.readouterr()
+
+    def failing(*_: Any, **__: Any) -> validation.Report:
+        raise Wrong("the compiler crashed")
+
+    monkeypatch.setattr(validation, "run", failing)
+    for text, said in (
+        (recorded, ""),
+        (recorded.replace(embedded.driver, "1999.1"), f"is of {here.replace(embedded.driver, '1999.1')}{line}"),
+        (recorded.split("[[evidence]]")[0], f"is of no device{line}"),
+    ):
+        file.write_text(text, encoding="utf-8")
+        assert run(file, embedded) == 1
+        whole = "hsgen: the compiler crashed\n" + (f"hsgen: target small: evidence in OpenCL {said}" if said else "")
+        assert capsys.readouterr().err.endswith(whole)
+
+
+def test_evidence_of_a_cpu_runtime_names_the_processor(embedded: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processor, "model", lambda: "Z80")
+    assert evidence_device(replace(embedded, name="llvmpipe", platform="Mesa")) == "llvmpipe on Z80 (Mesa)"
+    assert evidence_device(replace(embedded, name="pthread-Z80", platform="PoCL")) == "pthread-Z80 (PoCL)"
+    assert evidence_device(replace(embedded, name="GPU", platform="X", type="gpu"), ", as C") == "GPU (X, as C)"
+
+
+def test_the_processor_has_a_name(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    assert processor.model()
+    monkeypatch.setattr(processor, "_LINUX", tmp_path / "cpuinfo")
+    monkeypatch.setattr("platform.processor", lambda: "")
+    monkeypatch.setattr("platform.machine", lambda: "pdp11")
+    assert processor.model() == "pdp11"
+    (tmp_path / "cpuinfo").write_text("processor : 0\nmodel name\t: Some CPU @ 1 MHz \n", encoding="utf-8")
+    assert processor.model() == "Some CPU @ 1 MHz"
 
 
 @pytest.mark.parametrize(

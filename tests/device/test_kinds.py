@@ -17,9 +17,10 @@ from test_vulkan import lavapipe as lavapipe
 
 from hsgen.cli import main
 from hsgen.core.errors import Unavailable, Usage
-from hsgen.core.interpreter import Options, settled
+from hsgen.core.interpreter import Options
 from hsgen.engines import metal_shim, native, pyopencl
 from hsgen.engines.hosts import Host
+from hsgen.operations import settled
 from hsgen.targets import target
 
 SCRIPT = Path(__file__).with_name("kinds.py")

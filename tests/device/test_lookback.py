@@ -21,7 +21,7 @@ from radices import engine, payloads, shape, sort_of, tried
 from hsgen.algorithms import radix
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import Form
-from hsgen.core.spec import Part, Sort
+from hsgen.core.sort import Part, Sort
 from hsgen.emit.kernels import render
 from hsgen.engines.hosts import Host
 from hsgen.engines.pyopencl import Compiled, Direct, build, context_for, standard

@@ -26,17 +26,18 @@ from hsgen.algorithms import bitonic, merge_path
 from hsgen.cli import main
 from hsgen.core.errors import Usage
 from hsgen.core.keys import KEYS, TYPES, Form
-from hsgen.core.spec import Part, Sort
+from hsgen.core.sort import Part, Sort
 from hsgen.emit.kernels import render
 from hsgen.engines import metal_shim
 from hsgen.engines.hosts import Host
 from hsgen.engines.pyopencl import Compiled, Direct, context_for
 from hsgen.opencl import Merger
 from hsgen.operations import oracle
+from hsgen.operations.inputs import KINDS
+from hsgen.operations.merge import MERGED
 from hsgen.system import toolchain
 from hsgen.targets import assembly, target
 from hsgen.tools.validate import validation
-from hsgen.tools.validate.cases import KINDS, MERGED
 
 pytestmark = pytest.mark.device
 cl = toolchain.pyopencl()
@@ -266,7 +267,7 @@ def test_the_python_api(queue: Any, type_: str, order: str) -> None:
         a, b = (array.to_device(queue, x.view(TYPES[type_].numpy)) for x in halves)
         va, vb = array.to_device(queue, values[:na]), array.to_device(queue, values[na:])
         out, out_values = array.zeros(queue, na + nb + 3, a.dtype), array.zeros(queue, na + nb + 3, np.int64)
-        merger(queue, a, b, out, va, vb, out_values).wait()
+        merger(queue, a, b, out, a_values=va, b_values=vb, values_out=out_values).wait()
         by = np.argsort(oracle.ordered(both, kind, descending=descending), kind="stable")
         assert np.array_equal(out.get().view(bits), np.append(both[by], np.zeros(3, bits)))
         assert np.array_equal(out_values.get(), np.append(values[by], [0, 0, 0]))
@@ -289,19 +290,21 @@ def test_what_the_python_api_refuses(queue: Any) -> None:
         ((a, b, empty(29)), "out holds 29 keys, 30 are to be merged"),
         ((a, b, empty(30, np.uint64)), "out has elements of uint64, this merge takes uint32"),
         ((a, empty(20, np.int32), empty(30)), "b has elements of int32, this merge takes uint32"),
-        ((a, b, empty(30), a, b, empty(30)), "a_values is given, but this merger has none; say value="),
+        ((a, b, empty((15, 2))), r"out has the shape \(15, 2\); give one dimension, as out.ravel\(\) has"),
     ):
         with pytest.raises(ValueError, match=line):
             merger(queue, *given)
+    with pytest.raises(ValueError, match="a_values is given, but this merger has none; say value="):
+        merger(queue, a, b, empty(30), a_values=a, b_values=b, values_out=empty(30))
     whole = empty(60)
     for one, other, out in ((whole[:20], b, whole), (b, whole[:20], whole), (whole[32:], b, whole[:60])):
         with pytest.raises(ValueError, match="overlap"):
             merger(queue, one, other, out)
     with pytest.raises(ValueError, match="b_values is missing: this merger takes 4 bytes a key"):
-        pairs(queue, a, b, empty(30), empty(10), None, empty(30))
+        pairs(queue, a, b, empty(30), a_values=empty(10), values_out=empty(30))
     with pytest.raises(ValueError, match="b_values holds 19 values, 20 are to be merged"):
-        pairs(queue, a, b, empty(30), empty(10), empty(19), empty(30))
-    with pytest.raises(TypeError, match="out is a NoneType"):
+        pairs(queue, a, b, empty(30), a_values=empty(10), b_values=empty(19), values_out=empty(30))
+    with pytest.raises(TypeError, match="out is None; give a pyopencl array or buffer"):
         merger(queue, a, b, None)
     with pytest.raises(Usage, match="value index: merges move values of their own; give 4, 8 or 16 bytes"):
         Merger(queue.context, value="index")

@@ -17,7 +17,7 @@ from nightly import nightly
 from hsgen.cli import main
 from hsgen.core.errors import Unavailable
 from hsgen.core.keys import Form
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.emit.kernels import Source
 from hsgen.engines import metal_shim
 from hsgen.engines.hosts import Host

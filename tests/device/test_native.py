@@ -15,13 +15,14 @@ from conftest import missing
 from crafted import WORDS, crafted, library, played
 from nightly import nightly
 
+from hsgen.apis import cuda
 from hsgen.bundle.manifest import Compiled, Entry, Manifest, choose
 from hsgen.cli import main
 from hsgen.core.errors import Unavailable, Wrong
 from hsgen.core.keys import PLAIN
 from hsgen.engines import native, pyopencl
 from hsgen.engines.hosts import Host
-from hsgen.system import folders
+from hsgen.system import compilers, folders
 from hsgen.targets import target
 from hsgen.tools import worker
 from hsgen.tools.validate import validation
@@ -71,7 +72,7 @@ void hn_close(void) {}
 def driver(folder: Path, fault: str) -> Path:
     """A harness whose 30th sort goes wrong."""
     try:
-        cc = native.compiler()
+        cc = compilers.c_compiler()
     except Unavailable as e:
         missing(str(e))
     (folder / "bad.c").write_text(DRIVER.replace("FAULT", fault))
@@ -176,7 +177,7 @@ def test_without_a_compiler_the_answer_is_3(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("CC", "no-such-compiler")
-    monkeypatch.setattr(native.toolchain, "has_module", lambda _: False)
+    monkeypatch.setattr(compilers.toolchain, "has_module", lambda _: False)
     assert main(["validate", "-t", "cpu", "--runtime", "c"]) == 3
     assert "no C compiler no-such-compiler, which the variable CC names" in capsys.readouterr().err
     assert main(["validate", "-t", "cpu", "--runtime", "c", "--require"]) == 1
@@ -197,8 +198,8 @@ def test_a_driver_tool_that_hangs_ends_in_one_line(
         (tmp_path / name).write_text(f"#!/bin/sh\n{does}\n")
         (tmp_path / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    monkeypatch.setattr(native, "PATIENCE", 1)
-    native.architectures.cache_clear()
+    monkeypatch.setattr(compilers, "PATIENCE", 1)
+    cuda.architectures.cache_clear()
     assert main(["validate", "--api", "cuda", "-t", "generic"]) == 1
     assert capsys.readouterr().err == "hsgen: nvidia-smi hangs: it did not end within 1 seconds\n"
 
@@ -219,7 +220,7 @@ def test_a_bundle_of_another_text_is_no_substitute_for_a_compiler(
         choice=choose(found, [], ["vulkan"], []), sorts=(), spirv={"merge_u32": Compiled("0" * 64, "x")}, files={}
     )
     old = Manifest(version="0", prefix="hs", common={}, targets={"generic": entry})
-    monkeypatch.setattr(native.bundle.spirv, "compiler", lambda: None)
+    monkeypatch.setattr(native.build.spirv, "compiler", lambda: None)
     with pytest.raises(Unavailable, match=r"no GLSL compiler for targets/generic/spirv/merge_u32\.c"):
         native.library("vulkan", [found], "u32", (), (tmp_path, old), algorithms=["merge"])
 

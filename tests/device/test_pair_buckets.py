@@ -18,11 +18,12 @@ from hsgen.algorithms import radix
 from hsgen.algorithms.radix import finish, finish_plan
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import Form
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.engines.hosts import Host
 from hsgen.engines.pyopencl import Compiled, Direct, context_for
+from hsgen.operations.inputs import KINDS
 from hsgen.tools.validate import validation
-from hsgen.tools.validate.cases import KINDS, around
+from hsgen.tools.validate.cases import around
 from hsgen.tools.validate.guarded import Frame
 
 MOST = 20_000
@@ -34,7 +35,7 @@ def sort_by(label: str, key: str, form: Form, *, early: bool = False) -> Sort:
     """Return a sort of the target of the tests; `early`: without the passes that follow buckets."""
     sort = sort_of("pairs8.toml", label, key, form)
     low = finish.least(params(sort))
-    steps = tuple(s for s in sort.plan.steps if not early or s.kernel != "onesweep" or s.min_n >= low)
+    steps = tuple(s for s in sort.plan.steps if not early or s.kernel != "onesweep" or s.guard.min_n >= low)
     return replace(sort, plan=replace(sort.plan, steps=steps))
 
 

@@ -16,13 +16,13 @@ from radices import alone, shape
 from hsgen.algorithms import radix
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import Form
-from hsgen.core.spec import Part, Sort
+from hsgen.core.sort import Part, Sort
 from hsgen.emit.kernels import render
 from hsgen.engines.hosts import Host
 from hsgen.engines.pyopencl import Compiled, Direct, context_for
+from hsgen.operations.inputs import KINDS
 from hsgen.targets import assembly
 from hsgen.tools.validate import validation
-from hsgen.tools.validate.cases import KINDS
 from hsgen.tools.validate.guarded import Frame
 
 SHAPES: dict[str, tuple[str, dict[str, Any]]] = {

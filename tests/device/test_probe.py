@@ -134,7 +134,9 @@ def test_the_commands_of_the_document(
             Path(file).write_text(out, encoding="utf-8")
     assert main(["probe", "--query", "device.json", "-o", "again.toml", "--json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)
-    documented = (DOCS / "reference/json.md").read_text(encoding="utf-8").split("## `hsgen probe --json`")[1].split("\n## ")[0]
+    documented = (
+        (DOCS / "reference/json.md").read_text(encoding="utf-8").split("## `hsgen probe --json`")[1].split("\n## ")[0]
+    )
     assert list(row) == re.findall(r"^\| `(\w+)` \|", documented, re.M)
 
 

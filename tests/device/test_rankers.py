@@ -24,10 +24,11 @@ from radices import Keys, alone, engine, payloads, shape, sort_of, tried
 from hsgen.algorithms import radix
 from hsgen.engines.hosts import Host
 from hsgen.engines.pyopencl import Direct
+from hsgen.operations.inputs import KINDS
 from hsgen.system import toolchain
 from hsgen.targets import assembly
 from hsgen.tools.validate import validation
-from hsgen.tools.validate.cases import KINDS, around
+from hsgen.tools.validate.cases import around
 from hsgen.tools.validate.guarded import Frame
 
 RANKERS: dict[str, dict[str, Any]] = {

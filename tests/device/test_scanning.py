@@ -27,14 +27,15 @@ from hsgen.algorithms import scan
 from hsgen.cli import main
 from hsgen.core.errors import Usage
 from hsgen.core.keys import KEYS
-from hsgen.core.spec import Part, Sort
+from hsgen.core.sort import Part, Sort
 from hsgen.engines.hosts import Host
 from hsgen.engines.pyopencl import Compiled, Direct, context_for
 from hsgen.opencl import Scanner
+from hsgen.operations.scan import SUMMANDS
 from hsgen.system import toolchain
 from hsgen.targets import assembly, target
 from hsgen.tools.validate import validation
-from hsgen.tools.validate.cases import SUMMANDS, around
+from hsgen.tools.validate.cases import around
 
 pytestmark = pytest.mark.device
 cl = toolchain.pyopencl()
@@ -199,7 +200,7 @@ def queue(embedded: Host) -> Iterator[Any]:
 @pytest.mark.parametrize(("columns", "exclusive"), [(1, False), (4, True)])
 @pytest.mark.parametrize("n", [0, 1, 5000, 100_003])
 def test_the_python_api(queue: Any, columns: int, exclusive: bool, n: int) -> None:
-    scanner = Scanner(queue.context, np.uint32, columns, exclusive)
+    scanner = Scanner(queue.context, np.uint32, columns=columns, exclusive=exclusive)
     assert (scanner.target, scanner.columns, scanner.dtype) == ("cpu", columns, np.uint32)
     host = np.random.default_rng(n).integers(0, 2**32 - 1, (n, columns), np.uint32)
     expected = np.cumsum(host, axis=0, dtype=np.uint32) - (host if exclusive else np.uint32(0))
@@ -214,7 +215,7 @@ def test_the_python_api(queue: Any, columns: int, exclusive: bool, n: int) -> No
 
 
 def test_what_the_python_api_refuses(queue: Any) -> None:
-    scanner = Scanner(queue.context, "u32", 4)
+    scanner = Scanner(queue.context, "u32", columns=4)
     empty = lambda *shape, **more: array.empty(queue, shape, np.uint32, **more)  # noqa: E731
     for given, line in (
         (empty(10, 3), r"shape \(10, 3\); give \(rows, 4\)"),
@@ -232,7 +233,7 @@ def test_what_the_python_api_refuses(queue: Any) -> None:
     with pytest.raises(
         Usage, match=r"generic: no inclusive sum of 5 columns of u32; it has scan-x1, .*\[scan\.u32\.NAME\]"
     ):
-        Scanner(queue.context, "u32", 5)
+        Scanner(queue.context, "u32", columns=5)
 
 
 def test_the_document_says_what_happens(embedded: Host, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -28,10 +28,11 @@ from hsgen.emit.kernels import render
 from hsgen.engines.hosts import Host
 from hsgen.engines.pyopencl import Compiled, Direct, context_for
 from hsgen.opencl import SegmentedSorter
+from hsgen.operations import layouts
+from hsgen.operations.inputs import KINDS
 from hsgen.system import toolchain
 from hsgen.targets import target
-from hsgen.tools.validate import layouts, validation
-from hsgen.tools.validate.cases import KINDS
+from hsgen.tools.validate import validation
 
 pytestmark = pytest.mark.device
 cl = toolchain.pyopencl()
@@ -174,7 +175,7 @@ def test_bad_offsets_leave_everything_as_it_was(embedded: Host, name: str, bad: 
 def test_rows_by_the_python_api(embedded: Host, key: str, value: Any, order: str) -> None:
     """Of every length at which the sort changes its way, stable, and with types and orders."""
     queue, rng = queue_of(embedded), np.random.default_rng(5)
-    sorter = SegmentedSorter(queue.context, key, value, "generic", order)
+    sorter = SegmentedSorter(queue.context, key, value=value, order=order, target="generic")
     small, tile = layouts.edges(sorter._sort)
     for length in (1, 2, 3, small, small + 1, tile, tile + 1):
         keys = random_keys(rng, length * 9, key, distinct=40)
@@ -191,7 +192,7 @@ def test_rows_by_the_python_api(embedded: Host, key: str, value: Any, order: str
 
 def test_places_are_those_in_the_whole_array(embedded: Host) -> None:
     queue = queue_of(embedded)
-    sorter = SegmentedSorter(queue.context, "u32", "index", "cpu")
+    sorter = SegmentedSorter(queue.context, "u32", value="index", target="cpu")
     keys = array.to_device(queue, np.array([9, 5, 4, 7, 7, 1, 0], np.uint32))
     places = array.to_device(queue, np.zeros(7, np.uint32))
     sorter(queue, keys, array.to_device(queue, np.array([1, 1, 3, 6], np.uint32)), values_out=places)
@@ -215,7 +216,7 @@ def test_what_the_python_api_refuses(embedded: Host) -> None:
     with pytest.raises(Usage, match="do not make so many rows"):
         sorter(queue, keys, segments=5)
     with pytest.raises(ValueError, match="values_out is missing"):
-        SegmentedSorter(queue.context, "u32", "index", "cpu")(queue, keys, segments=2)
+        SegmentedSorter(queue.context, "u32", value="index", target="cpu")(queue, keys, segments=2)
     with pytest.raises(Usage, match="order up"):
         SegmentedSorter(queue.context, order="up")
 

@@ -12,12 +12,12 @@ from hsgen.algorithms import bitonic
 from hsgen.algorithms.bitonic import Params
 from hsgen.core.keys import KEYS
 from hsgen.core.networks import pow2_ceil, pow2_floor
-from hsgen.core.spec import Part, Sort
+from hsgen.core.sort import Part, Sort
 from hsgen.engines.hosts import Host
 from hsgen.engines.pyopencl import Compiled, Direct, context_for
+from hsgen.operations.inputs import KINDS
 from hsgen.targets import assembly, target
 from hsgen.tools.validate import validation
-from hsgen.tools.validate.cases import KINDS
 
 FACTS = target.find("cpu").device
 LONGEST, TALLEST = (256, 24) if NIGHTLY else (64, 10)  # keys of a column, of a slab: compilers take long for many

@@ -20,7 +20,7 @@ from hsgen.algorithms import radix
 from hsgen.algorithms.radix.words import words, words_binding
 from hsgen.core.interpreter import Options, offset, passes
 from hsgen.core.keys import Form
-from hsgen.core.spec import Part, Sort
+from hsgen.core.sort import Part, Sort
 from hsgen.engines.hosts import Host
 from hsgen.engines.pyopencl import Compiled, Direct, context_for
 from hsgen.operations.oracle import permutation

@@ -11,7 +11,7 @@ from radices import tried
 
 from hsgen.cli import main
 from hsgen.core.interpreter import Options
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.engines.engine import Places
 from hsgen.engines.hosts import Host
 from hsgen.engines.pyopencl import Compiled, Direct, context_for

@@ -21,7 +21,7 @@ from hsgen.core.errors import Unavailable
 from hsgen.emit import kernels as render
 from hsgen.engines import native
 from hsgen.engines.hosts import Host
-from hsgen.system import resources
+from hsgen.system import compilers, resources
 from hsgen.targets import target
 from hsgen.tools import worker
 
@@ -195,7 +195,7 @@ def test_a_kernel_that_does_not_compile(
 def sanitizers(folder: Path) -> list[str]:
     """Options for the sanitizers, where the C compiler has them."""
     options = ["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
-    probe = [*native.compiler(), *options, "-xc", "-", "-o", str(folder / "probe")]
+    probe = [*compilers.c_compiler(), *options, "-xc", "-", "-o", str(folder / "probe")]
     text = "int main(void) { return 0; }\n"
     failed = subprocess.run(probe, input=text, text=True, capture_output=True, check=False).returncode
     return [] if failed else options
@@ -206,7 +206,7 @@ def example(place: Path, program: Path, text: str) -> Path:
     main_c = program.with_suffix(".c")
     main_c.write_text(text, encoding="utf-8")
     files = [f for pattern in ("src/*.c", "targets/*/*.c", "targets/*/spirv/*.c") for f in sorted(place.glob(pattern))]
-    command = [*native.compiler(), "-std=c99", *sanitizers(program.parent), f"-I{place / 'include'}"]
+    command = [*compilers.c_compiler(), "-std=c99", *sanitizers(program.parent), f"-I{place / 'include'}"]
     command += [str(f) for f in (main_c, *files)] + ["-lvulkan", "-o", str(program)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

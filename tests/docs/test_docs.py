@@ -160,7 +160,7 @@ def test_the_readme_vendors_a_bundle(tree: Path) -> None:
 
 
 def test_the_layers_are_those_that_the_test_holds() -> None:
-    """docs/internals/architecture.md shows the modules line by line as tests/unit/test_architecture.py does, from the top."""
+    """docs/internals/architecture.md shows the packages as tests/unit/test_architecture.py lists them, from the top."""
     text = (ROOT / "docs/internals/architecture.md").read_text(encoding="utf-8")
     shown = re.search(r"^## Imports go one way\n\n((?: {4}.*\n)+)", text, re.M)
     assert shown, "docs/internals/architecture.md shows no layers"

@@ -75,7 +75,7 @@ def test_words_are_those_of_the_command_line_and_of_c() -> None:
     shown = dict(re.findall(r"(--\w+) (\w+)", " ".join(row[1] for row in rows)))
     assert set(shown) <= set(options) and shown["--key"] in TYPES and shown["--value"] in VALUES
     assert shown["--order"] in ORDERS and {"range", "count", "changes"} == set(FEATURES)
-    header = "".join(p.read_text(encoding="utf-8") for p in (ROOT / "templates/runtime").glob("hs*.h"))
+    header = "".join(p.read_text(encoding="utf-8") for p in (ROOT / "templates").glob("*/**/hs*.h"))
     for name in re.findall(r"`(?:options\.)?(HS_\w+|hs_\w+)`", TEXT):
         assert name in header, f"docs/reference/semantics.md: there is no {name} in C"
     for name in re.findall(r"`options\.(\w+)`", TEXT):

@@ -1,6 +1,6 @@
-"""One random target between guard pages, in a process of its own: `python child.py SEED NUMBER SIZE`.
+"""One random target between guard pages, in a separate process: `python child.py SEED NUMBER SIZE`.
 
-Prints lines of JSON: `at`, what is done next, before it is done; `found`, what is wrong; `done`, how much was done.
+Prints lines of JSON: `at`, the next step, before it runs; `found`, an error; `done`, the amount of work done.
 `python child.py guard SIDE` reads one element beyond an array, which must end the process.
 """
 
@@ -25,7 +25,7 @@ from patterns import PATTERNS
 from hsgen.core.errors import HsgenError, Unavailable
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import KEYS, TYPES
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.emit.kernels import render
 from hsgen.engines.hosts import Host, hosts, lacks, offers
 from hsgen.engines.pyopencl import Compiled, context_for
@@ -36,7 +36,7 @@ from hsgen.tools.validate import validation
 
 @dataclass(frozen=True)
 class Size:
-    """How much is tried of a target: sorts, calls of each, keys, characters of kernels, seconds for sorts to begin."""
+    """Limits per target: sorts, calls of each, keys, characters of kernels, seconds in which sorts may start."""
 
     sorts: int
     calls: int
@@ -61,14 +61,14 @@ def host() -> Host:
 
 
 def target_of(seed: int, number: int, widths: tuple[int, ...]) -> tuple[str, Iterator[Sort], np.random.Generator]:
-    """Return the file of a target, its sorts and what draws their calls."""
+    """Return the file of a target, its sorts, and the random generator of their calls."""
     rng = np.random.default_rng([seed, number])
     text, target = drawn(rng, Bounds(widths=widths, height=8 if number % 2 else 16))
     return text, sorts_of(rng, target), rng
 
 
 def counts(sort: Sort, most: int, rng: np.random.Generator) -> list[int]:
-    """Return the counts at which the sort changes its way and their neighbours, few ones and random ones."""
+    """Return the counts at which the plan changes and their neighbours, small counts, and random ones."""
     most = min(most, sort.plan.max_n)
     edges = [e + d for e in sorts.edges(sort, most) for d in (-1, 0, 1)]
     edges += [p.min_n + d for p in sort.parts for d in (0, 1)]
@@ -77,7 +77,7 @@ def counts(sort: Sort, most: int, rng: np.random.Generator) -> list[int]:
 
 
 def hows(sort: Sort, n: int, rng: np.random.Generator) -> tuple[Options, int | None]:
-    """Return a random way to call the sort that its form allows, and the count that lies on the device."""
+    """Return random options that the sort's form allows, and the device-side count, if any."""
     form, bits = sort.form, sort.plan.bits
     how, count = Options(), None
     if form.typed:
@@ -86,7 +86,7 @@ def hows(sort: Sort, n: int, rng: np.random.Generator) -> tuple[Options, int | N
     if form.ranged and rng.random() < 0.7:
         begin, end = sorted(int(x) for x in rng.integers(0, bits + 1, 2))
         how = replace(how, begin=begin, end=end)
-    if sort.kind == "merge":
+    if sort.operation == "merge":
         how = replace(how, parts=int(rng.choice([0, n, n // 2, int(rng.integers(0, n + 1))])))
     if form.index:
         how = replace(how, discard=bool(rng.random() < 0.3))
@@ -96,14 +96,14 @@ def hows(sort: Sort, n: int, rng: np.random.Generator) -> tuple[Options, int | N
 
 
 def try_sort(memory: Memory, sort: Sort, size: Size, rng: np.random.Generator) -> tuple[int, str | None]:
-    """Compile a sort and call it; return the calls, and what was wrong with the last one."""
+    """Compile a sort and call it; return the number of calls, and the error of the last one."""
     guarded = Guarded(memory, Compiled(memory.context, sort))
     dtype, ns = np.dtype(f"u{sort.key.bytes}"), counts(sort, size.keys // sort.columns, rng)
     for number in range(size.calls):
         n, kind = int(rng.choice(ns)), str(rng.choice(list(PATTERNS)))
         keys = PATTERNS[kind](rng, n * sort.columns, dtype)
         how, count = hows(sort, n, rng)
-        in_place = bool(rng.integers(2)) and sort.kind not in ("merge", "check")
+        in_place = bool(rng.integers(2)) and sort.operation not in ("merge", "check")
         made = validation.call(sort, keys, how, in_place=in_place, count=count, rng=rng)
         made = replace(made, in_place=in_place and made.expected is not None)
         sides = [bool(x) for x in rng.integers(0, 2, 12)]
@@ -147,7 +147,7 @@ def main(seed: int, number: int, size: Size) -> None:
 
 
 def guard(side: str) -> None:
-    """Read one element beyond an array at its guarded side, or write to one that is only read."""
+    """Read one element beyond an array at its guarded side, or write to a read-only one."""
     memory = Memory(context_for(host()))
     text = "__kernel void f(__global uint *x, int i) { if (i < -1) x[0] = 1; else x[i] += 1u; }"
     cl = toolchain.pyopencl()

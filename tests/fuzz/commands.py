@@ -1,4 +1,4 @@
-"""Calling the command line in this process with hostile input, and what must hold whatever it is."""
+"""Calls of the command line in this process with hostile input, and the invariants of every call."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hsgen.cli import main
 from hsgen.core.errors import LINE
 from hsgen.core.fields import LINES
 
-SECONDS = 20.0  # that a call may take, on a busy machine, too
+SECONDS = 20.0  # limit of a call, on a busy machine too
 NUMBERS: tuple[Any, ...] = (0, -1, 1, 2, 3, 7, 255, 2**16, 2**31 - 1, 2**31, 2**32, 2**53, 2**63 - 1, -(2**63), 10**40)
 TEXTS = (
     "",
@@ -37,7 +37,7 @@ def called(arguments: Sequence[str], codes: Sequence[int] = (0, 1, 2)) -> tuple[
     """Run a command; return its exit code and stdout.
 
     Raises:
-        AssertionError: it takes long, or what it says is not a few printable lines.
+        AssertionError: the command takes too long, or its output is not a few printable lines.
     """
     out, err, begin = io.StringIO(), io.StringIO(), time.monotonic()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):

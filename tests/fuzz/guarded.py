@@ -1,7 +1,7 @@
-"""Calls of a sort whose buffers are host memory that ends, or begins, where no access is allowed.
+"""Calls of a sort whose buffers are host memory that ends, or starts, at a guard page.
 
-A CPU's OpenCL runtime uses such memory in place.  Then an access one element beyond a buffer ends the process, and a
-write to an array that is only read does too.  On its other side each array has bytes that must survive.
+A CPU's OpenCL runtime uses such memory in place.  An access one element beyond a buffer then ends the process, and so
+does a write to a read-only array.  On its other side, each array has guard bytes that must survive.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hsgen.engines.pyopencl import Compiled
+from hsgen.operations.calls import Call
 from hsgen.system import toolchain
-from hsgen.tools.validate.guarded import Call
 
 PAGE = mmap.PAGESIZE
 MARGIN = 4096
-"""Bytes on the open side of an array that must survive."""
+"""Guard bytes on the open side of an array."""
 _MARK, _UNIT = 0x5A, 16
 _NONE, _READ, _WRITE = 0, 1, 2
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -31,7 +31,7 @@ Bytes = NDArray[np.uint8]
 
 
 class Copied(Exception):
-    """The runtime copies host memory: guards would prove nothing."""
+    """The runtime copies host memory, so guards would prove nothing."""
 
 
 def _protect(address: int, size: int, how: int) -> None:
@@ -40,7 +40,7 @@ def _protect(address: int, size: int, how: int) -> None:
 
 
 class Arena:
-    """Host memory between two pages that nobody may touch."""
+    """Host memory between two inaccessible pages."""
 
     def __init__(self, room: int) -> None:
         self.room = -(-room // PAGE) * PAGE
@@ -51,7 +51,7 @@ class Arena:
         _protect(self.address + PAGE + self.room, PAGE, _NONE)
 
     def begin(self, size: int, *, at_end: bool) -> int:
-        """Return where an array of `size` bytes begins; of no byte, in a page that nobody may touch."""
+        """Return the address of an array of `size` bytes; an empty array lies in an inaccessible page."""
         if not size:
             return PAGE + self.room if at_end else 0
         return PAGE + self.room - size if at_end else PAGE
@@ -62,7 +62,7 @@ class Arena:
 
 
 class Array:
-    """An array in an arena, with the buffer that a kernel gets."""
+    """An array in an arena, with its OpenCL buffer."""
 
     def __init__(self, memory: Memory, arena: Arena, image: Bytes, *, at_end: bool, read_only: bool) -> None:
         self._arena, self._size, self._read_only = arena, len(image), read_only
@@ -77,11 +77,11 @@ class Array:
         self.buffer = memory.buffer(arena, self._begin, len(image))
 
     def now(self) -> Bytes:
-        """Return what the array holds."""
+        """Return the content of the array."""
         return self._arena.bytes[self._begin : self._begin + self._size].copy() if self._size else np.zeros(0, np.uint8)
 
     def problem(self) -> str | None:
-        """Say which byte beside the array was overwritten, or return None."""
+        """Return which guard byte was overwritten, or None."""
         data = self._arena.bytes[self._margin]
         inside = slice(self._begin - self._margin.start, self._begin - self._margin.start + self._size)
         rest = data != _MARK
@@ -91,7 +91,7 @@ class Array:
 
 
 class Memory:
-    """The arenas of one context, a few for all calls."""
+    """The arenas of one context, reused by all calls."""
 
     def __init__(self, context: Any) -> None:
         self._cl = toolchain.pyopencl()
@@ -103,7 +103,7 @@ class Memory:
         self._out = self._cl.Buffer(context, flags, hostbuf=self._seen)
 
     def array(self, name: str, image: Bytes, *, at_end: bool, read_only: bool = False) -> Array:
-        """Return the array called `name`, which holds `image`."""
+        """Return the array `name`, filled with `image`."""
         if name not in self._arenas or self._arenas[name].room < len(image) + MARGIN:
             self._arenas[name] = Arena(max(2 * len(image), 1 << 16) + MARGIN)
         return Array(self, self._arenas[name], image, at_end=at_end, read_only=read_only)
@@ -112,7 +112,7 @@ class Memory:
         """Return a buffer of host memory.
 
         Raises:
-            Copied: kernels see it elsewhere.
+            Copied: kernels see the buffer at another address.
         """
         flags = self._cl.mem_flags.READ_WRITE | self._cl.mem_flags.USE_HOST_PTR
         made = self._cl.Buffer(self.context, flags, hostbuf=arena.bytes[begin : begin + max(size, 4)])
@@ -126,7 +126,7 @@ class Memory:
 
 
 class Scratch:
-    """Scratch memory between guards, like `hsgen.engines.scratch.Scratch`; before a call it holds `fill`."""
+    """Guarded scratch memory, like `hsgen.engines.scratch.Scratch`; filled with `fill` before a call."""
 
     def __init__(self, memory: Memory) -> None:
         self.guarded = False
@@ -134,7 +134,7 @@ class Scratch:
         self._arrays: dict[int, Array] = {}
 
     def ask(self, queue: Any, sizes: Mapping[int, int]) -> None:
-        """Make room for the parts that `hsgen.engines.scratch.cut` returns."""
+        """Allocate the parts that `hsgen.engines.scratch.cut` returns."""
         self._arrays = {}
         for number, (at, size) in enumerate(sizes.items()):
             whole = -(-size // _UNIT) * _UNIT
@@ -142,21 +142,21 @@ class Scratch:
             self._arrays[at] = self._memory.array(f"scratch {number}", image, at_end=self.at_end)
 
     def part(self, at: int) -> Any:
-        """Return the buffer of the part that begins `at` bytes into scratch."""
+        """Return the buffer of the part at byte offset `at` of scratch."""
         return self._arrays[at].buffer
 
     def read(self, queue: Any, at: int, count: int) -> NDArray[np.uint32]:
-        """Return words from the begin of a part."""
+        """Return the first words of a part."""
         queue.finish()
         return self._arrays[at].now()[: 4 * count].view(np.uint32)
 
     def whole(self, queue: Any) -> bool:
-        """Return whether no byte beside a part was overwritten."""
+        """Return whether all guard bytes of the parts survived."""
         return all(a.problem() is None for a in self._arrays.values())
 
 
 class Guarded:
-    """A compiled sort, and calls of it between guards."""
+    """A compiled sort, called with guarded arrays."""
 
     def __init__(self, memory: Memory, compiled: Compiled) -> None:
         self._memory, self._compiled, self._sort = memory, compiled, compiled.sort
@@ -164,9 +164,9 @@ class Guarded:
         compiled.scratch = self._scratch  # type: ignore[assignment]
 
     def run(self, call: Call, sides: Iterable[bool], fill: int) -> str | None:
-        """Sort; each array lies at the end of its memory or at its begin, by `sides`, and scratch holds `fill` before.
+        """Sort with each array at the end or the start of its memory, by `sides`, and scratch filled with `fill`.
 
-        Say what is wrong, or return None.
+        Return what is wrong, or None.
         """
         ends = iter(sides)
         images, after = _images(call)
@@ -189,11 +189,11 @@ class Guarded:
             now = array.now()
             expected = after.get(role, images[role])
             if role == "report" and call.report_room is not None:
-                continue  # its user knows what it tells
+                continue  # only its user knows the right content
             if not np.array_equal(now, expected):
                 at = int(np.flatnonzero(now != expected)[0])
                 return f"byte {at} of {role} is {now[at]}, should be {expected[at]}"
-        if self._sort.kind == "segments" and self._compiled.outcome(self._memory.queue):
+        if self._sort.operation == "segments" and self._compiled.outcome(self._memory.queue):
             return "offsets that can be were refused"
         return None
 
@@ -203,7 +203,7 @@ def _flat(array: NDArray[Any]) -> Bytes:
 
 
 def _images(call: Call) -> tuple[dict[str, Bytes], dict[str, Bytes]]:
-    """The bytes of each role before a call, and those after it of the roles that it writes."""
+    """The bytes of each role before a call, and those of the written roles after it."""
     before, after = {"source": _flat(call.keys)}, dict[str, Bytes]()
     if call.expected is not None:
         expected = _flat(call.expected)

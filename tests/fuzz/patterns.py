@@ -1,4 +1,4 @@
-"""Keys for fuzzing: those of validations, and some that meet what sorts make special."""
+"""Keys for fuzzing: those of validations, and some that reach the special cases of sorts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from hsgen.tools.validate.cases import KINDS
+from hsgen.operations.inputs import KINDS
 
 Keys = NDArray[np.unsignedinteger]
 Make = Callable[[np.random.Generator, int, np.dtype[np.unsignedinteger]], Keys]
@@ -18,7 +18,7 @@ def _full(rng: np.random.Generator, n: int, dtype: np.dtype[np.unsignedinteger])
 
 
 def _some_bits(rng: np.random.Generator, n: int, dtype: np.dtype[np.unsignedinteger]) -> Keys:
-    """Keys that differ in a few neighbouring bits: all passes but one or two find constant digits."""
+    """Keys that differ in a few adjacent bits: all passes except one or two find constant digits."""
     bits = 8 * dtype.itemsize
     low = int(rng.integers(0, bits))
     mask = ((1 << int(rng.integers(1, min(12, bits - low) + 1))) - 1) << low
@@ -26,19 +26,19 @@ def _some_bits(rng: np.random.Generator, n: int, dtype: np.dtype[np.unsignedinte
 
 
 def _crowded(rng: np.random.Generator, n: int, dtype: np.dtype[np.unsignedinteger]) -> Keys:
-    """Most keys share all but their lowest bits, others lie anywhere: buckets and places are uneven."""
+    """Keys of which most share all except their lowest bits: buckets and bins are uneven."""
     keys = _full(rng, n, dtype)
     near = _full(rng, 1, dtype)[0] & dtype.type(~0xFF % (1 << 8 * dtype.itemsize))
     return np.where(rng.random(n) < rng.choice([0.5, 0.9, 0.99]), near | (keys & dtype.type(0xFF)), keys)
 
 
 def _alternating(rng: np.random.Generator, n: int, dtype: np.dtype[np.unsignedinteger]) -> Keys:
-    """Two keys by turns, one of them the greatest."""
+    """Two alternating keys, one of them the maximum."""
     return np.where(np.arange(n) % 2 == 0, dtype.type(np.iinfo(dtype).max), _full(rng, 1, dtype)[0]).astype(dtype)
 
 
 def _almost(rng: np.random.Generator, n: int, dtype: np.dtype[np.unsignedinteger]) -> Keys:
-    """Keys in order but for one neighbouring pair, which may be the last."""
+    """Sorted keys except for one swapped adjacent pair, possibly the last."""
     keys = np.sort(_full(rng, n, dtype))
     if n > 1:
         at = int(rng.choice([0, n - 2, int(rng.integers(n - 1))]))
@@ -47,7 +47,7 @@ def _almost(rng: np.random.Generator, n: int, dtype: np.dtype[np.unsignedinteger
 
 
 def _stairs(rng: np.random.Generator, n: int, dtype: np.dtype[np.unsignedinteger]) -> Keys:
-    """Ascending runs, each from the begin: what merges interleave finest."""
+    """Ascending runs over the same range, which merges interleave most finely."""
     return (np.arange(n, dtype=np.uint64) % np.uint64(max(1, int(rng.integers(1, 300))))).astype(dtype)
 
 

@@ -1,4 +1,4 @@
-"""Fuzz sorts: `python tests/fuzz/run.py`, with --help.  A target has a process of its own; exit code 1 if any fails."""
+"""Fuzz sorts: `python tests/fuzz/run.py --help`.  Each target has its own process; exit code 1 if any fails."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 LIMIT = {"fast": 60.0, "nightly": 300.0}
-"""Seconds that one target may take: then it hangs."""
+"""Seconds per target, after which it counts as hung."""
 
 
 @dataclass
 class Found:
-    """What came of some targets."""
+    """The results of several targets."""
 
     seed: int
     targets: int = 0
@@ -34,7 +34,7 @@ class Found:
 
 
 def one(found: Found, number: int, size: str) -> None:
-    """Try one target, and add what comes of it."""
+    """Try one target, and add its result."""
     command = [sys.executable, str(HERE / "child.py"), str(found.seed), str(number), size]
     ended: str = ""
     try:

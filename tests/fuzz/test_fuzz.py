@@ -1,4 +1,4 @@
-"""A short run of the fuzzer, nightly a long one; and that its guards are guards."""
+"""A short run of the fuzzer (nightly a long one), and tests of its guards."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hsgen.engines.hosts import Host
 
 
 def _guarded(side: str) -> tuple[int, list[str]]:
-    """How a process ends that reads or writes where it may not, and what it says it does before."""
+    """The exit status of a process with an illegal access, and the steps that it printed before."""
     done = subprocess.run([sys.executable, str(HERE / "child.py"), "guard", side], capture_output=True, text=True)
     return done.returncode, done.stdout.splitlines()
 
@@ -24,7 +24,7 @@ def _guarded(side: str) -> tuple[int, list[str]]:
 @pytest.mark.device
 @pytest.mark.parametrize(("side", "last"), [("begin", "-1"), ("end", "10"), ("write", "-2")])
 def test_an_access_beyond_an_array_ends_the_process(embedded: Host, side: str, last: str) -> None:
-    """Before its begin, behind its end, and a write to one that is only read; those within it do not."""
+    """Reads before the start and after the end, and a write to a read-only array; accesses within it do not."""
     code, said = _guarded(side)
     assert code < 0 and said[-1] == f'{{"at": {last}}}', (code, said)
     assert len(said) == (1 if side == "write" else 11)
@@ -32,7 +32,7 @@ def test_an_access_beyond_an_array_ends_the_process(embedded: Host, side: str, l
 
 @pytest.mark.device
 def test_random_legal_targets_sort_right_between_guards(embedded: Host) -> None:
-    """By day a few small ones, the same each time; nightly others each day, for about 15 minutes."""
+    """Fast run: a few small targets, always the same.  Nightly: new targets each day, for about 15 minutes."""
     seed = asked("SEED", int(time.time()) // 86400 if NIGHTLY else 3)
     count = asked("COUNT", 400 if NIGHTLY else 5)
     found = run(seed, range(count), "nightly" if NIGHTLY else "fast", 900 if NIGHTLY else 1e9)
@@ -44,7 +44,7 @@ def test_random_legal_targets_sort_right_between_guards(embedded: Host) -> None:
 
 
 def test_failures_are_said_with_what_repeats_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A process that dies, and one that finds something: each is a failure with its seed and its target."""
+    """A crashed process and one that finds an error: each is a failure with its seed and its target."""
     said = '{"target": "name = 7"}\\n{"sort": "auto u32", "at": "compile"}\\n{"at": "5 keys"}\\n'
     fake = tmp_path / "child.py"
     fake.write_text(

@@ -1,6 +1,6 @@
-"""Mutated documents of benchmarks, device records and journals: each is shown or refused in a line, soon.
+"""Mutated benchmark results, device records and journals: each is quickly shown, or refused in one line.
 
-A failure names its number; ``HSGEN_FUZZ=NUMBER`` runs that document alone.
+A failure names its number; ``HSGEN_FUZZ=NUMBER`` runs only that document.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from hsgen.tools.tune import journal
 
 DOCUMENTS = 2000 if NIGHTLY else 200
 DRAWN = 4 if NIGHTLY else 40
-"""One of so many documents that are right is drawn."""
+"""Of the valid documents, one in this many is rendered."""
 
 ROW: dict[str, Any] = {
     **{"target": "cpu", "api": "opencl", "device": "a device", "key": "u32", "value": None, "order": "ascending"},
@@ -53,7 +53,7 @@ JOURNAL = [
 
 
 def value(rng: random.Random) -> Any:
-    """Some value of JSON, or what Python's reader takes for one."""
+    """A random JSON value, or one that only Python's reader accepts."""
     deep: Any = []
     for _ in range(200):
         deep = [deep]
@@ -69,7 +69,7 @@ def value(rng: random.Random) -> Any:
 
 
 def places(data: Any) -> list[tuple[Any, Any]]:
-    """Every container in a document with each of its keys."""
+    """Every (container, key) pair in a document."""
     found: list[tuple[Any, Any]] = []
     if isinstance(data, dict | list):
         for key in data if isinstance(data, dict) else range(len(data)):
@@ -78,7 +78,7 @@ def places(data: Any) -> list[tuple[Any, Any]]:
 
 
 def mutated(rng: random.Random, data: Any) -> bytes:
-    """A document with something wrong, as a rule."""
+    """A mutated, usually invalid document."""
     data = copy.deepcopy(data)
     for _ in range(rng.choice((1, 1, 1, 3))):
         inside, key = rng.choice(places(data))
@@ -95,12 +95,12 @@ def mutated(rng: random.Random, data: Any) -> bytes:
 
 
 def numbers() -> list[int]:
-    """The documents to try."""
+    """The numbers of the documents to try."""
     return [int(os.environ["HSGEN_FUZZ"])] if "HSGEN_FUZZ" in os.environ else list(range(DOCUMENTS))
 
 
 def each(name: str, data: Any, folder: Path, read: Callable[[Path, int], None]) -> None:
-    """Read mutants of a document; `read` raises `Usage` of one printable line or nothing."""
+    """Read mutants of a document; `read` may only raise `Usage` with one printable line."""
     right = 0
     for number in numbers():
         rng = random.Random(f"{name} {number}")
@@ -118,7 +118,7 @@ def each(name: str, data: Any, folder: Path, read: Callable[[Path, int], None]) 
 
 
 def test_benchmarks(tmp_path: Path) -> None:
-    """Read, and if right drawn; all of what is drawn can be written and stands in one picture a sort."""
+    """Each is read or refused; a sample of the valid ones is rendered with its charts."""
 
     def read(file: Path, number: int) -> None:
         rows = measured.read(file)
@@ -133,7 +133,7 @@ def test_benchmarks(tmp_path: Path) -> None:
 
 
 def test_reports_of_benchmarks(tmp_path: Path) -> None:
-    """By the command: a line, or a page."""
+    """The command prints one error line or writes a page."""
     target = tmp_path / "cpu.toml"
     assert resources.targets().is_dir() and not target.exists()
     for number in range(10 if NIGHTLY else 3):
@@ -156,7 +156,7 @@ def test_records_of_devices(tmp_path: Path) -> None:
 
 
 def test_journals(tmp_path: Path) -> None:
-    """Damaged in any way: refused in one line, and never changed by that."""
+    """A damaged journal is refused in one line and never modified."""
     right = 0
     for number in numbers():
         rng = random.Random(f"journal {number}")

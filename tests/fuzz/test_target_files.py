@@ -1,6 +1,6 @@
-"""Mutated target files: each is read or refused in a few lines, soon, and what is read can be shown and generated.
+"""Mutated target files: each is quickly read, or refused in a few lines; accepted ones can be shown and generated.
 
-A failure names its number; ``HSGEN_FUZZ=NUMBER`` runs that file alone.
+A failure names its number; ``HSGEN_FUZZ=NUMBER`` runs only that file.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from hsgen.targets import target
 FILES = 8000 if NIGHTLY else 160
 BATCH = 40
 SHOWN = 5 if NIGHTLY else 20
-"""One of so many that are read is shown, and one of four times as many generated."""
+"""Of the accepted files, one in this many is shown, and one in four times this many is generated."""
 
 NAME = "mutant"
 _SETTING = re.compile(r"^(\s*[\w.-]+\s*=\s*)(.*)$", re.MULTILINE)
 
 
 def value(rng: random.Random) -> str:
-    """Some value of TOML, or what looks like one."""
+    """A random TOML value, or text that resembles one."""
     number = str(rng.choice(NUMBERS))
     text = rng.choice((*TEXTS, *CONTROLS[:-1])).encode("unicode_escape").decode()
     text = re.sub(r"\\x(..)", r"\\u00\1", text)
@@ -54,7 +54,7 @@ def value(rng: random.Random) -> str:
 
 
 def mutated(rng: random.Random, text: str) -> bytes:
-    """A target file with something wrong, as a rule."""
+    """A mutated, usually invalid target file."""
     lines, which = text.split("\n"), rng.randrange(12)
     at = rng.randrange(len(lines))
     if which <= 4:  # other values
@@ -87,7 +87,7 @@ def mutated(rng: random.Random, text: str) -> bytes:
 
 
 def tried(number: int, folder: Path) -> bool:
-    """Write a file and have it read; whether that went well."""
+    """Write a mutated file and read it; return whether it was accepted."""
     rng = random.Random(f"target {number}")
     name = rng.choice(target.names())
     text = target.resources.targets().joinpath(f"{name}.toml").read_text(encoding="utf-8")
@@ -119,4 +119,4 @@ def test_target_files(first: int, tmp_path: Path) -> None:
         except BaseException as e:
             e.add_note(f"file {number}: HSGEN_FUZZ={number} repeats it")
             raise
-    assert 0 < read < BATCH or len(numbers) == 1  # some are right still, and some are not
+    assert 0 < read < BATCH or len(numbers) == 1  # some mutants are still valid, and some are not

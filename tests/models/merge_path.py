@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from hsgen.algorithms.merge_path.kernels import PARTS, SPLITS
 from hsgen.algorithms.merge_path.params import Params
 from hsgen.core.interpreter import PLAIN, Options, launches
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.operations import oracle
 
 Keys = NDArray[np.unsignedinteger]

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from hsgen.algorithms.scan.params import PAYLOAD, Params
 from hsgen.algorithms.scan.words import COUNTED, FAILED, OPEN, STATES, SUMMED, TICKET
 from hsgen.core.interpreter import launches
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 
 Rows = NDArray[np.unsignedinteger]
 Words = NDArray[np.uint32]

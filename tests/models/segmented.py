@@ -16,8 +16,9 @@ from hsgen.algorithms.segmented.kernels import kernels
 from hsgen.algorithms.segmented.params import Params
 from hsgen.algorithms.segmented.plan import sifted
 from hsgen.algorithms.segmented.words import COLUMNS, HEAD, HUGES, LARGES, MEDIUMS, PARTS, STATUS, WHERE, layout
+from hsgen.core.flags import DIRECT, ROWS
 from hsgen.core.interpreter import PLAIN, Launch, Options, launches
-from hsgen.core.spec import DIRECT, ROWS, Plan
+from hsgen.core.plan import CallNumber, Plan
 from hsgen.operations import oracle
 
 Keys = NDArray[np.unsignedinteger]
@@ -258,7 +259,7 @@ def run(
         for buffer, binding in zip(kernel.buffers, at.step.bindings, strict=True):
             if binding.role != {**_ROLES, "offsets": "other"}.get(buffer.name, "scratch"):
                 raise Fault(f"{kernel.name} finds something else than {buffer.name}")
-        if at.step.number < -1 or kernel.name == "sift" or m.words[STATUS] == 0:
+        if isinstance(at.step.argument, CallNumber) or kernel.name == "sift" or m.words[STATUS] == 0:
             PLAY[kernel.name](m, at)
         if m.words[STATUS] == 2:
             raise Fault("a list is too short")

@@ -11,13 +11,15 @@ from typing import Any
 
 import pytest
 from nightly import thinned
+from steps import changed
 
 from hsgen.algorithms import bitonic, radix
 from hsgen.bundle import manifest
 from hsgen.core.errors import Usage
 from hsgen.core.interpreter import launches
 from hsgen.core.keys import KEYS
-from hsgen.core.spec import Part, Scratch, Sort, Step
+from hsgen.core.plan import Scratch, Step
+from hsgen.core.sort import Part, Sort
 from hsgen.emit.kernels import render
 from hsgen.targets import assembly, target
 from hsgen.targets.target import Target
@@ -277,9 +279,9 @@ def test_each_count_is_sorted_by_one_part_in_the_scratch_that_it_needs(name: str
         plan = made.plan(part.params)
         for in_place in (False, True):
             mine = [
-                unnamed(whole, replace(x.step, min_n=0, max_n=0)) for x in launches(whole.plan, n, in_place=in_place)
+                unnamed(whole, changed(x.step, min_n=0, max_n=0)) for x in launches(whole.plan, n, in_place=in_place)
             ]
-            alone = [replace(x.step, min_n=0, max_n=0) for x in launches(plan, n, in_place=in_place)]
+            alone = [changed(x.step, min_n=0, max_n=0) for x in launches(plan, n, in_place=in_place)]
             assert mine == alone and bool(mine) == (n > 0)
         assert whole.plan.scratch.bytes(n) >= plan.scratch.bytes(n)
         told = whole.plan.outcome

@@ -12,12 +12,11 @@ from hsgen.cli.sizes import parse_sizes
 from hsgen.core.errors import Unavailable, Usage
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import Form
-from hsgen.operations.oracle import ordered
+from hsgen.operations.inputs import KINDS
+from hsgen.operations.oracle import ordered, unordered
 from hsgen.targets import target
 from hsgen.tools import bench
 from hsgen.tools.bench import candidates, memory
-from hsgen.tools.bench.inputs import unordered
-from hsgen.tools.validate.cases import KINDS
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,7 @@ def test_what_has_no_epilogue_is_refused(label: str, form: Form, said: str) -> N
 def test_a_sort_calls_it_last_and_for_every_count() -> None:
     sort = target.find("generic").sort("auto", "u32", Form(value="index", epilogue=RANKS))
     last = sort.plan.steps[-1]
-    assert last.kernel == "epilogue" and (last.min_n, last.max_n) == (0, sort.plan.max_n)
+    assert last.kernel == "epilogue" and (last.guard.min_n, last.guard.max_n) == (0, sort.plan.max_n)
     assert [b.role for b in last.bindings] == ["destination", "values_out", "report"]
     assert attach.report_words(sort) == (0, 1)
     assert attach.report_length(sort, 10) == 10

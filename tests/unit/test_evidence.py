@@ -133,11 +133,43 @@ def test_what_rows_add_up_to() -> None:
     now = "a" * 12
     old = {**ROW, "level": "device", "device": "GPU (Driver)", "api": "cuda", "shapes": "b" * 12}
     have = [{**ROW, "shapes": now}, {**ROW, "api": "vulkan", "shapes": now}, old]
-    assert evidence.cell(have, now, "cpu") == "OpenCL, Vulkan: Some runtime"
+    assert evidence.cell(have, now, "cpu") == "OpenCL, Vulkan: Some CPU (Some runtime 1.2)"
     assert evidence.cell(have, now, "device") == "CUDA: GPU (older shapes)"
     assert evidence.cell(have, now, "compiled") == "-"
     # older rows say nothing more once there is a present one
     assert evidence.standing([*have, {**old, "device": "New", "shapes": now}], now, "device") == {"cuda": ["New"]}
+
+
+@pytest.mark.parametrize(
+    ("device", "driver", "listed"),
+    [
+        ("AMD EPYC (Intel(R) OpenCL)", "2026.22.10.0.01_160000", "AMD EPYC (Intel(R) OpenCL 2026.22.10)"),
+        ("A (Intel(R) OpenCL, as C++ for OpenCL)", "2026.22", "A (Intel(R) OpenCL 2026.22, as C++ for OpenCL)"),
+        (
+            "llvmpipe (LLVM 15.0.6, 512 bits) on A (llvmpipe)",
+            "Mesa 25.0.7-2~bpo12+1 (LLVM 15.0.6)",
+            "llvmpipe (LLVM 15.0.6, 512 bits) on A (llvmpipe Mesa 25.0.7)",
+        ),
+        ("A (PoCL)", "3.1+debian", "A (PoCL 3.1)"),
+        ("A (B)", "unknown", "A (B unknown)"),
+        ("A", "1.2", "A"),
+    ],
+)
+def test_tables_name_the_processor_the_runtime_and_its_version(device: str, driver: str, listed: str) -> None:
+    row = {**ROW, "device": device, "driver": driver, "shapes": "a" * 12}
+    assert evidence.standing([row], "a" * 12, "cpu") == {"opencl": [listed]}
+
+
+def test_a_device_that_no_row_names_is_told_apart() -> None:
+    other = {**ROW, "level": "device", "device": "GPU (Driver)", "driver": "7"}
+    compiled = {**ROW, "level": "compiled", "device": "sm_90", "driver": "NVRTC 12.9"}
+    rows = [ROW, {**ROW, "result": "tune: u32"}, other, compiled]
+    assert evidence.unnamed(rows, "opencl", "Some CPU (Some runtime)", "1.2") == ""
+    assert evidence.unnamed(rows, "opencl", "GPU (Driver)", "7") == ""
+    of = "evidence in OpenCL is of Some CPU (Some runtime), 1.2 and GPU (Driver), 7; this is "
+    assert evidence.unnamed(rows, "opencl", "Some CPU (Some runtime)", "1.3") == f"{of}Some CPU (Some runtime), 1.3"
+    assert evidence.unnamed(rows, "opencl", "sm_90", "NVRTC 12.9") == f"{of}sm_90, NVRTC 12.9"
+    assert evidence.unnamed(rows, "vulkan", "A", "1") == "evidence in Vulkan is of no device; this is A, 1"
 
 
 @pytest.mark.parametrize("name", targets.names())

@@ -20,11 +20,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nightly import by_day
 from shipped import sampled
+from steps import changed
 
 from hsgen.algorithms import ALGORITHMS, bitonic, radix
 from hsgen.algorithms.radix import finish
 from hsgen.algorithms.radix.words import columns, words
+from hsgen.core.buffers import pair_bytes
 from hsgen.core.errors import Usage
+from hsgen.core.flags import COUNTED, DESCENDING, DIRECT, DISCARD, FLOAT, SIGNED
 from hsgen.core.interpreter import (
     Options,
     argument,
@@ -39,22 +42,8 @@ from hsgen.core.interpreter import (
     spare_at,
 )
 from hsgen.core.keys import KEYS, ORDERS, TYPES, VALUES, Form
-from hsgen.core.spec import (
-    COUNTED,
-    DESCENDING,
-    DIRECT,
-    DISCARD,
-    FLOAT,
-    GRIDS,
-    LAST,
-    SIGNED,
-    SPAN,
-    Part,
-    Plan,
-    Sort,
-    Step,
-    pair_bytes,
-)
+from hsgen.core.plan import BitRange, Grid, Guard, Pass, PassCount, Plan, Step, fixed
+from hsgen.core.sort import Part, Sort
 from hsgen.operations import oracle
 from hsgen.targets import assembly, target
 from hsgen.tools.validate.cases import around
@@ -96,32 +85,31 @@ def test_digits_cover_a_range_exactly(begin: int, length: int, bits: int) -> Non
     assert passes(begin, end, bits) <= passes(0, 64, bits)
 
 
-STEP = Step(
-    kernel="k", bindings=(), argument=0, min_n=0, max_n=100, x="n", add=0, div=1, mul=1, cap=9, number=0, bits=8
-)
+STEP = Step(kernel="k", bindings=(), guard=Guard(max_n=100), grid=Grid(cap=9), argument=Pass(number=0, bits=8))
+EVERY, LAST = BitRange(), PassCount(bits=8)
 PLAN = Plan(steps=(STEP,), max_n=100, first_bit=32, bits=32)
 
 
 def test_arguments_of_passes_and_of_what_handles_all() -> None:
-    given_ = [argument(PLAN, replace(STEP, number=q), Options(), in_place=False) for q in range(5)]
+    given_ = [argument(PLAN, changed(STEP, number=q), Options(), in_place=False) for q in range(5)]
     assert given_ == [q | (32 + 8 * q) << 8 | 8 << 16 for q in range(4)] + [None]
     part = Options(begin=3, end=20)
-    given_ = [argument(PLAN, replace(STEP, number=q), part, in_place=False) for q in range(4)]
+    given_ = [argument(PLAN, changed(STEP, number=q), part, in_place=False) for q in range(4)]
     assert given_ == [0 | 35 << 8 | 6 << 16, 1 | 41 << 8 | 6 << 16, 2 | 47 << 8 | 5 << 16, None]
-    assert argument(PLAN, replace(STEP, number=SPAN), part, in_place=False) == 52 | 35 << 8
-    assert argument(PLAN, replace(STEP, number=LAST), part, in_place=False) == 3
-    assert argument(PLAN, replace(STEP, number=LAST), Options(begin=5, end=5), in_place=False) == 1
-    assert argument(PLAN, replace(STEP, number=0), Options(begin=5, end=5), in_place=False) == 37 << 8
+    assert argument(PLAN, changed(STEP, argument=EVERY), part, in_place=False) == 52 | 35 << 8
+    assert argument(PLAN, changed(STEP, argument=LAST), part, in_place=False) == 3
+    assert argument(PLAN, changed(STEP, argument=LAST), Options(begin=5, end=5), in_place=False) == 1
+    assert argument(PLAN, changed(STEP, number=0), Options(begin=5, end=5), in_place=False) == 37 << 8
 
 
 def test_only_an_odd_number_of_passes_before_the_end_is_direct_and_only_out_of_place() -> None:
     for count in range(1, 5):
         for q in range(count):
-            step, how = replace(STEP, number=q, argument=DIRECT), Options(end=8 * count)
+            step, how = changed(STEP, number=q, flags=DIRECT), Options(end=8 * count)
             out, inside = (argument(PLAN, step, how, in_place=place) for place in (False, True))
             assert out is not None and inside is not None and not inside & DIRECT
             assert bool(out & DIRECT) == ((count - q) % 2 == 1)
-    every = replace(STEP, number=SPAN, argument=DIRECT)
+    every = changed(STEP, argument=BitRange(flags=DIRECT))
     for in_place in (False, True):
         found = argument(PLAN, every, Options(), in_place=in_place)
         assert found is not None and bool(found & DIRECT) == (not in_place)
@@ -131,16 +119,16 @@ def test_flags_of_types_orders_counts_and_unwanted_keys() -> None:
     expected = {"u32": 0, "i32": SIGNED, "f32": SIGNED | FLOAT}
     for key, flags in expected.items():
         for order, more in zip(ORDERS, (0, DESCENDING), strict=True):
-            for number in (0, SPAN, LAST):
+            for given_ in (STEP.argument, EVERY, LAST):
                 how = options(key, order)
-                found = argument(PLAN, replace(STEP, number=number), how, in_place=True)
-                plain = argument(PLAN, replace(STEP, number=number), Options(), in_place=True)
+                found = argument(PLAN, changed(STEP, argument=given_), how, in_place=True)
+                plain = argument(PLAN, changed(STEP, argument=given_), Options(), in_place=True)
                 assert found is not None and plain is not None and found == plain | flags | more
     how = Options(discard=True, counted=True)
-    for number in (*range(4), SPAN, LAST):
-        found = argument(PLAN, replace(STEP, number=number), how, in_place=False)
+    for given_ in (*(Pass(number=q, bits=8) for q in range(4)), EVERY, LAST):
+        found = argument(PLAN, changed(STEP, argument=given_), how, in_place=False)
         assert found is not None and found & COUNTED
-        assert bool(found & DISCARD) == (number not in (0, 1, 2))
+        assert bool(found & DISCARD) == (not isinstance(given_, Pass) or given_.number == 3)
 
 
 @pytest.mark.parametrize(("begin", "end"), [(-1, 3), (5, 4), (0, 33), (33, 33)])
@@ -225,7 +213,7 @@ def parts_of_scratch(sort: Sort, step: Step, n: int) -> Iterator[tuple[str, int,
         if binding.role != "scratch":
             continue
         size = {"pair": n * pair_bytes(key), "value": n * value, "key": n * key.bytes}.get(buffer.type, 0)
-        if step.number == GRIDS:
+        if step.indirect:
             size = 12 * len(sort.plan.steps)
         elif buffer.name in ("words", "table"):
             assert isinstance(p, radix.Params)
@@ -240,7 +228,7 @@ def parts_of_scratch(sort: Sort, step: Step, n: int) -> Iterator[tuple[str, int,
             size = 4 * (2 * (1 << finish.bits(p, n)) + 1)
         assert size, (buffer.name, buffer.type)
         kind = "value" if buffer.name == "bounds" else buffer.type
-        name = "grids" if step.number == GRIDS else kind if kind in ("pair", "value") else buffer.name
+        name = "grids" if step.indirect else kind if kind in ("pair", "value") else buffer.name
         yield name, offset(binding, n), size
 
 
@@ -263,7 +251,7 @@ def test_parts_of_scratch_never_overlap(name: str) -> None:
         for n in {*edges, *(e + 1 for e in edges if e < top), 1000}:
             for in_place in (False, True):
                 how = Options(discard=sort.form.index and not in_place, counted=sort.form.counted)
-                grids = [s for s in sort.plan.steps if s.number == GRIDS]
+                grids = [s for s in sort.plan.steps if s.indirect]
                 steps = grids * how.counted + [x.step for x in launches(sort.plan, n, in_place=in_place, how=how)]
                 for kind in {_kind(sort, s) for s in steps if s not in grids}:
                     mine = [s for s in steps if s in grids or _kind(sort, s) == kind]
@@ -316,14 +304,16 @@ def wrapped(x: int) -> int:
 
 def grids(sort: Sort, capacity: int, count: int, limit: int) -> list[Command]:
     """Return what the kernel grids writes: a command for each step; ``templates/grids.j2`` in Python."""
-    (first,) = [s for s in sort.plan.steps if s.number == GRIDS]
+    (first,) = [s for s in sort.plan.steps if s.indirect]
     kernel = sort.kernel(first.kernel)
     rows, written = kernel.data, {}
     assert isinstance(rows, tuple)
     live = count if capacity > count else capacity
-    for step in range(first.cap * kernel.work_group):
-        low, high, add, div, mul, cap = rows[step - 1] if 1 <= step <= len(rows) else (0, 0, 0, 1, 0, 0)
-        high, cap = min(high, 2**31 - 1), min(cap, 2**31 - 1)
+    for step in range(first.grid.cap * kernel.work_group):
+        guard, grid = rows[step - 1] if 1 <= step <= len(rows) else (Guard(max_n=0), fixed(0))
+        low = -1 if guard.at_zero else guard.min_n
+        add, div, mul = (0, 1, 0) if grid.fixed else (grid.add, grid.div, grid.mul)
+        high, cap = min(guard.max_n, 2**31 - 1), min(grid.cap, 2**31 - 1)
         if live <= low or live > high:
             wanted = 0
         elif mul == 0:
@@ -354,15 +344,15 @@ def test_grids_are_those_of_the_real_count(name: str, label: str, key: str, valu
     form = Form(value=value, counted=True, ranged=label == "auto", typed=True)
     sort = target.find(name).sort(label, key, form)
     always = {k.name for k in sort.kernels if k.always}
-    edges = {e for s in sort.plan.steps for e in (s.min_n, s.max_n)} | {5, 1000, 70001, 1 << 25}
+    edges = {e for s in sort.plan.steps for e in (s.guard.min_n, s.guard.max_n)} | {5, 1000, 70001, 1 << 25}
     for count in sorted(around([e for e in edges if e <= sort.plan.max_n], sort.plan.max_n)):
         for capacity in {count, min(2 * count + 1, sort.plan.max_n)} - {0}:
             made = grids(sort, capacity, count, limit)
             for step, (x, y, z) in list(zip(sort.plan.steps, made, strict=True))[1:]:
-                both = [groups(replace(step, place="any"), count, in_place=place) for place in (False, True)]
+                both = [groups(changed(step, place="any"), count, in_place=place) for place in (False, True)]
                 wanted = max(both, default=0)
                 if step.kernel in always:
-                    wanted = step.cap if count <= step.max_n else 0
+                    wanted = step.grid.cap if count <= step.guard.max_n else 0
                 if wanted > limit * limit:
                     continue  # refused beforehand
                 rows = -(-wanted // limit)
@@ -385,18 +375,18 @@ def test_what_a_real_count_needs_is_launched_for_the_capacity(name: str, label: 
             whole = list(launches(sort.plan, capacity, in_place=in_place, how=how))
             assert [x.step for x in whole] == [s for s in sort.plan.steps if s in [x.step for x in whole]]
             found = {id(x.step): x for x in whole}
-            assert all(x.step.number != GRIDS for x in whole)
+            assert all(not x.step.indirect for x in whole)
             for count in {0, 1, capacity // 3, capacity - 1, capacity}:
                 for x in launches(sort.plan, count, in_place=in_place):
                     more = found[id(x.step)]
                     assert more.groups >= x.groups and more.argument == x.argument | COUNTED
-                mine = [x for x in whole if x.step.min_n < count <= x.step.max_n]
+                mine = [x for x in whole if x.step.guard.min_n < count <= x.step.guard.max_n]
                 assert mine == [found[id(x.step)] for x in launches(sort.plan, count, in_place=in_place)]
 
 
 def bare(found: Iterator[Step]) -> list[Step]:
     """Return steps without their guards."""
-    return [replace(s, min_n=0, max_n=0, range="any") for s in found]
+    return [changed(s, min_n=0, max_n=0, range="any") for s in found]
 
 
 @pytest.mark.parametrize("name", target.names())
@@ -485,7 +475,7 @@ def test_what_auto_serves(name: str) -> None:
             assert sort.file == f"auto_{each.key}{value}" and sort.plan.bits == KEYS[each.key].bits
             assert sort.plan.first_bit == (32 if form.value == "packed" else 0)
             assert any(p.algorithm == "radix" for p in sort.parts)
-            assert (sort.plan.steps[0].number == GRIDS) == form.counted
+            assert sort.plan.steps[0].indirect == form.counted
             assert {k.name for k in sort.kernels} == {s.kernel for s in sort.plan.steps}
             merged = [p for p in sort.parts if isinstance(p.params, bitonic.Params)]
             assert not (merged and form.value == "packed")

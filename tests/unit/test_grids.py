@@ -12,7 +12,8 @@ from nightly import NIGHTLY
 from hsgen.core.errors import Usage
 from hsgen.core.interpreter import Options, launched_up_to, launches
 from hsgen.core.keys import Form
-from hsgen.core.spec import UNCAPPED, Sort, Step
+from hsgen.core.plan import Grid, Guard, Step
+from hsgen.core.sort import Sort
 from hsgen.targets import target
 
 PARTS = 2**31 - 1
@@ -21,14 +22,19 @@ PARTS = 2**31 - 1
 
 def decisive(sort: Sort) -> list[int]:
     """Counts at which grids are greatest: the ends of the guards of steps, and those of the sort."""
-    ends = {1, sort.plan.max_n, *(s.max_n for s in sort.plan.steps), *(s.min_n + 1 for s in sort.plan.steps)}
+    ends = {
+        1,
+        sort.plan.max_n,
+        *(s.guard.max_n for s in sort.plan.steps),
+        *(s.guard.min_n + 1 for s in sort.plan.steps),
+    }
     return sorted(n for n in ends if 0 < n <= sort.plan.max_n)
 
 
 def assert_launched(sort: Sort, limit: int) -> None:
     """Every grid of every count has at most `limit` work-groups in each of two dimensions, the whole of it as many as
     an int can number."""
-    ways = [Options(parts=0), Options(parts=PARTS)] if sort.kind in ("segments", "check") else [Options()]
+    ways = [Options(parts=0), Options(parts=PARTS)] if sort.operation in ("segments", "check") else [Options()]
     ways += [Options(counted=True)] * sort.form.counted
     for number, n in enumerate(decisive(sort)):
         for how in ways:
@@ -94,6 +100,6 @@ def test_a_crossover_beyond_what_grids_allow_is_refused() -> None:
 @pytest.mark.parametrize(("limit", "up_to"), [(3, 10 * 9), (2, 10 * 4), (1, 10)])
 def test_the_greatest_count_by_hand(limit: int, up_to: int) -> None:
     """A work-group for each ten keys."""
-    step = Step(kernel="k", bindings=(), argument=0, min_n=0, max_n=1000, x="n", add=9, div=10, mul=1, cap=UNCAPPED)
+    step = Step(kernel="k", bindings=(), guard=Guard(max_n=1000), grid=Grid(add=9, div=10))
     assert launched_up_to([step], 1000, limit) == up_to
     assert launched_up_to([step], 15, limit) == min(15, up_to)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from offline import TEXT, small
 
+from hsgen.apis import APIS
 from hsgen.core.errors import Usage
-from hsgen.core.spec import APIS
 from hsgen.system import resources
 from hsgen.targets import target
 from hsgen.targets.isa import KINDS, SPIRV

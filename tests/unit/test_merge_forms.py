@@ -16,12 +16,14 @@ import pytest
 from models.bitonic.memory import Fault, Pairs, Typed
 from models.bitonic.model import run, run_valued
 from nightly import nightly, thinned
+from steps import changed
 from test_model import RAGGED, boundary, shape
 
 from hsgen.algorithms import bitonic
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import KEYS, VALUES, Form
-from hsgen.core.spec import Binding, Part, Sort
+from hsgen.core.plan import Binding
+from hsgen.core.sort import Part, Sort
 from hsgen.operations import oracle
 from hsgen.targets import assembly
 
@@ -121,10 +123,10 @@ def test_no_row_can_be_dropped_or_wait_for_its_place(value: str) -> None:
     assert not noticed(sort, counts)
     tried = 0
     for i, step in enumerate(sort.plan.steps):
-        if step.min_n >= counts[-1]:
+        if step.guard.min_n >= counts[-1]:
             continue
-        others = ["in", "out"] if step.place == "any" else ["out" if step.place == "in" else "in"]
-        for row in (None, *(replace(step, place=place) for place in others)):
+        others = ["in", "out"] if step.guard.place == "any" else ["out" if step.guard.place == "in" else "in"]
+        for row in (None, *(changed(step, place=place) for place in others)):
             steps = (*sort.plan.steps[:i], *([row] if row else []), *sort.plan.steps[i + 1 :])
             assert noticed(replace(sort, plan=replace(sort.plan, steps=steps)), counts[::-1]), (step, row)
             tried += 1
@@ -137,8 +139,8 @@ def test_values_gathered_from_what_is_overwritten_are_noticed(value: str) -> Non
     sort = sort_of(SHAPES[-1], Form(value=value))
     keys = keys_of(100, sort)
     steps = [s for s in sort.plan.steps if s.kernel not in ("keep", "gather")]
-    (last,) = [s for s in sort.plan.steps if s.kernel == "gather" and s.place == "out"]
-    broken = replace(sort, plan=replace(sort.plan, steps=(*steps, replace(last, place="any"))))
+    (last,) = [s for s in sort.plan.steps if s.kernel == "gather" and s.guard.place == "out"]
+    broken = replace(sort, plan=replace(sort.plan, steps=(*steps, changed(last, place="any"))))
     check(broken, keys)
     with pytest.raises(Fault, match="two lanes touch a slot"):
         check(broken, keys, in_place=True)

@@ -10,10 +10,11 @@ import pytest
 from models.bitonic import model
 
 from hsgen.algorithms import bitonic
+from hsgen.algorithms.bitonic.plan import level_of
 from hsgen.core.errors import Usage
 from hsgen.core.interpreter import launches, options, scratch_bytes
 from hsgen.core.keys import KEYS, PLAIN, Form
-from hsgen.core.spec import Part, Sort
+from hsgen.core.sort import Part, Sort
 from hsgen.operations import oracle
 from hsgen.targets import assembly, target
 
@@ -73,7 +74,7 @@ def test_rows_of_counts_do_not_overlap_and_scratch_is_enough() -> None:
     for n in (p.block, 2 * p.block, 2 * p.block + 1, 100 * p.block, 3_000_000):
         steps = [launch.step for launch in launches(sort.plan, n, in_place=False)]
         paths = [s for s in steps if s.kernel == "path"]
-        assert [s.argument for s in paths] == list(range(1, 1 + len(paths)))
+        assert [level_of(s) for s in paths] == list(range(1, 1 + len(paths)))
         assert p.block << (1 + len(paths)) >= n and (not paths or p.block << len(paths) < n)
         ends = [s.bindings[-1].role for s in steps]
         assert ends[-1] == "destination" and {s.bindings[0].role for s in paths} <= {"scratch", "destination"}

@@ -13,9 +13,11 @@ from models import merge_path as model
 
 from hsgen.algorithms import merge_path
 from hsgen.algorithms.merge_path.kernels import SPLITS
+from hsgen.core.flags import SIGNED
 from hsgen.core.interpreter import Options, launches, options
 from hsgen.core.keys import KEYS, TYPES, Form
-from hsgen.core.spec import PARTS, SIGNED, Part, Sort
+from hsgen.core.plan import CallNumber
+from hsgen.core.sort import Part, Sort
 from hsgen.emit.kernels import render
 from hsgen.operations import oracle
 from hsgen.targets import assembly, target
@@ -38,7 +40,8 @@ def sort_of(key: str = "u32", **values: Any) -> Sort:
     form = Form(typed=True)
     p = merge_path.Params(key=KEYS[key], form=form, **values)
     kernels, plan, parts = assembly.assemble([Part(algorithm="mergepath", params=p, min_n=0, max_n=2**62)], "shape")
-    return Sort(target="shape", algorithm="mergepath", key=p.key, kernels=kernels, plan=plan, parts=parts, form=form)
+    made: dict[str, Any] = {"kernels": kernels, "plan": plan, "parts": parts, "form": form}
+    return Sort(target="shape", algorithm="mergepath", operation="merge", key=p.key, **made)
 
 
 def halves(rng: np.random.Generator, na: int, nb: int, distinct: int, how: Options, key: str) -> list[Any]:
@@ -114,7 +117,7 @@ def test_the_model_notices() -> None:
 def test_the_count_of_the_first_array_takes_the_place_of_flags() -> None:
     sort = sort_of(**SHAPES["tiles"])
     first, *others = launches(sort.plan, 100, in_place=False, how=replace(options("i32"), parts=30))
-    assert first.step.number == PARTS and first.argument == 30
+    assert first.step.argument == CallNumber() and first.argument == 30
     assert {launch.argument for launch in others} == {SIGNED}
 
 
@@ -151,7 +154,7 @@ def test_every_target_merges_what_it_sorts() -> None:
             for value in ("none", "v4", "v16"):
                 sort = found.sort("mergepath", key, Form(value=value))
                 p = sort.parts[0].params
-                assert sort.kind == "merge" and not merge_path.problems(p, found.device), (name, key, value)
+                assert sort.operation == "merge" and not merge_path.problems(p, found.device), (name, key, value)
                 assert p.tile >= 256
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hsgen.core.keys import Form
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.emit.kernels import render
 from hsgen.engines import metal_shim
 from hsgen.targets import target

@@ -28,10 +28,12 @@ from shipped import sampled
 from hsgen.algorithms import bitonic
 from hsgen.algorithms.bitonic.kernels import BlockSort, Clean, Stream
 from hsgen.algorithms.bitonic.passes import Flip, Half, Pass, Row, Swap
+from hsgen.algorithms.bitonic.plan import level_of
 from hsgen.core.device import Device
+from hsgen.core.kernels import Kernel
 from hsgen.core.keys import KEYS
 from hsgen.core.networks import pow2_ceil, pow2_floor
-from hsgen.core.spec import Kernel, Part, Sort
+from hsgen.core.sort import Part, Sort
 from hsgen.targets import target
 from hsgen.tools.validate.cases import around
 
@@ -222,7 +224,7 @@ def test_streaming_merges_merge_every_pair_of_sorted_runs(p: bitonic.Params) -> 
     whole = sort_of(p)
     for level in (0, 1):
         merges = [s for s in whole.plan.steps if not isinstance(whole.kernel(s.kernel).data, BlockSort)]
-        steps = tuple(s for s in merges if s.argument & 255 == level)
+        steps = tuple(s for s in merges if level_of(s) == level)
         length = p.block << level
         sort = replace(whole, plan=replace(whole.plan, steps=steps))
         for n in {length + 1, length + 2, *range(length + 3, 2 * length, 3 + 4 * level), 2 * length - 1, 2 * length}:

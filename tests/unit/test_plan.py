@@ -18,29 +18,26 @@ from hypothesis import strategies as st
 from models.bitonic.memory import Fault
 from models.bitonic.model import run
 from shipped import sampled
+from steps import changed
 
 from hsgen.algorithms import bitonic
 from hsgen.algorithms.bitonic.kernels import BlockSort, Clean, Stream
+from hsgen.algorithms.bitonic.plan import level_of, lg_stride_of
 from hsgen.core.errors import Usage
 from hsgen.core.interpreter import Launch, launches, offset
 from hsgen.core.interpreter import groups as groups_of
 from hsgen.core.keys import KEYS
 from hsgen.core.networks import pow2_ceil
-from hsgen.core.spec import Binding, Part, Plan, Scratch, Sort, Step
+from hsgen.core.plan import Binding, Grid, Guard, Literal, Plan, Scratch, Step
+from hsgen.core.sort import Part, Sort
 from hsgen.targets import target
 from hsgen.tools.validate.cases import around
 
 STEP = Step(
     kernel="k",
     bindings=(Binding(role="destination"),),
-    argument=0,
-    min_n=10,
-    max_n=1000,
-    x="n",
-    add=0,
-    div=1,
-    mul=1,
-    cap=2**32 - 1,
+    guard=Guard(min_n=10, max_n=1000),
+    grid=Grid(),
 )
 
 
@@ -57,12 +54,12 @@ def grids(step: Step, n: int, limit: int = 2**32 - 1) -> list[tuple[int, tuple[i
 
 
 def test_a_step_may_be_for_one_place_only() -> None:
-    inside, outside = replace(STEP, place="in"), replace(STEP, place="out")
+    inside, outside = changed(STEP, place="in"), changed(STEP, place="out")
     assert groups_of(inside, 20, in_place=True) == groups_of(outside, 20, in_place=False) == 20
     assert groups_of(inside, 20, in_place=False) == groups_of(outside, 20, in_place=True) == 0
     plan = Plan(steps=(inside, outside, STEP), max_n=1000)
-    assert [each.step.place for each in launches(plan, 20, in_place=True)] == ["in", "any"]
-    assert [each.step.place for each in launches(plan, 20, in_place=False)] == ["out", "any"]
+    assert [each.step.guard.place for each in launches(plan, 20, in_place=True)] == ["in", "any"]
+    assert [each.step.guard.place for each in launches(plan, 20, in_place=False)] == ["out", "any"]
 
 
 def test_bindings_begin_where_they_say_and_in_scratch_at_the_next_multiple_of_1024() -> None:
@@ -94,19 +91,19 @@ def test_a_step_runs_beyond_min_n_and_up_to_max_n() -> None:
 
 
 def test_groups_are_added_to_divided_multiplied_and_capped_in_this_order() -> None:
-    step = replace(STEP, add=5, div=8, mul=3, cap=30)
+    step = changed(STEP, add=5, div=8, mul=3, cap=30)
     assert [groups(step, n) for n in (11, 18, 19, 74, 75, 83, 91, 1000)] == [6, 6, 9, 27, 30, 30, 30, 30]
 
 
 def test_a_negative_add_may_leave_nothing_to_launch() -> None:
-    step = replace(STEP, add=-20, div=4)
+    step = changed(STEP, add=-20, div=4)
     assert [groups(step, n) for n in (20, 23, 24, 28)] == [0, 0, 1, 2]
     assert grids(step, 23) == [] and grids(step, 11) == []
     assert grids(step, 28) == [(2, (2, 1))]
 
 
 def test_numbers_beyond_32_bits() -> None:
-    step = replace(STEP, min_n=1 << 33, max_n=1 << 39, add=(1 << 34) - 1, div=1 << 34)
+    step = changed(STEP, min_n=1 << 33, max_n=1 << 39, add=(1 << 34) - 1, div=1 << 34)
     assert groups(step, 1 << 33) == 0
     assert groups(step, (1 << 35) + 1) == 3
 
@@ -114,13 +111,13 @@ def test_numbers_beyond_32_bits() -> None:
 @given(st.integers(1, 1 << 32), st.sampled_from([1 << 16, 65535, 100000, 2**32 - 1]))
 def test_a_grid_is_split_into_rows_that_fit(count: int, limit: int) -> None:
     """The rows fit, they hold all groups, and fewer groups are too many than there are rows."""
-    step = replace(STEP, min_n=0, max_n=1 << 40)
-    if min(count, step.cap) > limit * limit:
+    step = changed(STEP, min_n=0, max_n=1 << 40)
+    if min(count, step.grid.cap) > limit * limit:
         with pytest.raises(Usage, match="do not fit a grid of"):
             grids(step, count, limit)
         return
     [(wanted, (width, rows))] = grids(step, count, limit)
-    assert wanted == min(count, step.cap)
+    assert wanted == min(count, step.grid.cap)
     assert width <= limit
     assert 0 <= width * rows - wanted < rows
     if wanted <= limit:
@@ -129,7 +126,7 @@ def test_a_grid_is_split_into_rows_that_fit(count: int, limit: int) -> None:
 
 
 def test_grids_at_the_edge_of_a_limit() -> None:
-    step = replace(STEP, max_n=1 << 40)
+    step = changed(STEP, max_n=1 << 40)
     assert grids(step, 65535, 65535) == [(65535, (65535, 1))]
     assert grids(step, 65536, 65535) == [(65536, (32768, 2))]
     assert grids(step, 65535 * 3, 65535) == [(65535 * 3, (65535, 3))]
@@ -143,7 +140,7 @@ def test_counts_that_a_plan_does_not_sort_are_refused(n: int) -> None:
 
 
 def test_steps_run_in_the_order_of_the_table() -> None:
-    steps = tuple(replace(STEP, kernel=f"k{i}", min_n=10 * i) for i in range(5))
+    steps = tuple(changed(STEP, kernel=f"k{i}", min_n=10 * i) for i in range(5))
     found = launches(Plan(steps=steps, max_n=1000), 30, in_place=True)
     assert [each.step.kernel for each in found] == ["k0", "k1", "k2"]
 
@@ -202,7 +199,7 @@ def of_kind(sort: Sort, step: Step, kind: type) -> bool:
 def counts_of(sort: Sort) -> list[int]:
     """Return counts around all boundaries of the plan, the greatest one included."""
     p = params(sort)
-    edges = {e for s in sort.plan.steps for e in (s.min_n, s.max_n)}
+    edges = {e for s in sort.plan.steps for e in (s.guard.min_n, s.guard.max_n)}
     return sorted({*around(edges, sort.plan.max_n), *around(bitonic.edges(p, 8 * p.block), 8 * p.block)})
 
 
@@ -223,12 +220,14 @@ def test_rows_are_consistent(sort: Sort) -> None:
     assert len(kernels) == len(sort.kernels)
     for step in sort.plan.steps:
         assert tuple(b.role for b in step.bindings) == tuple(b.name for b in kernels[step.kernel].buffers)
-        assert step.place == "any"
+        assert step.guard.place == "any"
         assert all(b.per_n == b.plus == 0 for b in step.bindings)
-        assert 0 <= step.min_n < step.max_n <= sort.plan.max_n
-        assert step.div > 0 and step.mul > 0 and step.x == "n" and step.add >= 0
-        assert groups(step, step.min_n) == 0 < groups(step, step.min_n + 1)
-        assert groups(step, step.max_n) < 1 << 31 > step.argument >= 0
+        assert 0 <= step.guard.min_n < step.guard.max_n <= sort.plan.max_n
+        assert step.grid.div > 0 and step.grid.mul > 0 and step.grid.x == "n" and step.grid.add >= 0
+        assert groups(step, step.guard.min_n) == 0 < groups(step, step.guard.min_n + 1)
+        assert (
+            groups(step, step.guard.max_n) < 1 << 31 and isinstance(step.argument, Literal) and step.argument.value >= 0
+        )
     assert sort.plan.scratch.bytes(sort.plan.max_n) == 0 and sort.plan.outcome is None
 
 
@@ -264,19 +263,19 @@ def test_levels_have_their_stages_and_lanes(sort: Sort) -> None:
     for n in counts_of(sort):
         rows = [each for each in merged(sort, n) if not of_kind(sort, each.step, BlockSort)]
         levels = [j for j in range(40) if p.block << j < n]
-        assert sorted({each.step.argument & 255 for each in rows}) == levels
-        assert rows == sorted(rows, key=lambda each: each.step.argument & 255)
+        assert sorted({level_of(each.step) for each in rows}) == levels
+        assert rows == sorted(rows, key=lambda each: level_of(each.step))
         expected = 0
         for level in levels:
             run_, virtual = p.block << level, 2 * pow2_ceil(p.block) << level
             spans = -(-(n - run_) // (2 * run_))
             chunk = virtual
-            *streams, clean = [each for each in rows if each.step.argument & 255 == level]
+            *streams, clean = [each for each in rows if level_of(each.step) == level]
             for i, each in enumerate(streams):
                 data = sort.kernel(each.step.kernel).data
                 assert isinstance(data, Stream) and data.flip == (i == 0)
                 chunk >>= data.scale
-                assert chunk == 1 << (each.step.argument >> 8)
+                assert chunk == 1 << lg_stride_of(each.step)
                 assert each.groups * p.stream_group << data.scale == spans * virtual
             assert of_kind(sort, clean.step, Clean) and chunk == p.chunk
             assert clean.groups * p.chunk == spans * virtual
@@ -291,7 +290,7 @@ def test_indices_fit_signed_32_bit_numbers(sort: Sort) -> None:
     p = params(sort)
     for each in merged(sort, sort.plan.max_n, 65535):
         group = each.grid[0] * each.grid[1] - 1
-        data, level = sort.kernel(each.step.kernel).data, each.step.argument & 255
+        data, level = sort.kernel(each.step.kernel).data, level_of(each.step)
         if isinstance(data, BlockSort):
             assert (group + 1) * data.slabs * p.height * p.subgroup < 1 << 31
             continue
@@ -330,11 +329,13 @@ def test_no_row_can_be_dropped(sort: Sort) -> None:
     """The whole table sorts at every tested count; without any of its rows some count stays unsorted."""
     p = params(sort)
     most = (16 if p.block < 100 else 5) * p.block
-    counts = sorted({*around([e for s in sort.plan.steps for e in (s.min_n, s.max_n)], most), 3 * p.block, most})
+    counts = sorted(
+        {*around([e for s in sort.plan.steps for e in (s.guard.min_n, s.guard.max_n)], most), 3 * p.block, most}
+    )
     for n in counts:
         assert sorts(sort, n, in_place=True) and sorts(sort, n, in_place=False)
     for i, row in enumerate(sort.plan.steps):
-        if row.min_n < most:
+        if row.guard.min_n < most:
             steps = sort.plan.steps[:i] + sort.plan.steps[i + 1 :]
             less = replace(sort, plan=replace(sort.plan, steps=steps))
             assert not all(sorts(less, n, in_place=True) for n in counts if groups(row, n)), row

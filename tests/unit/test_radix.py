@@ -18,15 +18,17 @@ import pytest
 from models.radix.model import Fault, run
 from nightly import by_day, nightly, thinned
 from numpy.typing import NDArray
+from steps import changed
 
 from hsgen.algorithms import radix
 from hsgen.algorithms.radix.kernels import large
 from hsgen.algorithms.radix.plan import MAX_N, MAX_WIDE
 from hsgen.algorithms.radix.words import columns, words
 from hsgen.core.device import Device
+from hsgen.core.flags import DIRECT, REDO
 from hsgen.core.interpreter import launches, offset
 from hsgen.core.keys import KEYS
-from hsgen.core.spec import ALONE, DIRECT, REDO, Plan, Step
+from hsgen.core.plan import Literal, Pass, PassCount, Plan, Step
 from hsgen.tools.validate.cases import around
 
 Keys = NDArray[np.unsignedinteger[Any]]
@@ -163,38 +165,41 @@ def mutants(p: radix.Params, plan: Plan) -> Iterator[tuple[str, Plan]]:
     A row that redoes a pass always, and not only when it failed, does the same again: no such mutant is made.
     """
     for i, step in enumerate(plan.steps):
-        rows: dict[str, Step | None] = {"dropped": None, "runs too late": replace(step, min_n=step.min_n + 1)}
+        rows: dict[str, Step | None] = {"dropped": None, "runs too late": changed(step, min_n=step.guard.min_n + 1)}
         top = p.alone if step.kernel == "single" else p.stream_from or 0
-        rows["ends too early"] = replace(step, max_n=step.max_n - 1 if step.max_n in (top, top - 1) else 2 * p.tile)
-        if step.place == "any":
-            rows["only in place"] = replace(step, place="in")
-        rows["only out of place"] = replace(step, place="out")
-        if step.number != ALONE:
-            rows["no pass"] = replace(step, number=ALONE)
-        if step.bits:
-            rows["fewer bits"] = replace(step, bits=step.bits - 1)
-        if step.number >= 0:
-            if step.kernel != "onesweep" and not step.argument & REDO:
-                rows["never"] = replace(step, argument=step.argument | REDO)
+        rows["ends too early"] = changed(
+            step, max_n=step.guard.max_n - 1 if step.guard.max_n in (top, top - 1) else 2 * p.tile
+        )
+        if step.guard.place == "any":
+            rows["only in place"] = changed(step, place="in")
+        rows["only out of place"] = changed(step, place="out")
+        given, number = step.argument, step.pass_number
+        if not isinstance(given, Literal):
+            rows["no pass"] = changed(step, argument=Literal(flags=given.flags))
+        if isinstance(given, Pass | PassCount):
+            rows["fewer bits"] = changed(step, bits=given.bits - 1)
+        if number is not None:
+            if step.kernel != "onesweep" and not given.flags & REDO:
+                rows["never"] = changed(step, flags=given.flags | REDO)
             if step.kernel != "rows":
-                rows["other pass"] = replace(step, number=step.number ^ 1)
-        moves = step.kernel.startswith("scatter") and (len(p.digits) - step.number) % 2 == 1
-        if step.argument & DIRECT and (moves or step.kernel == "starts"):
-            rows["not direct"] = replace(step, argument=step.argument & ~DIRECT)
+                rows["other pass"] = changed(step, number=number ^ 1)
+        moves = step.kernel.startswith("scatter") and number is not None and (len(p.digits) - number) % 2 == 1
+        if given.flags & DIRECT and (moves or step.kernel == "starts"):
+            rows["not direct"] = changed(step, flags=given.flags & ~DIRECT)
         rows["other buffers"] = replace(step, bindings=step.bindings[::-1])
-        if step.div > 1:
-            rows["a group too few"] = replace(step, add=step.add - step.div)
-            rows["half the groups"] = replace(step, div=2 * step.div)
-        least = p.digits[step.number][1] if step.kernel == "rows" else 0
-        least = (1 << least) - 1 if least else (step.max_n - 1) // p.tile
-        if 1 < step.cap < 2**32 - 1 and step.cap - 1 <= least:
-            rows["a lower cap"] = replace(step, cap=step.cap - 1)
+        if step.grid.div > 1:
+            rows["a group too few"] = changed(step, add=step.grid.add - step.grid.div)
+            rows["half the groups"] = changed(step, div=2 * step.grid.div)
+        least = p.digits[number or 0][1] if step.kernel == "rows" else 0
+        least = (1 << least) - 1 if least else (step.guard.max_n - 1) // p.tile
+        if 1 < step.grid.cap < 2**32 - 1 and step.grid.cap - 1 <= least:
+            rows["a lower cap"] = changed(step, cap=step.grid.cap - 1)
         if len(step.bindings) == 1:
             del rows["other buffers"]
         for what, row in rows.items():
-            if step.min_n < step.max_n:
+            if step.guard.min_n < step.guard.max_n:
                 steps = (*plan.steps[:i], *([row] if row else []), *plan.steps[i + 1 :])
-                yield f"{i} {step.kernel} {step.number} {step.argument:x}: {what}", replace(plan, steps=steps)
+                yield f"{i} {step.kernel} {given}: {what}", replace(plan, steps=steps)
 
 
 @pytest.mark.parametrize(
@@ -311,11 +316,11 @@ def test_from_2_to_the_30_on_every_row_is_one_of_the_large_plan(key: str, coordi
         for in_place in (False, True):
             found = [x for x in launches(plan, n, in_place=in_place)]
             alike = [x for x in launches(wide, n, in_place=in_place)]
-            assert [replace(x.step, min_n=0) for x in found] == [x.step for x in alike]
+            assert [changed(x.step, min_n=0) for x in found] == [x.step for x in alike]
             assert [x.grid for x in found] == [x.grid for x in alike] and found
     names = [x.step.kernel for x in launches(plan, MAX_N, in_place=True)]
     assert names and not any(name.endswith("_wide") for name in names)
-    assert all(s.max_n <= MAX_N for s in plan.steps if not s.kernel.endswith("_wide"))
+    assert all(s.guard.max_n <= MAX_N for s in plan.steps if not s.kernel.endswith("_wide"))
 
 
 @pytest.mark.parametrize("key", KEYS)

@@ -22,7 +22,7 @@ from hsgen.algorithms import radix
 from hsgen.algorithms.radix.specialize import formed
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import KEYS, Form
-from hsgen.core.spec import Part, Sort
+from hsgen.core.sort import Part, Sort
 from hsgen.operations import oracle
 from hsgen.targets import assembly
 

@@ -17,6 +17,7 @@ import pytest
 from models.radix import model
 from models.radix.memory import Fault
 from nightly import thinned
+from steps import changed
 from test_radix import ROOMY, shape
 
 from hsgen.algorithms import radix
@@ -24,7 +25,8 @@ from hsgen.algorithms.radix import finish, finish_plan
 from hsgen.algorithms.radix.words import words
 from hsgen.core.interpreter import Options, launches, offset
 from hsgen.core.keys import KEYS, VALUES, Form
-from hsgen.core.spec import Part, Plan, Sort, Step
+from hsgen.core.plan import Plan, Step
+from hsgen.core.sort import Part, Sort
 from hsgen.operations import oracle
 from hsgen.targets import assembly
 from hsgen.tools.validate.cases import around
@@ -108,7 +110,7 @@ def play(sort: Sort, plan: Plan, keys: Any, *, in_place: bool, how: Options | No
 
 def early(plan: Plan, low: int) -> Plan:
     """Return the plan without the passes that follow buckets for counts above `low`."""
-    return replace(plan, steps=tuple(s for s in plan.steps if s.kernel != "onesweep" or s.min_n >= low))
+    return replace(plan, steps=tuple(s for s in plan.steps if s.kernel != "onesweep" or s.guard.min_n >= low))
 
 
 def counts(p: radix.Params, most: int = 2000) -> list[int]:
@@ -175,22 +177,22 @@ def test_types_orders_ranges_and_counts() -> None:
 def mutants(plan: Plan, low: int) -> Iterator[tuple[str, Plan]]:
     """Yield plans with one row of buckets, or one pass ahead of them, that is missing or wrong."""
     for i, step in enumerate(plan.steps):
-        ahead = step.kernel == "onesweep" and step.min_n >= low
-        if not (ahead or step.kernel in finish_plan.KERNELS) or (step.kernel == "finish" and step.min_n >= 1664):
+        ahead = step.kernel == "onesweep" and step.guard.min_n >= low
+        if not (ahead or step.kernel in finish_plan.KERNELS) or (step.kernel == "finish" and step.guard.min_n >= 1664):
             continue  # a number of buckets that no count of this test takes
         rows: dict[str, Step | None] = {
             "dropped": None,
-            "runs too late": replace(step, min_n=step.min_n + 1),
-            "ends too early": replace(step, max_n=step.max_n - 1 if step.kernel == "finish" else low + 1),
-            "only in place": replace(step, place="in"),
-            "only out of place": replace(step, place="out"),
+            "runs too late": changed(step, min_n=step.guard.min_n + 1),
+            "ends too early": changed(step, max_n=step.guard.max_n - 1 if step.kernel == "finish" else low + 1),
+            "only in place": changed(step, place="in"),
+            "only out of place": changed(step, place="out"),
         }
         if len(step.bindings) > 1:
             rows["other buffers"] = replace(step, bindings=step.bindings[::-1])
         if step.kernel in ("finish", "finish_rest"):
-            rows["a group too few"] = replace(step, cap=step.cap - 1)
+            rows["a group too few"] = changed(step, cap=step.grid.cap - 1)
         if step.kernel == "finish_bounds":
-            rows["a group too few"] = replace(step, cap=64)  # 8 lanes each, and 2^9 buckets of 12000 keys
+            rows["a group too few"] = changed(step, cap=64)  # 8 lanes each, and 2^9 buckets of 12000 keys
         for what, row in rows.items():
             yield (
                 f"{i} {step.kernel}: {what}",
@@ -202,7 +204,9 @@ def test_every_fault_in_a_plan_is_noticed() -> None:
     sort = sort_of(Form(value="v4"), work_group=8, groups=500)
     p, rng = params(sort), np.random.default_rng(4)
     low = finish.least(p)
-    edges = [n for s in sort.plan.steps if s.kernel == "finish" for n in (s.min_n + 1, s.max_n) if n <= 1664]
+    edges = [
+        n for s in sort.plan.steps if s.kernel == "finish" for n in (s.guard.min_n + 1, s.guard.max_n) if n <= 1664
+    ]
     inputs = [x for n in edges for x in kinds(rng, p, n) if x[0] == "even"]
     inputs += [x for n in (low + 1, 1000, 12000) for x in kinds(rng, p, n)]
 

@@ -16,12 +16,14 @@ import pytest
 from models.radix import model
 from models.radix.memory import Fault
 from nightly import thinned
+from steps import changed as step_with
 from test_radix import WAYS, boundary, failures, kinds, shape
 
 from hsgen.algorithms import radix
+from hsgen.core.flags import DIRECT, DISCARD
 from hsgen.core.interpreter import Launch, Options, bit_range, launches, passes
 from hsgen.core.keys import PLAIN, VALUES, Form
-from hsgen.core.spec import DIRECT, DISCARD, GRIDS, Part, Sort
+from hsgen.core.sort import Part, Sort
 from hsgen.operations import oracle
 from hsgen.targets import assembly
 
@@ -172,7 +174,7 @@ def test_a_wrong_direct_flag_is_noticed(monkeypatch: pytest.MonkeyPatch, way: st
     sort = sort_of(PLAIN, "u32", way, bits=bits)
     assert not noticed(sort)
     for number, (shift, _) in enumerate(params(sort).digits):
-        changed(monkeypatch, lambda x, q=number: (x.argument ^ (DIRECT if x.step.number == q else 0), x.step))
+        changed(monkeypatch, lambda x, q=number: (x.argument ^ (DIRECT if x.step.pass_number == q else 0), x.step))
         assert noticed(sort, like=2**32 - (1 << shift)), number
 
 
@@ -200,7 +202,7 @@ def test_keys_left_away_before_the_last_pass_are_noticed(monkeypatch: pytest.Mon
     how = Options(discard=True)
     assert not noticed(sort, how)
     last = len(params(sort).digits) - 1
-    changed(monkeypatch, lambda x: (x.argument | (DISCARD if 0 <= x.step.number < last else 0), x.step))
+    changed(monkeypatch, lambda x: (x.argument | (DISCARD if x.step.pass_number in range(last) else 0), x.step))
     assert noticed(sort, how)
 
 
@@ -238,7 +240,7 @@ def test_what_excludes_the_real_count_leaves(way: str) -> None:
     keys = np.random.default_rng(1).integers(0, 2**32, 8 * p.tile, np.uint32)
     how = Options(counted=True)
     check(sort, keys, how, 6 * p.tile, in_place=False, failing=())
-    steps = tuple(replace(s, max_n=s.max_n if s.kernel == "single" else 4 * p.tile) for s in sort.plan.steps)
+    steps = tuple(step_with(s, max_n=s.guard.max_n if s.kernel == "single" else 4 * p.tile) for s in sort.plan.steps)
     with pytest.raises(AssertionError):
         check(replace(sort, plan=replace(sort.plan, steps=steps)), keys, how, 6 * p.tile, in_place=False, failing=())
 
@@ -255,4 +257,4 @@ def test_passes_of_a_range_are_launched_and_no_others() -> None:
                 assert x.argument >> 8 & 255 == at
                 at += x.argument >> 16 & 15
             assert at == end
-    assert sort.plan.steps[0].number == GRIDS
+    assert sort.plan.steps[0].indirect

@@ -14,13 +14,15 @@ import numpy as np
 import pytest
 from models.radix.model import Fault, run
 from nightly import thinned
+from steps import changed
 
 from hsgen.algorithms import radix
 from hsgen.core.device import Device
 from hsgen.core.errors import Usage
 from hsgen.core.interpreter import Options, launches, offset
 from hsgen.core.keys import KEYS, Form
-from hsgen.core.spec import Part, Sort
+from hsgen.core.plan import Literal
+from hsgen.core.sort import Part, Sort
 from hsgen.operations import oracle
 from hsgen.targets import assembly, target
 from hsgen.tools.validate.cases import around
@@ -102,7 +104,7 @@ def test_a_count_on_the_device_takes_part_of_the_grid() -> None:
 def test_the_plan_is_one_row_behind_the_single_one() -> None:
     p = shape()
     plan = radix.plan(p)
-    assert [(s.kernel, s.min_n, s.max_n) for s in plan.steps] == [("single", 0, 20), ("grid", 20, 160)]
+    assert [(s.kernel, s.guard.min_n, s.guard.max_n) for s in plan.steps] == [("single", 0, 20), ("grid", 20, 160)]
     assert [x.groups for n in (21, 32, 33, 64, 65, 160) for x in launches(plan, n, in_place=True)] == [2, 2, 3, 4, 5, 5]
     assert {k.name: k.cooperative for k in radix.kernels(p)} == {"single": False, "grid": True}
     assert [s.kernel for s in radix.plan(shape(single=0)).steps] == ["grid"]
@@ -125,13 +127,13 @@ def test_scratch_holds_the_counts_and_the_values(value: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "change", [{"cap": 4}, {"add": 0}, {"max_n": 161}, {"number": -1}], ids=["cap", "add", "max_n", "number"]
+    "change", [{"cap": 4}, {"add": 0}, {"max_n": 161}, {"argument": Literal()}], ids=["cap", "add", "max_n", "argument"]
 )
-def test_a_wrong_row_is_noticed(change: dict[str, int]) -> None:
+def test_a_wrong_row_is_noticed(change: dict[str, Any]) -> None:
     p = shape(form=Form(ranged=True))
     plan = radix.plan(p)
     single, row = plan.steps
-    wrong = replace(plan, steps=(single, replace(row, **change)), max_n=161)  # type: ignore[arg-type]
+    wrong = replace(plan, steps=(single, changed(row, **change)), max_n=161)
     noticed = False
     for n in (41, 150, 161):
         keys = np.arange(n, dtype=np.uint32)[::-1].copy()

@@ -19,6 +19,7 @@ import pytest
 from models.radix import model
 from models.radix.memory import Fault
 from nightly import thinned
+from steps import changed
 from test_radix import ROOMY, shape
 from test_radix_forms import RICH, drawn
 
@@ -28,7 +29,8 @@ from hsgen.algorithms.radix.specialize import formed
 from hsgen.algorithms.radix.words import words
 from hsgen.core.interpreter import Options, launches, offset
 from hsgen.core.keys import KEYS, PLAIN, VALUES, Form
-from hsgen.core.spec import Part, Plan, Sort, Step
+from hsgen.core.plan import Plan, Step
+from hsgen.core.sort import Part, Sort
 from hsgen.operations import oracle
 from hsgen.targets import assembly
 from hsgen.tools.validate.cases import around
@@ -149,25 +151,25 @@ def test_types_orders_ranges_and_counts() -> None:
 def mutants(plan: Plan) -> Iterator[tuple[str, Plan]]:
     """Yield plans with one row of buckets that is missing or wrong."""
     for i, step in enumerate(plan.steps):
-        if step.kernel not in msd_plan.KERNELS or (step.kernel == "bucket" and step.max_n > 1664):
+        if step.kernel not in msd_plan.KERNELS or (step.kernel == "bucket" and step.guard.max_n > 1664):
             continue  # a number of buckets that no count of this test takes
         rows: dict[str, Step | None] = {
             "dropped": None,
-            "runs too late": replace(step, min_n=step.min_n + 1),
-            "ends too early": replace(step, max_n=step.max_n - 1 if step.kernel == "bucket" else 300),
-            "only in place": replace(step, place="in"),
-            "only out of place": replace(step, place="out"),
+            "runs too late": changed(step, min_n=step.guard.min_n + 1),
+            "ends too early": changed(step, max_n=step.guard.max_n - 1 if step.kernel == "bucket" else 300),
+            "only in place": changed(step, place="in"),
+            "only out of place": changed(step, place="out"),
         }
         if len(step.bindings) > 1:
             rows["other buffers"] = replace(step, bindings=step.bindings[::-1])
         if step.kernel in ("msd_histogram", "msd_first"):
-            rows["a group too few"] = replace(step, add=step.add - step.div)
+            rows["a group too few"] = changed(step, add=step.grid.add - step.grid.div)
         if step.kernel == "bucket_rest":
-            rows["half the groups"] = replace(step, mul=1)
+            rows["half the groups"] = changed(step, mul=1)
         if step.kernel == "bucket":
-            rows["a group too few"] = replace(step, cap=step.cap - 1)
+            rows["a group too few"] = changed(step, cap=step.grid.cap - 1)
         if step.kernel in ("msd_count", "msd_second"):
-            rows["a group a value too few"] = replace(step, add=step.div - 1)
+            rows["a group a value too few"] = changed(step, add=step.grid.div - 1)
         for what, row in rows.items():
             steps = (*plan.steps[:i], *([row] if row else []), *plan.steps[i + 1 :])
             yield f"{i} {step.kernel}: {what}", replace(plan, steps=steps)
@@ -176,7 +178,12 @@ def mutants(plan: Plan) -> Iterator[tuple[str, Plan]]:
 def test_every_fault_in_a_plan_is_noticed() -> None:
     sort = sort_of(groups=500)
     p, rng = params(sort), np.random.default_rng(4)
-    ends = [n + more for s in sort.plan.steps if s.kernel == "bucket" for n, more in ((s.min_n, 1), (s.max_n, 0))]
+    ends = [
+        n + more
+        for s in sort.plan.steps
+        if s.kernel == "bucket"
+        for n, more in ((s.guard.min_n, 1), (s.guard.max_n, 0))
+    ]
     inputs = [("even", even(rng, n, "u32")) for n in ends if n <= 1664]
     for n in (101, 301, 1000, 1664):
         inputs += [x for x in kinds(rng, p, n) if x[0] in ("first digit", "second digit", "crowded places")]

@@ -20,9 +20,10 @@ from test_radix import WAYS, shape
 from test_radix_forms import RICH, SIMPLE, check, params, sort_of
 
 from hsgen.algorithms import radix
+from hsgen.core.flags import REDO
 from hsgen.core.interpreter import Options, launches
 from hsgen.core.keys import Form
-from hsgen.core.spec import REDO, Sort
+from hsgen.core.sort import Sort
 
 LOOKING = ("lookback", "endless", "a tile alone")
 FORMS = (Form(), Form(value="v4"), Form(value="index"), replace(RICH, value="v8"), replace(RICH, value="index64"))
@@ -134,7 +135,7 @@ def test_what_is_launched() -> None:
         again = sort_of(Form(), key, "lookback")
         assert names(again, in_place=True).count("scatter") == passes and again.plan.outcome
         assert names(again, in_place=False).count("copy") == 0
-        assert sort.plan.outcome is None and not any(s.argument & REDO for s in sort.plan.steps)
+        assert sort.plan.outcome is None and not any(s.argument.flags & REDO for s in sort.plan.steps)
     ranged = sort_of(replace(Form(), ranged=True), "u32", "endless")
     assert "copy" not in names(ranged, in_place=True)
     assert "copy" in names(ranged, Options(begin=0, end=20), in_place=True)

@@ -18,9 +18,10 @@ from test_radix import kinds
 from test_radix_forms import RICH, drawn
 
 from hsgen.algorithms import radix
-from hsgen.core.interpreter import Options, Plan, launches
+from hsgen.core.interpreter import Options, launches
 from hsgen.core.keys import PLAIN, VALUES
-from hsgen.core.spec import GRIDS, Part, Sort, Step
+from hsgen.core.plan import Plan, Step
+from hsgen.core.sort import Part, Sort
 from hsgen.operations import oracle
 from hsgen.targets import assembly, target
 from hsgen.tools.validate.cases import around
@@ -35,7 +36,7 @@ def own(sort: Sort, part: Part) -> Plan:
     steps: list[Step] = []
     for step in sort.plan.steps:
         of = next((t for t in tails if step.kernel.endswith(t)), "")
-        if of == tail and step.number != GRIDS and sort.kernel(step.kernel).algorithm == part.algorithm:
+        if of == tail and not step.indirect and sort.kernel(step.kernel).algorithm == part.algorithm:
             steps.append(replace(step, kernel=step.kernel.removesuffix(tail)))
     return replace(sort.plan, steps=tuple(steps))
 
@@ -48,7 +49,7 @@ def play(sort: Sort, keys: Any, how: Options, count: int | None, *, in_place: bo
     names = {p.label: {s.kernel + assembly.suffix(sort.parts, p) for s in own(sort, p).steps} for p in sort.parts}
     for launch in launches(sort.plan, len(keys), in_place=in_place, how=how):
         kernel = sort.kernel(launch.step.kernel)
-        if launch.step.number != GRIDS and not kernel.always and launch.step.min_n < live <= launch.step.max_n:
+        if not launch.step.indirect and not kernel.always and launch.step.guard.min_n < live <= launch.step.guard.max_n:
             active.update(p.label for p in sort.parts if launch.step.kernel in names[p.label])
     assert len(active) == (live > 0)
     part = next((p for p in sort.parts if p.label in active), sort.parts[0])

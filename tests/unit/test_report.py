@@ -30,9 +30,11 @@ from hsgen.targets import assembly, target
 from hsgen.tools.bench import plot
 from hsgen.tools.compile import nvrtc
 from hsgen.tools.compile.nvrtc import Compiler, Use
-from hsgen.tools.report import counts, measured, merge, plans, radix
+from hsgen.tools.report import counts, measured, plans
 from hsgen.tools.report.drawing import count, plural, power
 from hsgen.tools.report.page import Contents, Subject, every_sort, page
+from hsgen.tools.report.shapes import bitonic as merge
+from hsgen.tools.report.shapes import radix
 
 ROOT = Path(__file__).resolve().parents[2]
 DAY = ("apple-m1", "cpu", "intel-gen8", "nvidia-hopper", "swiftshader")

@@ -23,11 +23,11 @@ from hsgen.algorithms.scan.words import COUNTED, STATES, SUMMED
 from hsgen.core.device import Device
 from hsgen.core.interpreter import launches
 from hsgen.core.keys import KEYS, PLAIN
-from hsgen.core.spec import Part, Sort
+from hsgen.core.sort import Part, Sort
 from hsgen.emit.kernels import render
+from hsgen.operations.scan import SUMMANDS, sums
 from hsgen.targets import assembly, target
-from hsgen.tools.validate import validation
-from hsgen.tools.validate.cases import SUMMANDS, around
+from hsgen.tools.validate.cases import around
 
 WORDS = ("u32", "u64")
 Rows = NDArray[np.unsignedinteger[Any]]
@@ -56,6 +56,7 @@ def sort_of(p: scan.Params) -> Sort:
     """Return the sum of a shape."""
     kernels, plan, parts = assembly.assemble([Part(algorithm="scan", params=p, min_n=0, max_n=2**62)], "shape")
     made: dict[str, Any] = {"kernels": kernels, "plan": plan, "parts": parts, "columns": p.columns}
+    made["operation"] = "scan"
     return Sort(target="shape", algorithm="scan", key=p.key, **made)
 
 
@@ -69,7 +70,7 @@ def check(p: scan.Params, n: int, kind: str = "random", seed: int = 1, limit: in
     """Sum `n` rows in and out of place; return how often something was done again."""
     sort, redone = sort_of(p), 0
     rows = rows_of(p, n, kind)
-    expected = validation.sums_of(sort, rows.reshape(-1)).reshape(n, p.columns)
+    expected = sums(sort, rows.reshape(-1)).reshape(n, p.columns)
     for in_place in (False, True):
         given = rows.copy()
         out, again = run(sort, given, in_place=in_place, seed=seed, limit=limit)
@@ -93,8 +94,8 @@ def test_expected_values_are_the_sums_of_columns() -> None:
     rows = np.array([[1, 2**32 - 1], [2, 1], [3, 5]], np.uint32)
     for exclusive, expected in ((False, [1, 2**32 - 1, 3, 0, 6, 5]), (True, [0, 0, 1, 2**32 - 1, 3, 0])):
         sort = sort_of(shape(columns=2, exclusive=exclusive))
-        assert validation.sums_of(sort, rows.reshape(-1)).tolist() == expected
-        assert sort.kind == "scan" and sort.item_bytes == 8
+        assert sums(sort, rows.reshape(-1)).tolist() == expected
+        assert sort.operation == "scan" and sort.item_bytes == 8
 
 
 # By day each way sums in one of both manners, by turns.
@@ -139,7 +140,7 @@ def test_every_row_of_a_plan_is_needed(way: str) -> None:
     p = shape(**WAYS[way], **({"starve": 3} if "look" in way else {}))
     sort = sort_of(p)
     rows = rows_of(p, 9 * p.tile + 3)
-    expected = validation.sums_of(sort, rows.reshape(-1)).reshape(rows.shape)
+    expected = sums(sort, rows.reshape(-1)).reshape(rows.shape)
     assert np.array_equal(run(sort, rows, in_place=False)[0], expected)
     for step in sort.plan.steps:
         steps = tuple(s for s in sort.plan.steps if s is not step)
@@ -218,8 +219,8 @@ def test_what_cannot_work_is_named(values: dict[str, Any], facts: dict[str, Any]
 
 def test_tables_of_targets_make_scans() -> None:
     found = target.find("cpu")
-    assert {"scan-x1", "scan-x4ex"} <= set(found.labels("u32")) and found.default("u32").kind == "sort"
+    assert {"scan-x1", "scan-x4ex"} <= set(found.labels("u32")) and found.default("u32").operation == "sort"
     sort = found.sort("scan-x4ex", "u64")
-    assert sort.kind == "scan" and sort.columns == 4 and sort.item_bytes == 32 and sort.file == "scan-x4ex_u64"
+    assert sort.operation == "scan" and sort.columns == 4 and sort.item_bytes == 32 and sort.file == "scan-x4ex_u64"
     text = render(sort, "opencl").text
     assert "cpu/scan-x4ex_u64: scan-x4ex of u64 elements" in text and "hs_look(" not in text.split("hs_subgroup()")[-1]

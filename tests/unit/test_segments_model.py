@@ -16,15 +16,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from models import segmented as model
 from models.segmented import Fault
+from steps import changed
 
 from hsgen.algorithms import DERIVED, segmented
 from hsgen.algorithms.segmented.words import HEAD, layout
 from hsgen.core.errors import Usage
-from hsgen.core.interpreter import Options, launches, settled
+from hsgen.core.flags import ROWS
+from hsgen.core.interpreter import Options, launches
 from hsgen.core.keys import KEYS, Form
-from hsgen.core.spec import ROWS, Part, Sort
+from hsgen.core.sort import Part, Sort
+from hsgen.operations import layouts, settled
 from hsgen.targets import assembly, target
-from hsgen.tools.validate import layouts
 
 RANKERS: dict[str, dict[str, Any]] = {
     "flags": {"subgroup": 1, "work_group": 32, "items": 2},
@@ -48,7 +50,8 @@ def sort_of(p: segmented.Params) -> Sort:
     kernels, plan, parts = assembly.assemble(
         [Part(algorithm="segments", params=p, min_n=0, max_n=2**62)], "shape", p.form
     )
-    return Sort(target="s", algorithm="segments", key=p.key, kernels=kernels, plan=plan, parts=parts, form=p.form)
+    made: dict[str, Any] = {"kernels": kernels, "plan": plan, "parts": parts, "form": p.form}
+    return Sort(target="s", algorithm="segments", operation="segments", key=p.key, **made)
 
 
 def play(p: segmented.Params, n: int, offsets: Any, *, in_place: bool, seed: int = 1, distinct: int = 1 << 16) -> None:
@@ -133,7 +136,7 @@ def test_the_model_sees_a_window_that_no_tile_holds() -> None:
 def test_the_model_sees_a_grid_that_is_too_small() -> None:
     p, keys = shape("flags"), np.arange(500, dtype=np.uint16)
     plan = sort_of(p).plan
-    cut = replace(plan, steps=tuple(replace(s, cap=1) if s.kernel == "windows" else s for s in plan.steps))
+    cut = replace(plan, steps=tuple(changed(s, cap=1) if s.kernel == "windows" else s for s in plan.steps))
     with pytest.raises(Fault, match="not all keys"):
         model.run(p, cut, keys, np.array([0, 500]), how=Options(parts=1))
 
@@ -145,7 +148,7 @@ def test_the_model_sees_a_segment_that_no_work_group_sorts() -> None:
     offsets = np.arange(0, 2001, 50)
     plan = sort_of(p).plan
     model.run(p, plan, keys, offsets, how=Options(parts=40))
-    cut = replace(plan, steps=tuple(replace(s, cap=p.groups) if s.kernel == "alone" else s for s in plan.steps))
+    cut = replace(plan, steps=tuple(changed(s, cap=p.groups) if s.kernel == "alone" else s for s in plan.steps))
     with pytest.raises(Fault, match="not all listed segments"):
         model.run(p, cut, keys, offsets, how=Options(parts=40))
 
@@ -178,7 +181,7 @@ def test_every_target_with_a_radix_sort_has_one(name: str) -> None:
         for value in ("none", "v4", "v8", "v16", "index"):
             sort = found.sort("segments", key, Form(value=value, typed=True))
             p = sort.parts[0].params
-            assert isinstance(p, segmented.Params) and sort.kind == "segments"
+            assert isinstance(p, segmented.Params) and sort.operation == "segments"
             assert p.serial or (p.window + p.small <= p.tile <= p.chunk)
             assert all(k.local_bytes(sort.key) <= found.device.local_bytes for k in sort.kernels)
             units = -(-sort.plan.max_n // p.tile)

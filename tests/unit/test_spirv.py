@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from steps import changed
 
 from hsgen.core.errors import Usage, Wrong
 from hsgen.emit import spirv
@@ -35,7 +36,7 @@ def test_modules_by_address_are_those_that_large_counts_use(name: str) -> None:
     sort = target.find(name).sort("merge", "u32")
     found = modules(sort)
     assert [m.kernel for m in found if not m.address] == [k.name for k in sort.kernels]
-    large = {s.kernel for s in sort.plan.steps if s.max_n > spirv.ADDRESS_FROM}
+    large = {s.kernel for s in sort.plan.steps if s.guard.max_n > spirv.ADDRESS_FROM}
     by_address = [m.kernel for m in found if m.address]
     assert set(by_address) == large and len(by_address) == len(large)
     assert "clean" in large and len(set(found)) == len(found)
@@ -45,7 +46,7 @@ def test_kernels_of_small_counts_alone_have_no_form_by_address() -> None:
     sort = target.find("generic").sort("merge", "u32")
     step = sort.plan.steps[0]
     for max_n, extra in ((spirv.ADDRESS_FROM, 0), (spirv.ADDRESS_FROM + 1, 1)):
-        plan = replace(sort.plan, steps=(replace(step, max_n=max_n),))
+        plan = replace(sort.plan, steps=(changed(step, max_n=max_n),))
         assert len(modules(replace(sort, plan=plan))) == len(sort.kernels) + extra
 
 

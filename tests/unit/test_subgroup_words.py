@@ -10,8 +10,9 @@ import pytest
 from drawing import Bounds, drawn, sorts_of
 from nightly import NIGHTLY
 
+from hsgen.apis import APIS
 from hsgen.core.keys import Form
-from hsgen.core.spec import APIS, Sort
+from hsgen.core.sort import Sort
 from hsgen.emit.kernels import render
 from hsgen.targets import target
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from hsgen.apis import APIS
 from hsgen.cli import main
 from hsgen.core.device import Device
 from hsgen.core.errors import Usage
@@ -17,7 +18,7 @@ from hsgen.engines.hosts import Host, matches
 from hsgen.engines.query import asked
 from hsgen.targets import target
 from hsgen.tools.suggest import probing, query
-from hsgen.tools.suggest.origins import SAFE, TOLD
+from hsgen.tools.suggest.origins import SAFE
 
 QUERIES = Path(__file__).with_name("queries")
 NAMES = sorted(p.stem for p in QUERIES.glob("*.json"))
@@ -78,13 +79,15 @@ def test_a_query_becomes_a_target(name: str) -> None:
 def test_every_fact_says_where_it_is_from(name: str) -> None:
     q = recorded(name)
     table = probing.written(q, "mine").split("[device]\n")[1].split("\n\n")[0]
+    probe = APIS[q.api].probe
+    assert probe is not None
     said = dict(line.split(" # ", 1) for line in table.splitlines() if not line.startswith("#"))
     for setting, why in said.items():
         key = setting.split(" = ")[0]
         if key in ("work_group", "cores"):  # which may follow from several members
-            assert why.startswith(TOLD[q.api][key]) or "subgroups of" in why
+            assert why.startswith(probe.origins[key]) or "subgroups of" in why
         elif q.said.get(key) or q.said.get(key) is False:
-            assert why == TOLD[q.api][key]
+            assert why == probe.origins[key]
         else:
             assert "not told" in why or key in ("progress", "local"), (setting, why)
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from shipped import sampled
 
 from hsgen.algorithms import bitonic, radix
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.emit import spirv
 from hsgen.emit.kernels import render
 from hsgen.emit.spirv import Module

@@ -78,7 +78,7 @@ ESCAPES = [
     "''.join.__self__.__class__",
 ]
 STATEMENTS = [
-    "{% include 'host/README.md.j2' %}",
+    "{% include 'bundle/README.md.j2' %}",
     "{% include ['/etc/passwd'] ignore missing %}",
     "{% import '/etc/passwd' as x %}",
     "{% from 'keys.j2' import x %}",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 from collections.abc import Mapping
 from contextlib import redirect_stderr, redirect_stdout
@@ -19,9 +18,10 @@ from conftest import missing
 from test_failures import SANITIZERS, sanitizes
 
 from hsgen.cli import main
+from hsgen.emit import c_files
 from hsgen.system import toolchain
 
-RUNTIME = Path(__file__).parents[2] / "templates" / "runtime"
+TEMPLATES = Path(__file__).parents[2] / "templates"
 APPLE = Path(__file__).with_name("apple")
 CUDA = ("-xc++", "-std=c++14", "-Wall", "-Wextra", "-Wno-pedantic")
 """Of the toolkit's headers, which are not clean."""
@@ -36,6 +36,11 @@ SORTS = {
 APIS = ("opencl", "vulkan", "cuda", "metal")
 
 
+def _runtime(names: str) -> list[Path]:
+    """The files of the runtimes."""
+    return [*(TEMPLATES / "bundle").glob(names), *(TEMPLATES / "apis").glob(f"*/{names}")]
+
+
 @cache
 def tables() -> Path:
     """The sorts as data, without kernels, and the headers of the templates."""
@@ -44,8 +49,9 @@ def tables() -> Path:
         with mock.patch("hsgen.emit.spirv.compiler", return_value=None), redirect_stdout(said), redirect_stderr(said):
             code = main(["generate", "-t", name, "--api", "vulkan", *chosen, "-o", str(place)])
         assert code == 0, said.getvalue()
-    for path in RUNTIME.glob("*.h"):
-        shutil.copy(path, place / "include" / "hs" / path.name)
+    for path in _runtime("hs*.h"):
+        text = c_files.completed(path.read_text(encoding="utf-8"))
+        (place / "include" / "hs" / path.name).write_text(text, encoding="utf-8")
     return place
 
 
@@ -93,7 +99,7 @@ def built(api: str, changed: Mapping[str, tuple[str, str]] = MappingProxyType({}
     """The program of an API; `changed` replaces a text in files of the runtime."""
     ready(api)
     out = folder("runtime")
-    for path in RUNTIME.glob("hs*"):
+    for path in _runtime("hs*.[chm]*"):
         text = path.read_text(encoding="utf-8")
         if path.name in changed:
             assert text.count(changed[path.name][0]) == 1, changed[path.name][0]

@@ -663,7 +663,7 @@ static int planned(const hs_sort *sort, const hs_step *step, const hs_vulkan_arg
     const int rows = sort->kind == HS_SEGMENTS && !args->other.buffer;
     const hs_call call = {args->n, parts, &args->options, in_place, counted, rows};
     uint64_t groups = hs_groups(step, &call);
-    if (step->number == HS_GRIDS) {
+    if (step->argument.kind == HS_INDIRECT_GRIDS) {
         *argument = max_groups < 1u << 30 ? (int32_t)max_groups : 1 << 30;
         groups = counted && args->n ? 1 : 0; /* of 64 lanes, one for each step */
     } else if (!hs_argument(sort, step, &call, argument)) {
@@ -676,7 +676,7 @@ static int planned(const hs_sort *sort, const hs_step *step, const hs_vulkan_arg
 static void compare_dispatch(const event *one, const hs_step *step, const hs_vulkan_args *args, const state *at,
                              uint64_t i, const uint32_t grid[2], uint32_t max_groups)
 {
-    if (args->count.buffer && step->number != HS_GRIDS) {
+    if (args->count.buffer && step->argument.kind != HS_INDIRECT_GRIDS) {
         check(one->kind == INDIRECT && one->object == SCRATCH_BUFFER && one->offset == args->scratch.offset + 12 * i,
               "a grid from scratch");
         check(at->grids_visible, "no barrier between the grids and what is launched by them");
@@ -733,7 +733,7 @@ static void compare(const hs_sort *sort, const hs_vulkan_args *args, uint64_t bi
         }
         touch_count[done] = kernel->bindings;
         fences[done++] = at.fence;
-        at.grids_written |= step->number == HS_GRIDS;
+        at.grids_written |= step->argument.kind == HS_INDIRECT_GRIDS;
         at.e++;
     }
     check(at.e == event_count, "nothing comes after the last dispatch");
@@ -807,9 +807,9 @@ static void many_sorts(const hs_sort *sort, const hs_vulkan_device *device, cons
         for (n = 0; n < 150; n++) one_sort(sort, sorter, device, n, variant);
         for (i = 0; i < sort->step_count; i++)
             for (d = -1; d <= 1; d++) {
-                n = sort->steps[i].min_n + (uint64_t)(int64_t)d;
+                n = sort->steps[i].guard.min_n + (uint64_t)(int64_t)d;
                 if (n <= sort->max_n) one_sort(sort, sorter, device, n, variant);
-                n = sort->steps[i].min_n * 3 / 2 + 7 + i;
+                n = sort->steps[i].guard.min_n * 3 / 2 + 7 + i;
                 if (n <= sort->max_n) one_sort(sort, sorter, device, n, variant);
             }
         one_sort(sort, sorter, device, sort->max_n, variant);
@@ -1223,23 +1223,22 @@ static hs_spirv made_spirv[4], made_address[4];
 #define SCRATCH(plus, per_n) {HS_SCRATCH, plus, per_n}
 #define KEYS(role) {role, 0, 0}
 static const hs_step made_steps[] = {
-    {0, 1, HS_ANYWHERE, HS_ALONE, 0, 0, {KEYS(HS_SOURCE), KEYS(HS_DESTINATION)}, 0, 100, 63, 64, 1, 1000, 0, 0},
-    {1, 2, HS_ANYWHERE, HS_ALONE, 0, 0, {KEYS(HS_SOURCE), SCRATCH(0, 0), SCRATCH(4096, 0)}, 100, 1 << 20, 63, 64, 1,
-     7, 0, 0},
-    {2, 3, HS_ANYWHERE, HS_ALONE, 0, 0,
-     {KEYS(HS_SOURCE), KEYS(HS_DESTINATION), SCRATCH(0, 0), SCRATCH(4096, 0), SCRATCH(8192, 0),
-      SCRATCH(8192, 4)}, 100, 1 << 20, 1023, 1024, 2, 1 << 30, 0, 0},
-    {2, 4, HS_IN_PLACE, HS_ALONE, 0, 0,
-     {SCRATCH(8192, 4), KEYS(HS_DESTINATION), SCRATCH(0, 0), SCRATCH(4096, 0), SCRATCH(8192, 0),
-      SCRATCH(8192, 4)}, 100, 1 << 20, 1023, 1024, 2, 1 << 30, 0, 0},
-    {1, 5, HS_OUT_OF_PLACE, HS_ALONE, 0, 0,
-     {KEYS(HS_DESTINATION), SCRATCH(0, 0), SCRATCH(4096, 0)}, 5000, 1 << 20, 63, 64, 1, 7, 0, 0},
-    {1, 6, HS_ANYWHERE, HS_ALONE, 0, 0,
-     {KEYS(HS_DESTINATION), SCRATCH(0, 0), SCRATCH(4096, 0)}, 100, 1 << 20, 63, 64, 1, 7, 0, 0},
-    {3, 7, HS_OUT_OF_PLACE, HS_ALONE, 0, 0, {KEYS(HS_SOURCE), KEYS(HS_DESTINATION)}, 1 << 20, 1 << 22, 63, 64, 1,
-     1 << 30, 0, 0},
-    {0, 8, HS_IN_PLACE, HS_ALONE, 0, 0, {KEYS(HS_SOURCE), KEYS(HS_DESTINATION)}, 1 << 20, 1 << 22, 63, 64, 1, 1 << 30,
-     0, 0},
+    {0, {0, 100, HS_ANYWHERE, HS_ANY_BITS, 0}, {HS_BY_N, 63, 64, 1, 1000}, {HS_LITERAL, 1, 0, 0},
+     {KEYS(HS_SOURCE), KEYS(HS_DESTINATION)}},
+    {1, {100, 1 << 20, HS_ANYWHERE, HS_ANY_BITS, 0}, {HS_BY_N, 63, 64, 1, 7}, {HS_LITERAL, 2, 0, 0},
+     {KEYS(HS_SOURCE), SCRATCH(0, 0), SCRATCH(4096, 0)}},
+    {2, {100, 1 << 20, HS_ANYWHERE, HS_ANY_BITS, 0}, {HS_BY_N, 1023, 1024, 2, 1 << 30}, {HS_LITERAL, 3, 0, 0},
+     {KEYS(HS_SOURCE), KEYS(HS_DESTINATION), SCRATCH(0, 0), SCRATCH(4096, 0), SCRATCH(8192, 0), SCRATCH(8192, 4)}},
+    {2, {100, 1 << 20, HS_IN_PLACE, HS_ANY_BITS, 0}, {HS_BY_N, 1023, 1024, 2, 1 << 30}, {HS_LITERAL, 4, 0, 0},
+     {SCRATCH(8192, 4), KEYS(HS_DESTINATION), SCRATCH(0, 0), SCRATCH(4096, 0), SCRATCH(8192, 0), SCRATCH(8192, 4)}},
+    {1, {5000, 1 << 20, HS_OUT_OF_PLACE, HS_ANY_BITS, 0}, {HS_BY_N, 63, 64, 1, 7}, {HS_LITERAL, 5, 0, 0},
+     {KEYS(HS_DESTINATION), SCRATCH(0, 0), SCRATCH(4096, 0)}},
+    {1, {100, 1 << 20, HS_ANYWHERE, HS_ANY_BITS, 0}, {HS_BY_N, 63, 64, 1, 7}, {HS_LITERAL, 6, 0, 0},
+     {KEYS(HS_DESTINATION), SCRATCH(0, 0), SCRATCH(4096, 0)}},
+    {3, {1 << 20, 1 << 22, HS_OUT_OF_PLACE, HS_ANY_BITS, 0}, {HS_BY_N, 63, 64, 1, 1 << 30}, {HS_LITERAL, 7, 0, 0},
+     {KEYS(HS_SOURCE), KEYS(HS_DESTINATION)}},
+    {0, {1 << 20, 1 << 22, HS_IN_PLACE, HS_ANY_BITS, 0}, {HS_BY_N, 63, 64, 1, 1 << 30}, {HS_LITERAL, 8, 0, 0},
+     {KEYS(HS_SOURCE), KEYS(HS_DESTINATION)}},
 };
 
 static hs_sort made_up(const hs_sort *original, uint64_t max_n, uint32_t columns)
@@ -1278,19 +1277,18 @@ static hs_step full_steps[6];
 #define WORDS SCRATCH(1024, 0), SCRATCH(9216, 4)
 #define ROWS KEYS(HS_VALUES_OUT), KEYS(HS_COUNT)
 static const hs_step full_rows[6] = {
-    {0, 0, HS_ANYWHERE, HS_GRIDS, 0, 0, {KEYS(HS_COUNT), SCRATCH(0, 0)}, 0, 1 << 20, 0, 1, 1, 1, 0, 0},
-    {1, HS_DIRECT, HS_ANYWHERE, 0, 8, HS_ANY_BITS, {KEYS(HS_SOURCE), KEYS(HS_DESTINATION), KEYS(HS_VALUES), ROWS}, 0,
-     1000, 63, 64, 1, 1000, 0, 0},
-    {1, HS_DIRECT, HS_ANYWHERE, 3, 8, HS_ANY_BITS, {KEYS(HS_SOURCE), KEYS(HS_DESTINATION), KEYS(HS_VALUES), ROWS}, 0,
-     1 << 20, 63, 64, 1, 1 << 30, 0, 0},
-    {2, 3, HS_ANYWHERE, HS_LAST, 8, HS_ALL_BITS,
-     {KEYS(HS_SOURCE), KEYS(HS_DESTINATION), WORDS, KEYS(HS_VALUES), ROWS, WORDS, SCRATCH(1024, 0)}, 100, 1 << 20, 1023,
-     1024, 2, 1 << 30, 0, 0},
-    {2, 4, HS_ANYWHERE, HS_SPAN, 8, HS_SOME_BITS,
-     {KEYS(HS_SOURCE), KEYS(HS_DESTINATION), WORDS, KEYS(HS_VALUES), ROWS, WORDS, SCRATCH(2048, 0)}, 100, 1 << 20, 1023,
-     1024, 2, 1 << 30, 0, 0},
-    {1, 5, HS_OUT_OF_PLACE, HS_ALONE, 0, HS_ANY_BITS,
-     {KEYS(HS_DESTINATION), SCRATCH(1024, 0), SCRATCH(2048, 0), ROWS}, 5000, 1 << 20, 63, 64, 1, 7, 0, 0},
+    {0, {0, 1 << 20, HS_ANYWHERE, HS_ANY_BITS, 0}, {HS_BY_N, 0, 1, 1, 1}, {HS_INDIRECT_GRIDS, 0, 0, 0},
+     {KEYS(HS_COUNT), SCRATCH(0, 0)}},
+    {1, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 0}, {HS_BY_N, 63, 64, 1, 1000}, {HS_PASS, 0, 8, HS_DIRECT},
+     {KEYS(HS_SOURCE), KEYS(HS_DESTINATION), KEYS(HS_VALUES), ROWS}},
+    {1, {0, 1 << 20, HS_ANYWHERE, HS_ANY_BITS, 0}, {HS_BY_N, 63, 64, 1, 1 << 30}, {HS_PASS, 3, 8, HS_DIRECT},
+     {KEYS(HS_SOURCE), KEYS(HS_DESTINATION), KEYS(HS_VALUES), ROWS}},
+    {2, {100, 1 << 20, HS_ANYWHERE, HS_ALL_BITS, 0}, {HS_BY_N, 1023, 1024, 2, 1 << 30}, {HS_PASS_COUNT, 0, 8, 0},
+     {KEYS(HS_SOURCE), KEYS(HS_DESTINATION), WORDS, KEYS(HS_VALUES), ROWS, WORDS, SCRATCH(1024, 0)}},
+    {2, {100, 1 << 20, HS_ANYWHERE, HS_SOME_BITS, 0}, {HS_BY_N, 1023, 1024, 2, 1 << 30}, {HS_BIT_RANGE, 0, 0, 0},
+     {KEYS(HS_SOURCE), KEYS(HS_DESTINATION), WORDS, KEYS(HS_VALUES), ROWS, WORDS, SCRATCH(2048, 0)}},
+    {1, {5000, 1 << 20, HS_OUT_OF_PLACE, HS_ANY_BITS, 0}, {HS_BY_N, 63, 64, 1, 7}, {HS_LITERAL, 5, 0, 0},
+     {KEYS(HS_DESTINATION), SCRATCH(1024, 0), SCRATCH(2048, 0), ROWS}},
 };
 
 /* `value_bytes` 0: an argsort, which has no values to read. */
@@ -1333,20 +1331,23 @@ static hs_sort made_full(const hs_sort *original, uint32_t value_bytes)
 static hs_kernel other_kernels[2];
 static hs_spirv other_spirv[2], other_address[2];
 static const hs_step segments_steps[] = {
-    {0, 0, HS_ANYWHERE, HS_PARTS, 0, 0, {SCRATCH(0, 0)}, 0, 1 << 20, 0, 1, 1, 1, 0, 0},
-    {1, 7, HS_ANYWHERE, HS_ALONE, 0, 0,
-     {KEYS(HS_SOURCE), KEYS(HS_OTHER_INPUT), KEYS(HS_DESTINATION), SCRATCH(0, 0)}, 0, 1 << 20, 0, 1, 1, 1 << 30, 1, 0},
-    {1, 8, HS_ANYWHERE, HS_ALONE, 0, 0,
-     {KEYS(HS_SOURCE), KEYS(HS_OTHER_INPUT), KEYS(HS_DESTINATION), SCRATCH(1024, 0)}, 100, 1 << 20, 63, 64, 1, 7, 0,
-     0}};
+    {0, {0, 1 << 20, HS_ANYWHERE, HS_ANY_BITS, 0}, {HS_BY_N, 0, 1, 1, 1}, {HS_CALL_NUMBER, 0, 0, 0},
+     {SCRATCH(0, 0)}},
+    {1, {0, 1 << 20, HS_ANYWHERE, HS_ANY_BITS, 0}, {HS_BY_NUMBER, 0, 1, 1, 1 << 30}, {HS_LITERAL, 7, 0, 0},
+     {KEYS(HS_SOURCE), KEYS(HS_OTHER_INPUT), KEYS(HS_DESTINATION), SCRATCH(0, 0)}},
+    {1, {100, 1 << 20, HS_ANYWHERE, HS_ANY_BITS, 0}, {HS_BY_N, 63, 64, 1, 7}, {HS_LITERAL, 8, 0, 0},
+     {KEYS(HS_SOURCE), KEYS(HS_OTHER_INPUT), KEYS(HS_DESTINATION), SCRATCH(1024, 0)}}};
 static const hs_step merge_steps[] = {
-    {0, 0, HS_ANYWHERE, HS_PARTS, 0, 0, {SCRATCH(0, 0)}, 0, 1 << 20, 0, 1, 1, 1, 0, 0},
-    {1, 7, HS_OUT_OF_PLACE, HS_ALONE, 0, 0,
+    {0, {0, 1 << 20, HS_ANYWHERE, HS_ANY_BITS, 0}, {HS_BY_N, 0, 1, 1, 1}, {HS_CALL_NUMBER, 0, 0, 0},
+     {SCRATCH(0, 0)}},
+    {1, {0, 1 << 20, HS_OUT_OF_PLACE, HS_ANY_BITS, 0}, {HS_BY_N, 63, 64, 1, 1 << 30}, {HS_LITERAL, 7, 0, 0},
      {KEYS(HS_SOURCE), KEYS(HS_OTHER_INPUT), KEYS(HS_VALUES), KEYS(HS_OTHER_VALUES), KEYS(HS_DESTINATION),
-      KEYS(HS_VALUES_OUT), SCRATCH(0, 0)}, 0, 1 << 20, 63, 64, 1, 1 << 30, 0, 0}};
+      KEYS(HS_VALUES_OUT), SCRATCH(0, 0)}}};
 static const hs_step report_steps[] = {
-    {0, 0, HS_ANYWHERE, HS_PARTS, 0, 0, {KEYS(HS_REPORT)}, 0, 1 << 20, 1, 1, 1, 1, 0, 1},
-    {1, 7, HS_ANYWHERE, HS_ALONE, 0, 0, {KEYS(HS_SOURCE), KEYS(HS_REPORT)}, 0, 1 << 20, 64, 64, 1, 1 << 30, 1, 1}};
+    {0, {0, 1 << 20, HS_ANYWHERE, HS_ANY_BITS, 1}, {HS_BY_N, 1, 1, 1, 1}, {HS_CALL_NUMBER, 0, 0, 0},
+     {KEYS(HS_REPORT)}},
+    {1, {0, 1 << 20, HS_ANYWHERE, HS_ANY_BITS, 1}, {HS_BY_NUMBER, 64, 64, 1, 1 << 30}, {HS_LITERAL, 7, 0, 0},
+     {KEYS(HS_SOURCE), KEYS(HS_REPORT)}}};
 
 static hs_sort made_other(const hs_sort *original, hs_kind kind)
 {

@@ -1,8 +1,8 @@
 """Calls of every runtime by chance, over drivers that compute nothing, under the sanitizers.
 
 Members of arguments and options are drawn at random and at their ends; buffers are absent, short, misaligned or
-overlap; drivers fail.  A call that docs/reference/c-api.md allows launches what the plan says, within its buffers; any other gets
-an error and launches nothing; nothing is left over.
+overlap; drivers fail.  A call that docs/reference/c-api.md allows launches what the plan says, within its buffers; any
+other gets an error and launches nothing; nothing is left over.
 """
 
 from __future__ import annotations

@@ -13,27 +13,29 @@ from building import CONSUMERS, WARNINGS, bundle, folder, need, program, run
 from nightly import NIGHTLY, nightly
 from shipped import sampled
 
-from hsgen.bundle.manifest import CHECK
+from hsgen.bundle.manifest import COMPANIONS
 from hsgen.core.errors import Usage
+from hsgen.core.flags import DIRECT, PLACES, RANGES, REDO
 from hsgen.core.interpreter import PLAIN, Options, launches, offset
 from hsgen.core.keys import KEYS, VALUES, Form
-from hsgen.core.spec import (
-    ALONE,
-    DIRECT,
-    GRIDS,
-    LAST,
-    PARTS,
-    PLACES,
-    RANGES,
+from hsgen.core.plan import (
     ROLES,
-    SPAN,
+    Argument,
     Binding,
+    BitRange,
+    CallNumber,
+    Grid,
+    Guard,
+    IndirectGrids,
+    Literal,
     Outcome,
+    Pass,
+    PassCount,
     Plan,
     Scratch,
-    Sort,
     Step,
 )
+from hsgen.core.sort import Sort
 from hsgen.emit import c_files
 from hsgen.targets import target
 
@@ -78,20 +80,29 @@ def made_up(numbers: random.Random, name: str) -> Sort:
         return Step(
             kernel=kernel.name,
             bindings=tuple(binding(numbers.choice(ROLES)) for _ in kernel.buffers),
-            argument=numbers.choice([0, DIRECT, numbers.randrange(-(2**31), 2**31)]),
-            min_n=low,
-            max_n=low + 1 + some(5000, 1 << 34),
-            x=numbers.choice(["n", "n", "parts"]),
-            add=numbers.choice([0, 63, -20, -(1 << 20)]),
-            div=1 + some(4096),
-            mul=1 + some(300),
-            cap=numbers.choice([1, 1000, 2**32 - 1]),
-            place=numbers.choice(PLACES),
-            number=numbers.choice([ALONE, SPAN, LAST, GRIDS, PARTS, *range(9), *range(9)]),
-            bits=numbers.randrange(1, 12),
-            range=numbers.choice(RANGES),
-            at_zero=numbers.random() < 0.3,
+            guard=Guard(
+                min_n=low,
+                max_n=low + 1 + some(5000, 1 << 34),
+                place=numbers.choice(list(PLACES)),
+                range=numbers.choice(list(RANGES)),
+                at_zero=numbers.random() < 0.3,
+            ),
+            grid=Grid(
+                x=numbers.choice(["n", "n", "number"]),
+                add=numbers.choice([0, 63, -20, -(1 << 20)]),
+                div=1 + some(4096),
+                mul=1 + some(300),
+                cap=numbers.choice([1, 1000, 2**32 - 1]),
+            ),
+            argument=given(),
         )
+
+    def given() -> Argument:
+        flags, bits = numbers.choice([0, DIRECT, REDO | DIRECT]), numbers.randrange(1, 12)
+        passes = (Pass(number=number, bits=bits, flags=flags) for number in range(9))
+        literal = Literal(value=numbers.choice([0, numbers.randrange(-(2**31), 2**31)]), flags=flags)
+        others = (literal, BitRange(flags=flags), PassCount(bits=bits, flags=flags), CallNumber(), IndirectGrids())
+        return numbers.choice([*others, *others, *passes])
 
     scratch = Scratch(
         min_n=some(3000),
@@ -155,7 +166,9 @@ def counts(sort: Sort, seed: int, some: int = COUNTS) -> list[int]:
     """Counts at and beside every edge of the plan, powers, and others at random, also beyond what it sorts."""
     numbers = random.Random(seed)
     plan = sort.plan
-    edges = {x for s in plan.steps for x in (s.min_n, s.max_n)} | {1 << b for b in range(1, 33)} | {2**64 - 1}
+    edges = (
+        {x for s in plan.steps for x in (s.guard.min_n, s.guard.max_n)} | {1 << b for b in range(1, 33)} | {2**64 - 1}
+    )
     edges |= {plan.max_n, plan.scratch.min_n, plan.scratch.unit * plan.scratch.units}
     edges |= {plan.scratch.unit * i for i in range(1, 5)} | ({plan.outcome.min_n} if plan.outcome else set())
     chosen = {0, *(e + d for e in edges for d in (-1, 0, 1))}
@@ -205,7 +218,9 @@ def expected(sort: Sort, n: int, limit: int, in_place: bool, how: Options = PLAI
 
 def test_every_sort_is_there() -> None:
     found = [target.find(name) for name in TARGETS]
-    every = {(t.name, a, k) for t in found for k in {k for _, k in t.choices} for a in (t.default(k).algorithm, CHECK)}
+    every = {
+        (t.name, a, k) for t in found for k in {k for _, k in t.choices} for a in (t.default(k).algorithm, *COMPANIONS)
+    }
     assert {(s.target, s.algorithm, s.key.name) for s in shipped()[1]} == every
 
 
@@ -247,11 +262,11 @@ def test_same_launches_of_any_plan(limit: int) -> None:
     path, sorts = crafted()
     assert differences(path, sorts, limit)[:3] == []
     for place in PLACES:  # each tells sorting in place from sorting out of place somewhere
-        steps = [s for sort in sorts for s in sort.plan.steps if s.place == place]
+        steps = [s for sort in sorts for s in sort.plan.steps if s.guard.place == place]
         assert len(steps) > 10
     assert sum(expected(s, 5000, limit, True) != expected(s, 5000, limit, False) for s in sorts) > 3
-    for number in (ALONE, SPAN, LAST, 0):
-        assert any(s.number == number for sort in sorts for s in sort.plan.steps)
+    for kind in (Literal, BitRange, PassCount, Pass):
+        assert any(isinstance(s.argument, kind) for sort in sorts for s in sort.plan.steps)
 
 
 @pytest.mark.parametrize("name", [nightly("generic"), "nvidia-sm90"])

@@ -21,7 +21,7 @@ from test_failures import SANITIZERS, sanitizes
 from hsgen.cli import main
 from hsgen.core.interpreter import Launch, Options, launches, offset, spare_at
 from hsgen.core.keys import Form
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.targets import target
 
 APPLE = Path(__file__).with_name("apple")
@@ -125,7 +125,7 @@ def encoded(sort: Sort, launch: Launch, n: int, how: Options, in_place: bool) ->
     step, (wide, high) = launch.step, launch.grid
     places = [(at[b.role][0], at[b.role][1] + offset(b, n)) for b in step.bindings]
     bound = [f"{i}={tag}+{begin}" for i, (tag, begin) in enumerate(places)]
-    numbers = (n, launch.argument, min(step.min_n, 2**31 - 1), min(step.max_n, 2**31 - 1))
+    numbers = (n, launch.argument, min(step.guard.min_n, 2**31 - 1), min(step.guard.max_n, 2**31 - 1))
     lanes = sort.kernel(step.kernel).work_group
     return " ".join([step.kernel, *bound, f"{len(bound)}={','.join(map(str, numbers))}", f"{wide}x{high}/{lanes}"])
 

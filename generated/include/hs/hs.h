@@ -98,37 +98,62 @@ enum { HS_ANYWHERE = 0, HS_IN_PLACE = 1, HS_OUT_OF_PLACE = 2 };
 /* Whether a step is for sorting by all bits of the keys, by a part of them, or for both. */
 enum { HS_ANY_BITS = 0, HS_ALL_BITS = 1, HS_SOME_BITS = 2 };
 
-/* The number of a step that is no pass: its argument is complete; it wants the range of bits; it wants the number of
- * passes; it works out the grids of all others from a count on the device; its argument is the parts of the call, with
- * no flags. */
-enum { HS_ALONE = -1, HS_SPAN = -2, HS_LAST = -3, HS_GRIDS = -4, HS_PARTS = -5 };
+/* What a grid follows from: n, or the number that a call has besides n. */
+enum { HS_BY_N = 0, HS_BY_NUMBER = 1 };
 
-/* Flags of arguments, beside the number of a pass, the shift of its digit << 8 and the digit's bits << 16, or beside
- * the end of the range and its begin << 8. */
+/* What the kernel of a step gets besides n, with flags: */
 enum {
-    HS_REDO = 1 << 20,    /* only if a look-back failed */
-    HS_DIRECT = 1 << 21,  /* this pass may store to the destination */
-    HS_DISCARD = 1 << 22, /* the sorted keys are not wanted */
-    HS_COUNTED = 1 << 23, /* the count lies on the device */
-    HS_SIGNED = 1 << 24,  /* how the bits of keys are to be understood */
-    HS_FLOAT = 1 << 25,
-    HS_DESCENDING = 1 << 26,
-    HS_ROWS = 1 << 27  /* segments are rows of equal length; there are no offsets */
+    HS_LITERAL = 0, /* `value` */
+    HS_PASS = 1, /* the pass `value` over digits of at most `bits` bits: its number, the digit's shift and width */
+    HS_BIT_RANGE = 2, /* the end of the bit range and its begin */
+    HS_PASS_COUNT = 3, /* the number of passes over digits of at most `bits` bits */
+    HS_CALL_NUMBER = 4, /* the number that a call has besides n, without flags */
+    HS_INDIRECT_GRIDS = 5 /* for the kernel that works out the grids of all other steps, from a count on the device */
 };
 
-/* One guarded launch: only if min_n < n <= max_n, the place and the range of bits fit, with
- * min((x + add) / div * mul, cap) groups, where x is n or the parts of the call. */
-typedef struct hs_step {
-    uint32_t kernel; /* index into the sort's kernels */
-    int32_t argument; /* what hs_argument makes the kernel's of */
-    uint32_t place; /* HS_ANYWHERE, HS_IN_PLACE or HS_OUT_OF_PLACE */
-    int32_t number; /* of a pass over digits of at most `bits` bits, or one of HS_ALONE to HS_PARTS */
-    uint32_t bits, range; /* range: HS_ANY_BITS, HS_ALL_BITS or HS_SOME_BITS */
-    hs_binding bindings[HS_BINDINGS]; /* as many as the kernel has */
+/* The flags of arguments.  Below them are the number of a pass, the shift of its digit << 8 and the
+ * digit's bits << 16, or the end of the bit range and its begin << 8. */
+enum {
+    HS_REDO = 1 << 20, /* only if a look-back failed */
+    HS_DIRECT = 1 << 21, /* this pass may store to the destination */
+    HS_DISCARD = 1 << 22, /* the sorted keys are not wanted */
+    HS_COUNTED = 1 << 23, /* the count lies on the device */
+    HS_SIGNED = 1 << 24, /* keys are signed */
+    HS_FLOAT = 1 << 25, /* keys are floats; SIGNED is set too */
+    HS_DESCENDING = 1 << 26, /* the greatest key comes first */
+    HS_ROWS = 1 << 27 /* segments are rows of equal length; there are no offsets */
+};
+
+/* When a step runs: only if min_n < n <= max_n, and the place and the range of bits fit. */
+typedef struct hs_guard {
     uint64_t min_n, max_n;
+    uint32_t place;   /* HS_ANYWHERE, HS_IN_PLACE or HS_OUT_OF_PLACE */
+    uint32_t range;   /* HS_ANY_BITS, HS_ALL_BITS or HS_SOME_BITS */
+    uint32_t at_zero; /* 1: it runs for n = 0, whatever min_n is */
+} hs_guard;
+
+/* Its work-groups: min((x + add) / div * mul, cap). */
+typedef struct hs_grid_rule {
+    uint32_t x; /* HS_BY_N or HS_BY_NUMBER */
     int64_t add;
     uint64_t div, mul, cap;
-    uint32_t by_parts, at_zero; /* 1: the grid follows from the parts; it runs for n = 0, whatever min_n is */
+} hs_grid_rule;
+
+/* What its kernel gets besides n, which hs_argument works out. */
+typedef struct hs_argument_rule {
+    uint32_t kind;  /* HS_LITERAL to HS_INDIRECT_GRIDS */
+    int32_t value;  /* the literal, or the number of the pass */
+    uint32_t bits;  /* of the digits of passes, at most */
+    uint32_t flags; /* HS_REDO and HS_DIRECT */
+} hs_argument_rule;
+
+/* One guarded launch. */
+typedef struct hs_step {
+    uint32_t kernel; /* index into the sort's kernels */
+    hs_guard guard;
+    hs_grid_rule grid;
+    hs_argument_rule argument;
+    hs_binding bindings[HS_BINDINGS]; /* as many as the kernel has */
 } hs_step;
 
 typedef struct hs_kernel {
@@ -312,7 +337,7 @@ static inline int hs_idle(const hs_sort *sort, uint64_t n)
 {
     uint32_t i;
     for (i = 0; n == 0 && i < sort->step_count; i++)
-        if (sort->steps[i].at_zero) return 0;
+        if (sort->steps[i].guard.at_zero) return 0;
     return n == 0;
 }
 
@@ -322,60 +347,75 @@ static inline int hs_idle(const hs_sort *sort, uint64_t n)
 hs_status hs_survey(const hs_sort *sort, hs_call *call, hs_span spans[HS_ROLES]);
 
 /* The interpreter of plans.  Work-groups that a step launches; 0 where its guard excludes the call.  Where it is
- * counted, a guard that excludes n may let a lesser count pass.  A step of number HS_GRIDS is for hosts that can launch
+ * counted, a guard that excludes n may let a lesser count pass.  A step of HS_INDIRECT_GRIDS is for hosts that can launch
  * by a grid in device memory; they launch it by themselves. */
 static inline uint64_t hs_groups(const hs_step *step, const hs_call *call)
 {
+    const hs_guard *guard = &step->guard;
+    const hs_grid_rule *grid = &step->grid;
     const uint64_t n = call->n;
     int64_t whole;
     uint64_t groups;
-    if (n <= step->min_n && !(n == 0 && step->at_zero)) return 0;
-    if (step->number == HS_GRIDS || (n > step->max_n && !call->counted)) return 0;
-    if (step->place == (call->in_place ? HS_OUT_OF_PLACE : HS_IN_PLACE)) return 0;
-    whole = (int64_t)(step->by_parts ? call->parts : n < step->max_n ? n : step->max_n) + step->add;
+    if (n <= guard->min_n && !(n == 0 && guard->at_zero)) return 0;
+    if (step->argument.kind == HS_INDIRECT_GRIDS || (n > guard->max_n && !call->counted)) return 0;
+    if (guard->place == (uint32_t)(call->in_place ? HS_OUT_OF_PLACE : HS_IN_PLACE)) return 0;
+    whole = (int64_t)(grid->x == HS_BY_NUMBER ? call->parts : n < guard->max_n ? n : guard->max_n) + grid->add;
     if (whole <= 0) return 0;
-    groups = (uint64_t)whole / step->div * step->mul;
-    return groups < step->cap ? groups : step->cap;
+    groups = (uint64_t)whole / grid->div * grid->mul;
+    return groups < grid->cap ? groups : grid->cap;
 }
 
 /* The passes over digits of at most `bits` bits that a range of `range` bits takes; an empty one takes one. */
 static inline uint32_t hs_passes(uint32_t range, uint32_t bits) { return range > bits ? (range + bits - 1) / bits : 1; }
 
-/* Whether the range of bits lets a step run, and what its kernel then gets. */
-static inline int hs_argument(const hs_sort *sort, const hs_step *step, const hs_call *call, int32_t *argument)
+/* The flags that a call adds to the arguments of its kernels. */
+static inline uint32_t hs_flags(const hs_call *call)
 {
     const hs_options *options = call->options;
-    const uint32_t end = options && options->end_bit ? options->end_bit : sort->key_bits;
-    const uint32_t begin = options ? options->begin_bit : 0, range = end - begin, first = sort->first_bit + begin;
     const uint32_t kind = options ? (uint32_t)options->type & 15u : 0;
-    uint32_t flags = (uint32_t)step->argument, direct = call->in_place ? 0 : flags & HS_DIRECT;
-    if (step->range == (range == sort->key_bits ? HS_SOME_BITS : HS_ALL_BITS)) return 0;
-    if (step->number == HS_PARTS) {
-        *argument = (int32_t)call->parts;
-        return 1;
-    }
+    uint32_t flags = 0;
     if (kind) flags |= HS_SIGNED;
     if (kind == 2) flags |= HS_FLOAT;
     if (options && options->descending) flags |= HS_DESCENDING;
     if (options && options->discard_keys) flags |= HS_DISCARD;
     if (call->counted) flags |= HS_COUNTED;
     if (call->rows) flags |= HS_ROWS;
-    if (step->number >= 0) {
+    return flags;
+}
+
+/* Whether the range of bits lets a step run, and what its kernel then gets. */
+static inline int hs_argument(const hs_sort *sort, const hs_step *step, const hs_call *call, int32_t *argument)
+{
+    const hs_options *options = call->options;
+    const hs_argument_rule *rule = &step->argument;
+    const uint32_t end = options && options->end_bit ? options->end_bit : sort->key_bits;
+    const uint32_t begin = options ? options->begin_bit : 0, range = end - begin, first = sort->first_bit + begin;
+    const uint32_t value = (uint32_t)rule->value;
+    uint32_t flags = rule->flags | hs_flags(call), passes, least, more, low = 0;
+    if (call->in_place) flags &= ~(uint32_t)HS_DIRECT;
+    if (step->guard.range == (uint32_t)(range == sort->key_bits ? HS_SOME_BITS : HS_ALL_BITS)) return 0;
+    switch (rule->kind) {
+    case HS_LITERAL: low = value; break;
+    case HS_PASS:
         /* as few digits as the range takes, as even as that leaves, the wide ones first */
-        const uint32_t number = (uint32_t)step->number, passes = hs_passes(range, step->bits);
-        const uint32_t least = range / passes, more = range % passes;
-        if (number >= passes) return 0;
-        flags |= number | (first + number * least + (number < more ? number : more)) << 8;
-        flags |= (least + (number < more)) << 16;
-        if ((passes - number) % 2 == 0) direct = 0; /* were it the first to move keys, the last would end elsewhere */
-        if (passes - number > 1) flags &= ~(uint32_t)HS_DISCARD;
-    } else if (step->number == HS_SPAN) {
-        flags |= (sort->first_bit + end) | first << 8;
-    } else if (step->number == HS_LAST) {
-        flags |= hs_passes(range, step->bits);
+        passes = hs_passes(range, rule->bits);
+        least = range / passes;
+        more = range % passes;
+        if (value >= passes) return 0;
+        low = value | (first + value * least + (value < more ? value : more)) << 8 | (least + (value < more)) << 16;
+        /* were it the first to move keys, the last would end elsewhere */
+        if ((passes - value) % 2 == 0) flags &= ~(uint32_t)HS_DIRECT;
+        if (passes - value > 1) flags &= ~(uint32_t)HS_DISCARD;
+        break;
+    case HS_BIT_RANGE: low = (sort->first_bit + end) | first << 8; break;
+    case HS_PASS_COUNT: low = hs_passes(range, rule->bits); break;
+    case HS_CALL_NUMBER:
+        low = (uint32_t)call->parts;
+        flags = 0;
+        break;
+    default: return 0;
     }
-    if (!direct) flags &= ~(uint32_t)HS_DIRECT;
-    *argument = (int32_t)flags;
+    *argument = (int32_t)(low | flags);
     return 1;
 }
 

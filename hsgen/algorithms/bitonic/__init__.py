@@ -10,13 +10,16 @@ from hsgen.algorithms.bitonic.params import FIELDS, Params, block, notes, params
 from hsgen.algorithms.bitonic.plan import edges, moved, plan, row_ends
 from hsgen.algorithms.bitonic.search_space import space
 from hsgen.algorithms.bitonic.specialize import formed
+from hsgen.algorithms.traits import Traits
 
 NAME, OPERATION = "merge", "sort"
+TRAITS = Traits()
 
 __all__ = [
     "FIELDS",
     "NAME",
     "OPERATION",
+    "TRAITS",
     "Params",
     "alone",
     "block",

@@ -11,8 +11,8 @@ from hsgen.algorithms.bitonic.kernels import block_sort, clean
 from hsgen.algorithms.bitonic.params import Params
 from hsgen.algorithms.device_constraints import Problem
 from hsgen.core.device import Device
+from hsgen.core.kernels import Kernel
 from hsgen.core.networks import pow2_ceil, pow2_floor
-from hsgen.core.spec import Kernel
 
 
 def alone(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:

@@ -20,8 +20,9 @@ from hsgen.algorithms.bitonic.passes import (
 )
 from hsgen.algorithms.bitonic.paths import first_level, path
 from hsgen.algorithms.buffers import DESTINATION, DEVICE_N, SOURCE, VALUES_IN, VALUES_OUT, VALUES_TMP
+from hsgen.core.buffers import Array, Buffer
+from hsgen.core.kernels import Kernel
 from hsgen.core.networks import halves, pow2_ceil, pow2_floor, sorting
-from hsgen.core.spec import Array, Buffer, Kernel
 
 PAIRS = Buffer(name="destination", type="pair")  # in scratch: what is merged until values are gathered
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hsgen.algorithms.bitonic.params import Params
-from hsgen.core.spec import Array, Binding, Buffer, Kernel, pair_bytes
+from hsgen.core.buffers import Array, Buffer, pair_bytes
+from hsgen.core.kernels import Kernel
+from hsgen.core.plan import Binding
 
 CHAIN, CHAINS, CHAIN_ROWS = 4096, 4, 8192  # of a lane that walks alone, key by key or by rows: docs/results/merging.md
 
@@ -43,6 +45,7 @@ def path(p: Params) -> Kernel:
         algorithm="merge",
         params=p,
         data=data,
+        row=p.row,
     )
 
 

@@ -9,8 +9,9 @@ from hsgen.algorithms.bitonic.kernels import Stream, kernels, small_blocks, stre
 from hsgen.algorithms.bitonic.params import Params
 from hsgen.algorithms.bitonic.passes import steps
 from hsgen.algorithms.bitonic.paths import Path, first_level, lent, path
+from hsgen.core.buffers import pair_bytes
 from hsgen.core.networks import pow2_ceil
-from hsgen.core.spec import UNCAPPED, Binding, Plan, Scratch, Step, pair_bytes
+from hsgen.core.plan import Binding, Grid, Guard, Literal, Plan, Scratch, Step
 
 MAX_N = 1 << 29  # kernels count in signed 32-bit numbers, and a virtual span reaches four times n
 SOURCE, DESTINATION = Binding(role="source"), Binding(role="destination")
@@ -20,6 +21,21 @@ VALUES, VALUES_OUT = Binding(role="values"), Binding(role="values_out")
 def argument(level: int, lg_stride: int) -> int:
     """Pack what a merge kernel must know: its level (runs of block << level keys) and log2 of its stride."""
     return level | lg_stride << 8
+
+
+def level_of(step: Step) -> int:
+    """Return the level of a step."""
+    return _value(step) & 255
+
+
+def lg_stride_of(step: Step) -> int:
+    """Return log2 of the stride of a step."""
+    return _value(step) >> 8
+
+
+def _value(step: Step) -> int:
+    assert isinstance(step.argument, Literal)
+    return step.argument.value
 
 
 def plan(p: Params) -> Plan:
@@ -40,7 +56,14 @@ def plan(p: Params) -> Plan:
         levels += 1
         steps_ += _between(p, top << (levels - 1), min(top << levels, MAX_N), range(first, first + levels))
     bit = _first_bit(p)
-    return Plan(steps=tuple(steps_), max_n=MAX_N, first_bit=bit, bits=p.key.bits - bit, scratch=scratch(p))
+    return Plan(
+        steps=tuple(steps_),
+        max_n=MAX_N,
+        first_bit=bit,
+        bits=p.key.bits - bit,
+        whole_words=bit > 0,
+        scratch=scratch(p),
+    )
 
 
 def _between(p: Params, low: int, high: int, paths: Sequence[int]) -> list[Step]:
@@ -65,8 +88,8 @@ def _between(p: Params, low: int, high: int, paths: Sequence[int]) -> list[Step]
         here, there = there, here
     if p.valued:
         rows += _gathers(p, end)
-    narrowed = (replace(s, min_n=max(s.min_n, low), max_n=min(s.max_n, high)) for s in rows)
-    return [s for s in narrowed if s.min_n < s.max_n]
+    narrowed = (s.within(low, high) for s in rows)
+    return [s for s in narrowed if not s.guard.empty]
 
 
 def _path(p: Params, level: int, here: Binding, there: Binding) -> Step:
@@ -105,7 +128,8 @@ def _kept(p: Params) -> Binding:
 
 def _by_key(p: Params, kernel: str, bindings: tuple[Binding, ...], place: str) -> Step:
     group = p.stream_group
-    return replace(_step(p, kernel, bindings, 0, 0, MAX_N, group - 1, group, 1), place=place)
+    step = _step(p, kernel, bindings, 0, 0, MAX_N, group - 1, group, 1)
+    return replace(step, guard=replace(step.guard, place=place))
 
 
 def _gathers(p: Params, end: Binding) -> list[Step]:
@@ -155,14 +179,9 @@ def _step(
     return Step(
         kernel=kernel,
         bindings=(*bindings, *([Binding(role="count")] if p.form.counted else [])),
-        argument=arg,
-        min_n=min_n,
-        max_n=max_n,
-        x="n",
-        add=add,
-        div=div,
-        mul=mul,
-        cap=UNCAPPED,
+        guard=Guard(min_n=min_n, max_n=max_n),
+        grid=Grid(add=add, div=div, mul=mul),
+        argument=Literal(value=arg),
     )
 
 
@@ -177,7 +196,7 @@ def moved(p: Params, step: Step, n: int) -> int:
         return n * (p.key.bytes + entry)
     if step.kernel == "path":
         return 2 * n * entry
-    run = p.block << (step.argument & 255)
+    run = p.block << level_of(step)
     spans = (n + run - 1) // (2 * run)
     return 2 * min(n, 2 * run * spans) * entry
 
@@ -187,8 +206,8 @@ def edges(p: Params, greatest: int) -> list[int]:
     slab = p.height * p.subgroup
     found = {0, 1, greatest, *range(0, min(4 * p.block, greatest) + 1, slab)}
     for step in plan(p).steps:
-        if step.min_n:
-            found.update((step.min_n, step.min_n + p.block, 3 * step.min_n // 2))
+        if least := step.guard.min_n:
+            found.update((least, least + p.block, 3 * least // 2))
     return sorted(n for n in found if n <= greatest)
 
 
@@ -200,7 +219,7 @@ def row_ends(p: Params, greatest: int) -> list[int]:
     scales = {k.name: k.data.scale for k in kernels(p) if isinstance(k.data, Stream)}
     found: dict[str, list[int]] = {}
     for step in plan(p).steps:
-        stride = 1 << (step.argument >> 8)
+        stride = 1 << lg_stride_of(step)
         if step.kernel in scales and step.kernel not in found:
-            found[step.kernel] = [step.min_n + k * stride + stride // 2 for k in range(1 << scales[step.kernel])]
+            found[step.kernel] = [step.guard.min_n + k * stride + stride // 2 for k in range(1 << scales[step.kernel])]
     return sorted(n for ends in found.values() for n in ends if n <= greatest)

@@ -9,13 +9,16 @@ from hsgen.algorithms.digest.kernels import context, kernels
 from hsgen.algorithms.digest.params import Params, block, formed, notes, params
 from hsgen.algorithms.digest.plan import edges, moved, plan, row_ends
 from hsgen.algorithms.implicit import FIELDS, alone, problems, space
+from hsgen.algorithms.traits import Traits
 
 NAME, OPERATION = "check", "check"
+TRAITS = Traits(bit_ranges=True)
 
 __all__ = [
     "FIELDS",
     "NAME",
     "OPERATION",
+    "TRAITS",
     "Params",
     "alone",
     "block",

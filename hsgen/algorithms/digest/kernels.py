@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from hsgen.algorithms.buffers import SOURCE
 from hsgen.algorithms.digest.params import Params
-from hsgen.core.spec import Array, Buffer, Kernel
-from hsgen.operations.digests import SEEDS, WORDS
+from hsgen.core.buffers import Array, Buffer
+from hsgen.core.kernels import Kernel
+from hsgen.operations.digest import SEEDS, WORDS
 
 REPORT = Buffer(name="report", type="word")
-VALUES = Buffer(name="values_in", type="word", read_only=True)
+VALUES = Buffer(name="values_in", type="word", unit="value", read_only=True)
 
 SUMS = 6
 """The words of a report that a digest sums up: two hashes of two words, and two counts."""

@@ -4,34 +4,27 @@ from __future__ import annotations
 
 from hsgen.algorithms.digest.kernels import kernels
 from hsgen.algorithms.digest.params import Params
-from hsgen.core.spec import ALONE, PARTS, SPAN, Binding, Plan, Step
+from hsgen.core.plan import Argument, Binding, BitRange, CallNumber, Grid, Guard, Literal, Plan, Step
 
 _BOUND = {
     "source": Binding(role="source"),
     "values_in": Binding(role="values"),
     "report": Binding(role="report"),
 }
-_NUMBERS = {"blank": ALONE, "digest": SPAN, "beyond": PARTS}
+_ARGUMENTS: dict[str, Argument] = {"blank": Literal(), "digest": BitRange(), "beyond": CallNumber()}
 
 
 def plan(p: Params) -> Plan:
     """Return the digest.  The report is written for no element as well; what lies behind the array has a grid by the
-    number of parts, which is how many elements are looked at."""
+    number of the call, which is how many elements are looked at."""
     return Plan(
         steps=tuple(
             Step(
                 kernel=k.name,
                 bindings=tuple(_BOUND[b.name] for b in k.buffers),
-                argument=0,
-                min_n=0,
-                max_n=p.max_n,
-                x="parts" if k.name == "beyond" else "n",
-                add=1 if k.name == "blank" else p.tile - 1,
-                div=1 if k.name == "blank" else p.tile,
-                mul=1,
-                cap=1 if k.name == "blank" else p.groups,
-                number=_NUMBERS[k.name],
-                at_zero=k.name != "digest",
+                guard=Guard(max_n=p.max_n, at_zero=k.name != "digest"),
+                grid=_grid(p, k.name),
+                argument=_ARGUMENTS[k.name],
             )
             for k in kernels(p)
         ),
@@ -39,6 +32,12 @@ def plan(p: Params) -> Plan:
         first_bit=p.begin,
         bits=p.key.bits - p.begin,
     )
+
+
+def _grid(p: Params, kernel: str) -> Grid:
+    if kernel == "blank":
+        return Grid(add=1, cap=1)  # also for n = 0
+    return Grid(x="number" if kernel == "beyond" else "n", add=p.tile - 1, div=p.tile, cap=p.groups)
 
 
 def moved(p: Params, step: Step, n: int) -> int:

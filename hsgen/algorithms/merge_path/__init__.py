@@ -11,13 +11,16 @@ from hsgen.algorithms.merge_path.kernels import context, kernels
 from hsgen.algorithms.merge_path.params import Params, block, notes, params
 from hsgen.algorithms.merge_path.plan import edges, moved, plan, row_ends
 from hsgen.algorithms.merge_path.specialize import formed
+from hsgen.algorithms.traits import Traits
 
 NAME, OPERATION = "mergepath", "merge"
+TRAITS = Traits(bit_ranges=True)
 
 __all__ = [
     "FIELDS",
     "NAME",
     "OPERATION",
+    "TRAITS",
     "Params",
     "alone",
     "block",

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hsgen.algorithms.buffers import DESTINATION, SOURCE, VALUES_IN, VALUES_OUT
 from hsgen.algorithms.merge_path.params import Params
-from hsgen.core.spec import Array, Buffer, Kernel
+from hsgen.core.buffers import Array, Buffer
+from hsgen.core.kernels import Kernel
 
 PARTS, SPLITS = 0, 32
 """Indices of 32-bit words in scratch: the keys of the first array; for each tile, and behind the last one, how many of
@@ -45,14 +48,10 @@ def merge(p: Params) -> Kernel:
     values = (VALUES_IN, SECOND_VALUES, VALUES_OUT) if p.valued else ()
     arrays = [Array(name="tile", type="key", count=p.tile)] * (not p.walks)
     arrays += [Array(name="slots", type="word", count=p.tile)] * (p.valued and not p.walks)
-    return _kernel(
-        p,
-        "merge",
-        f"merge {p.tile} keys in a work-group",
-        (SOURCE, SECOND, DESTINATION, *values, WORDS),
-        tuple(arrays),
-        "walk_rows" if p.row else "walk" if p.walks else "merge",
-    )
+    body = "walk_rows" if p.row else "walk" if p.walks else "merge"
+    what = f"merge {p.tile} keys in a work-group"
+    made = _kernel(p, "merge", what, (SOURCE, SECOND, DESTINATION, *values, WORDS), tuple(arrays), body)
+    return replace(made, row=p.row)
 
 
 def kernels(p: Params) -> tuple[Kernel, ...]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from hsgen.algorithms.merge_path.kernels import SPLITS, kernels
 from hsgen.algorithms.merge_path.params import Params
-from hsgen.core.spec import ALONE, PARTS, UNCAPPED, Binding, Kernel, Plan, Scratch, Step
+from hsgen.core.kernels import Kernel
+from hsgen.core.plan import UNCAPPED, Binding, CallNumber, Grid, Guard, Literal, Plan, Scratch, Step
 
 MAX_N = 1 << 30  # kernels count in signed 32-bit numbers, with a tile to spare
 
@@ -41,15 +42,9 @@ def _step(p: Params, kernel: Kernel) -> Step:
     return Step(
         kernel=kernel.name,
         bindings=tuple(_BOUND[b.name] for b in kernel.buffers),
-        argument=0,
-        min_n=0,
-        max_n=MAX_N,
-        x="n",
-        add=p.tile - 1 + p.tile * lanes * splits,
-        div=p.tile * lanes,
-        mul=1,
-        cap=1 if first else UNCAPPED,
-        number=PARTS if first or (splits and not p.noted) else ALONE,
+        guard=Guard(max_n=MAX_N),
+        grid=Grid(add=p.tile - 1 + p.tile * lanes * splits, div=p.tile * lanes, cap=1 if first else UNCAPPED),
+        argument=CallNumber() if first or (splits and not p.noted) else Literal(),
     )
 
 

@@ -12,13 +12,16 @@ from hsgen.algorithms.radix.params import FIELDS, Params, block, notes, params
 from hsgen.algorithms.radix.plan import edges, moved, plan, row_ends
 from hsgen.algorithms.radix.search_space import space
 from hsgen.algorithms.radix.specialize import formed
+from hsgen.algorithms.traits import Traits
 
 NAME, OPERATION = "radix", "sort"
+TRAITS = Traits(bit_ranges=True, several=True)
 
 __all__ = [
     "FIELDS",
     "NAME",
     "OPERATION",
+    "TRAITS",
     "Params",
     "alone",
     "block",

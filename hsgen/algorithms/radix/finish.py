@@ -15,8 +15,9 @@ from dataclasses import dataclass, replace
 from hsgen.algorithms.buffers import DESTINATION, DEVICE_N, VALUES_OUT
 from hsgen.algorithms.radix import msd
 from hsgen.algorithms.radix.params import Params
+from hsgen.core.buffers import Array, Buffer
+from hsgen.core.kernels import Kernel
 from hsgen.core.keys import PLAIN
-from hsgen.core.spec import Array, Buffer, Kernel
 
 EARLY = 1 << 8
 """What the numbers of the two passes before the buckets have besides: their keys are wanted whatever is asked for."""

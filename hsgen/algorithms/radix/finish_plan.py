@@ -7,12 +7,14 @@ from dataclasses import replace
 
 from hsgen.algorithms.device_constraints import Problem
 from hsgen.algorithms.radix import finish
-from hsgen.algorithms.radix.msd_plan import Grid, launched
+from hsgen.algorithms.radix.msd_plan import Row, launched
 from hsgen.algorithms.radix.pair_fields import PAIR_FIELDS
 from hsgen.algorithms.radix.params import Params
 from hsgen.algorithms.radix.words import values_binding, words_binding
 from hsgen.core.device import Device
-from hsgen.core.spec import DIRECT, Binding, Kernel, Step
+from hsgen.core.flags import DIRECT
+from hsgen.core.kernels import Kernel
+from hsgen.core.plan import Binding, Grid, Step, fixed
 
 KERNELS = ("finish_starts", "finish_bounds", "finish", "finish_rest", "finish_again")
 """The kernels, in the order of their launches."""
@@ -35,20 +37,20 @@ def rows(p: Params, kernels: tuple[Kernel, ...], ahead: list[Step], high: int) -
     low, high = span(p, high)
     found: list[Step] = []
     for kernel in (k for k in kernels if k.name in KERNELS):
-        argument = DIRECT if kernel.name in ("finish_starts", "finish_again") else 0
-        found += launched(kernel, bound, _grids(p, kernel.name), low, high, argument)
+        flags = DIRECT if kernel.name in ("finish_starts", "finish_again") else 0
+        found += launched(kernel, bound, _grids(p, kernel.name), low, high, flags)
         if kernel.name == "finish_starts":
-            found += [replace(step, range="whole") for step in ahead]
+            found += [replace(step, guard=replace(step.guard, range="whole")) for step in ahead]
     return found
 
 
-def _grids(p: Params, name: str) -> list[Grid]:
+def _grids(p: Params, name: str) -> list[Row]:
     """The grids of a kernel; buckets have a row for each number of them, as in `hsgen.algorithms.radix.msd_plan`."""
     limit, top = finish.limit(p), finish.top_bits(p)
     if name == "finish" and not p.form.counted:
-        return [(limit << b - 1, limit << b, (0, 1, 1 << b, 1 << b)) for b in range(1, top + 1)]
-    fixed = {"finish_bounds": finish.bound_groups(p), "finish_rest": finish.groups(p)}.get(name, 1)
-    grid = (-1, limit, 2, 1 << top) if name == "finish" else (0, 1, fixed, fixed)
+        return [(limit << b - 1, limit << b, fixed(1 << b)) for b in range(1, top + 1)]
+    groups = {"finish_bounds": finish.bound_groups(p), "finish_rest": finish.groups(p)}.get(name, 1)
+    grid = Grid(add=-1, div=limit, mul=2, cap=1 << top) if name == "finish" else fixed(groups)
     return [(0, finish.most(p), grid)]
 
 
@@ -72,7 +74,7 @@ def moved(p: Params, step: Step, n: int) -> int | None:
         "finish_rest": 0,
         "finish_again": 4 * len(p.digits),
     }
-    if step.kernel == "onesweep" and step.min_n < finish.least(p):
+    if step.kernel == "onesweep" and step.guard.min_n < finish.least(p):
         return 0
     return own.get(step.kernel)
 

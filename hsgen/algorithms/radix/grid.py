@@ -12,7 +12,7 @@ from hsgen.algorithms.device_constraints import Problem
 from hsgen.algorithms.radix.kernels import grid
 from hsgen.algorithms.radix.params import Params
 from hsgen.core.device import Device
-from hsgen.core.spec import SPAN, Binding, Plan, Scratch, Step
+from hsgen.core.plan import Binding, BitRange, Grid, Guard, Plan, Scratch, Step
 
 MAX_N = (1 << 30) - 1  # kernels count in signed 32-bit numbers
 
@@ -45,15 +45,9 @@ def plan(p: Params, before: Iterable[Step]) -> Plan:
     row = Step(
         kernel="grid",
         bindings=tuple(bound[b.name] for b in grid(p).buffers),
-        argument=0,
-        min_n=p.alone,
-        max_n=max_n(p),
-        x="n",
-        add=least - 1,
-        div=least,
-        mul=1,
-        cap=p.groups,
-        number=SPAN,
+        guard=Guard(min_n=p.alone, max_n=max_n(p)),
+        grid=Grid(add=least - 1, div=least, cap=p.groups),
+        argument=BitRange(),
     )
     return Plan(
         steps=(*before, row),

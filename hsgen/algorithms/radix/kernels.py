@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from hsgen.algorithms.buffers import DESTINATION, DEVICE_N, SOURCE, VALUES_IN, VALUES_OUT, VALUES_TMP
+from hsgen.algorithms.buffers import DESTINATION, DEVICE_N, OTHER, SOURCE, VALUES_IN, VALUES_OUT, VALUES_TMP
 from hsgen.algorithms.radix import finish, msd
 from hsgen.algorithms.radix.params import Params
 from hsgen.algorithms.radix.words import columns, words
-from hsgen.core.spec import Array, Buffer, Kernel
+from hsgen.core.buffers import Array, Buffer
+from hsgen.core.kernels import Kernel
 
-OTHER = Buffer(name="other")
 WORDS, TABLE = Buffer(name="words", type="word"), Buffer(name="table", type="wide")
 
 
@@ -84,6 +84,12 @@ def moving(p: Params, *keys: Buffer) -> tuple[Buffer, ...]:
     return (*keys, *([] if p.form.index else [VALUES_IN]), VALUES_OUT, VALUES_TMP)
 
 
+def picking(kernel: Kernel, *, keys: bool = True) -> Kernel:
+    """Return a kernel that picks buffers by the number of where keys lie: of keys, and of values if it moves them."""
+    values = VALUES_TMP in kernel.buffers
+    return replace(kernel, picks=("key",) * keys + ("value",) * values)
+
+
 def counters(p: Params) -> int:
     """Return the counters of a work-group that counts: of each lane its own where lanes walk, and two sets for a
     lane alone, so that equal digits in a row do not wait for each other."""
@@ -94,7 +100,8 @@ def counters(p: Params) -> int:
 
 def count(p: Params) -> Kernel:
     """Return the kernel that counts the digits of the keys of each work-group (serial: of each chunk)."""
-    return _kernel(p, "count", "count the digits", ALL, (_array("counts", counters(p)), *_found(p, "scan")))
+    made = _kernel(p, "count", "count the digits", ALL, (_array("counts", counters(p)), *_found(p, "scan")))
+    return made if p.serial else picking(made)
 
 
 def _found(p: Params, coordination: str) -> tuple[Array, ...]:
@@ -117,12 +124,13 @@ def scatter(p: Params) -> Kernel:
         arrays = (_array("counts", p.radix * columns(p)), *sums)
         return _kernel(p, "scatter", "walk chunks and store each key at its place", moving(p, *ALL), arrays)
     bases = Array(name="bases", type="wide" if p.wide else "word", count=p.radix)
-    return _ranking(p, "scatter", "rank tiles and store their keys at their places", moving(p, *ALL), (bases,))
+    what = "rank tiles and store their keys at their places"
+    return picking(_ranking(p, "scatter", what, moving(p, *ALL), (bases,)))
 
 
 def stream(p: Params) -> Kernel:
     """Return the serial scatter that stores whole lines past the caches."""
-    lines = Array(name="lines", type="key", count=p.radix * p.line)
+    lines = Array(name="lines", type="key", count=p.radix * p.line, align=64)
     kernel = replace(
         scatter(p), name="scatter_lines", summary="walk chunks and store keys by the line, past the caches"
     )
@@ -151,7 +159,7 @@ def _places(p: Params) -> tuple[Array, ...]:
 
 def copy(p: Params) -> Kernel:
     """Return the kernel that brings the keys to the destination where the passes left them elsewhere."""
-    return _kernel(p, "copy", "copy the keys to the destination, unless they are there", moving(p, *ALL))
+    return picking(_kernel(p, "copy", "copy the keys to the destination, unless they are there", moving(p, *ALL)))
 
 
 def histogram(p: Params) -> Kernel:
@@ -173,14 +181,16 @@ def starts(p: Params) -> Kernel:
 def onesweep(p: Params) -> Kernel:
     """Return the kernel that does a whole pass: rank a tile, look back for its places, store."""
     more = (_array("bases", p.radix), _array("drawn", 1) if p.endless else _array("late", 2))
-    return _ranking(p, "onesweep", "rank a tile, look back, store its keys at their places", moving(p, *ALL), more)
+    what = "rank a tile, look back, store its keys at their places"
+    return picking(_ranking(p, "onesweep", what, moving(p, *ALL), more))
 
 
 def grid(p: Params) -> Kernel:
     """Return the kernel that does all passes in one launch, whose work-groups wait for each other."""
     more = (_array("bases", p.radix), _array("live", 2 if p.places else 1), *_places(p))
     what = f"sort up to {p.groups * p.tile} keys in one launch"
-    return replace(_ranking(p, "grid", what, moving(p, SOURCE, DESTINATION, WORDS), more), cooperative=True)
+    made = _ranking(p, "grid", what, moving(p, SOURCE, DESTINATION, WORDS), more)
+    return replace(picking(made, keys=False), cooperative=True)
 
 
 def kernels(p: Params) -> tuple[Kernel, ...]:

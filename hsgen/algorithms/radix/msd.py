@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 
 from hsgen.algorithms.buffers import DESTINATION, DEVICE_N, SOURCE
 from hsgen.algorithms.radix.params import Params
-from hsgen.core.spec import Array, Buffer, Kernel
+from hsgen.core.buffers import Array, Buffer
+from hsgen.core.kernels import Kernel
 
 DIGIT = 9
 """The most bits of each of the two digits."""

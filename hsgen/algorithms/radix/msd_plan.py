@@ -9,7 +9,8 @@ from hsgen.algorithms.radix import msd
 from hsgen.algorithms.radix.params import CHOICES, Params
 from hsgen.algorithms.radix.words import OTHER, words_binding
 from hsgen.core.device import Device
-from hsgen.core.spec import ALONE, SPAN, UNCAPPED, Binding, Kernel, Step
+from hsgen.core.kernels import Kernel
+from hsgen.core.plan import Binding, BitRange, Grid, Guard, Literal, Step, fixed
 
 KERNELS = (
     "msd_begin",
@@ -38,56 +39,49 @@ def rows(p: Params, kernels: tuple[Kernel, ...], high: int) -> list[Step]:
     return [s for k in kernels if k.name in KERNELS for s in launched(k, bound, _grids(p, k.name), low, high)]
 
 
-Grid = tuple[int, int, tuple[int, int, int, int]]
-"""min_n, max_n, and the add, div, mul and cap of a row."""
+Row = tuple[int, int, Grid]
+"""min_n, max_n and the grid of a row."""
 
 
 def launched(
-    k: Kernel, bound: Mapping[str, Binding], grids: Iterable[Grid], low: int, high: int, argument: int = 0
+    k: Kernel, bound: Mapping[str, Binding], grids: Iterable[Row], low: int, high: int, flags: int = 0
 ) -> list[Step]:
     """Return the rows of a kernel for all bits of the keys: of each grid that serves counts above `low` up to `high`.
 
-    One with an argument is told which passes there are.
+    One with flags gets the bit range.
     """
     return [
         Step(
             kernel=k.name,
             bindings=tuple(bound[b.name] for b in k.buffers),
-            argument=argument,
-            min_n=max(least, low),
-            max_n=min(most, high),
-            x="n",
-            add=add,
-            div=div,
-            mul=mul,
-            cap=cap,
-            number=SPAN if argument else ALONE,
-            range="whole",
+            guard=Guard(min_n=max(least, low), max_n=min(most, high), range="whole"),
+            grid=grid,
+            argument=BitRange(flags=flags) if flags else Literal(),
         )
-        for least, most, (add, div, mul, cap) in grids
+        for least, most, grid in grids
         if max(least, low) < min(most, high)
     ]
 
 
-def _grids(p: Params, name: str) -> list[Grid]:
+def _grids(p: Params, name: str) -> list[Row]:
     """The grids of a kernel.  Work-groups without work leave: those of the second digit are as many as there are tiles,
     one more for each value of the first.  Buckets have a row for each number of them, for an empty work-group is not
     for nothing where a full one does so little; but where the count lies on the device every row is a launch."""
     tile, limit = msd.tile(p), msd.limit(p)
-    dealt = (msd.DIGITS * tile, tile, 1, UNCAPPED)
+    dealt = Grid(add=msd.DIGITS * tile, div=tile)
     if name == "bucket" and not p.form.counted:
         every = ((bits, 1 << bits) for bits in range(1, 2 * msd.DIGIT + 1))
-        return [(limit << bits - 1, limit << bits, (0, 1, count, count)) for bits, count in every]
+        return [(limit << bits - 1, limit << bits, fixed(count)) for bits, count in every]
     found = {
-        "msd_histogram": (tile - 1, tile, 1, msd.groups(p)),
-        "msd_first": (tile - 1, tile, 1, UNCAPPED),
+        "msd_histogram": Grid(add=tile - 1, div=tile, cap=msd.groups(p)),
+        "msd_first": Grid(add=tile - 1, div=tile),
         "msd_count": dealt,
-        "msd_places": (0, 1, msd.DIGITS, msd.DIGITS),
+        "msd_places": fixed(msd.DIGITS),
         "msd_second": dealt,
-        "bucket": (-1, limit, 2, msd.DIGITS**2),  # more than n / limit, but no more than twice that
-        "bucket_rest": (-1, limit, 2, msd.groups(p)),
+        "bucket": Grid(add=-1, div=limit, mul=2, cap=msd.DIGITS**2),  # more than n / limit, but no more than twice that
+        "bucket_rest": Grid(add=-1, div=limit, mul=2, cap=msd.groups(p)),
     }
-    return [(0, msd.most(p), found.get(name, (0, 1, 1, 1)))]
+    return [(0, msd.most(p), found.get(name, fixed(1)))]
 
 
 def moved(p: Params, name: str, n: int) -> int | None:

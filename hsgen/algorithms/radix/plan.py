@@ -9,7 +9,22 @@ from hsgen.algorithms.radix.kernels import kernels, large
 from hsgen.algorithms.radix.params import Params
 from hsgen.algorithms.radix.words import OTHER, columns, outcome, scratch, table_binding, values_binding, words_binding
 from hsgen.algorithms.radix.words import words as words_of
-from hsgen.core.spec import ALONE, DIRECT, LAST, REDO, SPAN, UNCAPPED, Binding, Plan, Scratch, Step
+from hsgen.core.flags import DIRECT, REDO
+from hsgen.core.plan import (
+    UNCAPPED,
+    Argument,
+    Binding,
+    BitRange,
+    Grid,
+    Guard,
+    Literal,
+    Pass,
+    PassCount,
+    Plan,
+    Scratch,
+    Step,
+    fixed,
+)
 
 MAX_N = (1 << 30) - 1  # the states of tiles hold 30 bits, and kernels count in signed 32-bit numbers
 MAX_WIDE = 1 << 40
@@ -32,7 +47,7 @@ def plan(p: Params) -> Plan:
     """
     steps: list[Step] = []
     if p.alone:
-        steps.append(_row(p, "single", 0, 0, p.alone, fixed=1, number=SPAN))
+        steps.append(_row(p, "single", 0, p.alone, BitRange(), grid=fixed(1)))
     if p.coordination == "grid":
         return grid.plan(p, steps)
     if p.coordination == "lookback":
@@ -61,7 +76,7 @@ def _joined(p: Params, narrow: Plan) -> Plan:
         per_unit=max(small.per_unit, big.per_unit),
         units=max(small.units, big.units),
     )
-    more = [replace(step, min_n=_max_n(p)) for step in wide.steps]
+    more = [replace(step, guard=replace(step.guard, min_n=_max_n(p))) for step in wide.steps]
     return replace(narrow, steps=(*narrow.steps, *more), max_n=wide.max_n, scratch=rule)
 
 
@@ -77,15 +92,16 @@ def _max_n(p: Params) -> int:
 def _counted(p: Params, number: int, flags: int) -> list[Step]:
     """The rows of a pass that counts, scans and scatters."""
     low, high = p.alone, _max_n(p)
-    rows = [_row(p, "count", flags & REDO, low, high, grid=True, number=number)]
+    moves, looks = (Pass(number=number, bits=p.digit, flags=some) for some in (flags, flags & REDO))
+    rows = [_row(p, "count", low, high, looks, grid=_tiles(p, p.groups))]
     if not p.folded:
         values = p.radix if p.form.ranged else 1 << p.digits[number][1]
-        fixed = -(-values // p.work_group) if p.serial else values
-        rows.append(_row(p, "rows", flags & REDO, low, high, fixed=fixed, number=number))
+        groups = -(-values // p.work_group) if p.serial else values
+        rows.append(_row(p, "rows", low, high, looks, grid=fixed(groups)))
     cut = min(max(p.stream - 1, low), high) if p.stream else high
     for name, least, most in (("scatter", low, cut), ("scatter_lines", cut, high)):
         if least < most:
-            rows.append(_row(p, name, flags, least, most, grid=True, number=number))
+            rows.append(_row(p, name, least, most, moves, grid=_tiles(p, p.groups)))
     return rows
 
 
@@ -93,37 +109,43 @@ def _onesweep(p: Params) -> list[Step]:
     low, high = p.alone, _max_n(p)
     rows = msd_plan.rows(p, kernels(p), high) if p.msd else []
     rows += [
-        _row(p, "begin", 0, low, high, fixed=1),
-        _row(p, "histogram", 0, low, high, grid=True, number=SPAN),
+        _row(p, "begin", low, high, Literal(), grid=fixed(1)),
+        _row(p, "histogram", low, high, BitRange(), grid=_tiles(p, p.groups)),
     ]
     spans = [(low, high)]
     if p.finish:
         least, most = finish_plan.span(p, high)
         spans = [(low, least), (most, high)]
-    rows += [_row(p, "starts", DIRECT, a, b, fixed=1, number=SPAN) for a, b in spans if a < b]
+    begins = BitRange(flags=DIRECT)
+    rows += [_row(p, "starts", a, b, begins, grid=fixed(1)) for a, b in spans if a < b]
     if p.finish and least < most:
         if p.form.ranged:
-            rows.append(replace(_row(p, "starts", DIRECT, least, most, fixed=1, number=SPAN), range="part"))
-        ahead = [_row(p, "onesweep", 0, least, most, grid=True, number=len(p.digits) - q) for q in (2, 1)]
+            rows.append(_row(p, "starts", least, most, begins, grid=fixed(1), range_="part"))
+        last = (Pass(number=len(p.digits) - q, bits=p.digit) for q in (2, 1))
+        ahead = [_row(p, "onesweep", least, most, each, grid=_tiles(p, p.groups)) for each in last]
         rows += finish_plan.rows(p, kernels(p), ahead, high)
     for number in range(len(p.digits)):
-        rows.append(_row(p, "onesweep", 0, low, high, grid=p.endless, number=number))
+        every = Pass(number=number, bits=p.digit)
+        rows.append(_row(p, "onesweep", low, high, every, grid=_tiles(p, p.groups if p.endless else UNCAPPED)))
         rows += [] if p.endless else _counted(p, number, REDO)
     return rows
 
 
 def _copied(p: Params) -> Step:
     """The row that copies the keys to the destination, guarded by what is known beforehand."""
-    row = _row(p, "copy", 0, p.alone, _max_n(p), grid=True, number=LAST)
+    row = _row(p, "copy", p.alone, _max_n(p), PassCount(bits=p.digit), grid=_tiles(p, p.groups))
     if p.coordination == "scan":
         return row
-    return replace(row, place="in", range="any" if len(p.digits) % 2 else "part")
+    return replace(row, guard=replace(row.guard, place="in", range="any" if len(p.digits) % 2 else "part"))
 
 
-def _row(
-    p: Params, kernel: str, arg: int, low: int, high: int, *, fixed: int = 0, grid: bool = False, number: int = ALONE
-) -> Step:
-    """A row with a fixed grid, with one work-group a tile up to `groups` of them, or with one a tile."""
+def _tiles(p: Params, cap: int) -> Grid:
+    """A work-group a tile, up to `cap`."""
+    return Grid(add=p.tile - 1, div=p.tile, cap=cap)
+
+
+def _row(p: Params, kernel: str, low: int, high: int, argument: Argument, *, grid: Grid, range_: str = "any") -> Step:
+    """A row for counts above `low` up to `high`."""
     name = kernel + ("_wide" if p.wide else "")
     bound = {
         **_BOUND,
@@ -135,16 +157,9 @@ def _row(
     return Step(
         kernel=name,
         bindings=tuple(bound[b.name] for b in made.buffers),
-        argument=arg,
-        min_n=low,
-        max_n=high,
-        x="n",
-        add=p.tile - 1 if not fixed else 0,
-        div=p.tile if not fixed else 1,
-        mul=fixed or 1,  # any count at all gives as many work-groups as the cap
-        cap=fixed or (p.groups if grid else UNCAPPED),
-        number=number,
-        bits=p.digit if number >= 0 or number == LAST else 0,
+        guard=Guard(min_n=low, max_n=high, range=range_),
+        grid=grid,
+        argument=argument,
     )
 
 
@@ -157,7 +172,7 @@ def moved(p: Params, step: Step, n: int) -> int:
     name = step.kernel.removesuffix("_wide")
     if name == "grid":
         return grid.moved(p, n)
-    if step.argument & REDO or name in ("copy", "finish_rest"):
+    if step.argument.flags & REDO or name in ("copy", "finish_rest"):
         return 0
     if p.msd and name != "single" and (dealt := msd_plan.moved(p, name, n)) is not None:
         return dealt
@@ -167,7 +182,7 @@ def moved(p: Params, step: Step, n: int) -> int:
     table = (8 if step.kernel.endswith("_wide") else 4) * p.radix * groups * columns(p)
     keys = n * p.key.bytes
     both = 2 * (keys + n * p.form.value_bytes)
-    if p.form.index and step.number <= 0:
+    if p.form.index and not step.pass_number:
         both -= n * p.form.value_bytes  # places are not read, they are made
     if name == "onesweep":
         return both + 12 * p.radix * -(-n // p.tile)  # a state is written twice and read once, at least

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from hsgen.algorithms.radix import finish, msd
 from hsgen.algorithms.radix.params import Params
-from hsgen.core.spec import Binding, Outcome, Scratch
+from hsgen.core.plan import Binding, Outcome, Scratch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

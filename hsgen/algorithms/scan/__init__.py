@@ -11,13 +11,16 @@ from hsgen.algorithms.scan.params import FIELDS, Params, block, notes, params
 from hsgen.algorithms.scan.plan import edges, moved, plan, row_ends
 from hsgen.algorithms.scan.search_space import space
 from hsgen.algorithms.scan.specialize import formed
+from hsgen.algorithms.traits import Traits
 
 NAME, OPERATION = "scan", "scan"
+TRAITS = Traits()
 
 __all__ = [
     "FIELDS",
     "NAME",
     "OPERATION",
+    "TRAITS",
     "Params",
     "alone",
     "block",

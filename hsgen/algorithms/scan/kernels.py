@@ -5,7 +5,8 @@ from __future__ import annotations
 from hsgen.algorithms.buffers import DESTINATION, SOURCE
 from hsgen.algorithms.scan import words
 from hsgen.algorithms.scan.params import Params
-from hsgen.core.spec import Array, Buffer, Kernel
+from hsgen.core.buffers import Array, Buffer
+from hsgen.core.kernels import Kernel
 
 SUMS, WORDS = Buffer(name="sums"), Buffer(name="words", type="word")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hsgen.algorithms.scan.kernels import kernels
 from hsgen.algorithms.scan.params import Params
 from hsgen.algorithms.scan.words import SCRATCH, outcome, scratch
-from hsgen.core.spec import UNCAPPED, Binding, Plan, Step
+from hsgen.core.plan import UNCAPPED, Binding, Grid, Guard, Plan, Step
 
 _BOUND = {
     "source": Binding(role="source"),
@@ -28,14 +28,8 @@ def plan(p: Params) -> Plan:
             Step(
                 kernel=kernel.name,
                 bindings=tuple(_BOUND[b.name] for b in kernel.buffers),
-                argument=0,
-                min_n=0 if few else p.tile,
-                max_n=p.tile if few else p.max_n,
-                x="n",
-                add=p.tile - 1,
-                div=p.tile,
-                mul=1,
-                cap=caps.get(kernel.name, p.groups),
+                guard=Guard(max_n=p.tile) if few else Guard(min_n=p.tile, max_n=p.max_n),
+                grid=Grid(add=p.tile - 1, div=p.tile, cap=caps.get(kernel.name, p.groups)),
             )
         )
     return Plan(steps=tuple(steps), max_n=p.max_n, scratch=scratch(p), outcome=outcome(p))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hsgen.algorithms.scan.params import Params
-from hsgen.core.spec import Binding, Outcome, Scratch
+from hsgen.core.plan import Binding, Outcome, Scratch
 
 FAILED, TICKET, STATES = 0, 1, 32
 """Indices of 32-bit words: 1 where a look-back gave up, tiles drawn so far, the first state (tile by tile, in each

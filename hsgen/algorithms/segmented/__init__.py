@@ -11,13 +11,16 @@ from hsgen.algorithms.implicit import FIELDS, alone, problems, space
 from hsgen.algorithms.segmented.kernels import context, kernels
 from hsgen.algorithms.segmented.params import Params, block, formed, notes, params
 from hsgen.algorithms.segmented.plan import edges, moved, plan, row_ends
+from hsgen.algorithms.traits import Traits
 
 NAME, OPERATION = "segments", "segments"
+TRAITS = Traits(bit_ranges=True)
 
 __all__ = [
     "FIELDS",
     "NAME",
     "OPERATION",
+    "TRAITS",
     "Params",
     "alone",
     "block",

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hsgen.algorithms.buffers import DESTINATION, SOURCE, VALUES_IN, VALUES_OUT, VALUES_TMP
+from hsgen.algorithms.buffers import DESTINATION, OTHER, SOURCE, VALUES_IN, VALUES_OUT, VALUES_TMP
 from hsgen.algorithms.radix import Params as Radix
-from hsgen.algorithms.radix.kernels import counters, flag_words, rank_arrays
+from hsgen.algorithms.radix.kernels import counters, flag_words, picking, rank_arrays
 from hsgen.algorithms.segmented import words
 from hsgen.algorithms.segmented.params import Params
 from hsgen.core import networks
-from hsgen.core.spec import Array, Buffer, Kernel
+from hsgen.core.buffers import Array, Buffer
+from hsgen.core.kernels import Kernel
 
 OFFSETS = Buffer(name="offsets", type="word", read_only=True)
-OTHER, WORDS = Buffer(name="other"), Buffer(name="words", type="word")
+WORDS = Buffer(name="words", type="word")
 KEYS = (SOURCE, DESTINATION, OTHER)
 
 
@@ -99,7 +100,8 @@ def chip(p: Params) -> Radix:
 def count(p: Params) -> Kernel:
     """Return the kernel that counts the digits of columns."""
     arrays = (_array("counts", counters(p.rank)),)
-    return _kernel(p, "count", "count the digits of long segments", (*KEYS, WORDS), arrays)
+    made = _kernel(p, "count", "count the digits of long segments", (*KEYS, WORDS), arrays)
+    return made if p.serial else picking(made)
 
 
 def rows(p: Params) -> Kernel:
@@ -115,7 +117,7 @@ def scatter(p: Params) -> Kernel:
     if p.serial:
         return _kernel(p, "scatter", what, buffers, (_array("counts", p.rank.radix),))
     arrays = (*rank_arrays(p.rank), _array("bases", p.rank.radix))
-    return _ranking(_kernel(p, "scatter", what, buffers, arrays), p.rank)
+    return picking(_ranking(_kernel(p, "scatter", what, buffers, arrays), p.rank))
 
 
 def copy(p: Params) -> Kernel:

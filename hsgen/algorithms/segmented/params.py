@@ -10,9 +10,9 @@ from hsgen.algorithms.radix import Params as Radix
 from hsgen.algorithms.radix import formed as radix_formed
 from hsgen.algorithms.radix.kernels import rank_arrays
 from hsgen.algorithms.radix.params import NO_BUCKETS
+from hsgen.core.buffers import held
 from hsgen.core.device import Device
 from hsgen.core.keys import PLAIN, Form, KeyType
-from hsgen.core.spec import held
 
 LANES = 16
 """Lanes that handle short segments together on devices whose lanes walk alone: a vector of words."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hsgen.algorithms.segmented.kernels import kernels
 from hsgen.algorithms.segmented.params import Params
 from hsgen.algorithms.segmented.words import OTHER, max_n, outcome, scratch, values_binding, words_binding
-from hsgen.core.spec import ALONE, DIRECT, PARTS, UNCAPPED, Binding, Plan, Step
+from hsgen.core.flags import DIRECT
+from hsgen.core.plan import Argument, Binding, CallNumber, Grid, Guard, Literal, Pass, Plan, Step, fixed
 
 _BOUND = {
     "source": Binding(role="source"),
@@ -15,7 +18,6 @@ _BOUND = {
     "values_out": Binding(role="values_out"),
     "offsets": Binding(role="other"),
 }
-_FIXED, _LOOP = (0, 1, 1, 1), (0, 0, 2, 0)  # one work-group; two a tile, as far as there may be so many
 
 
 def sifted(p: Params) -> int:
@@ -30,52 +32,35 @@ def plan(p: Params) -> Plan:
     passes the first goes to the destination at once, which in place it may not: then a copy follows.
     """
     top, each = max_n(p), sifted(p)
+    loop = Grid(add=p.tile - 1, div=p.tile, mul=2, cap=p.groups)  # two a tile, up to all that the device has
     steps = [
-        _row(p, "begin", 0, _FIXED, number=PARTS),
-        _row(p, "sift", 0, (each - 1, each, 1, UNCAPPED), x="parts"),
-        _row(p, "windows", 0, (p.window - 1, p.window, 1, UNCAPPED), argument=DIRECT),
-        _row(p, "alone", p.small, (p.tile - 1, p.tile, p.mediums, UNCAPPED) if p.apart else _LOOP),
+        _row(p, "begin", 0, fixed(1), CallNumber()),
+        _row(p, "sift", 0, Grid(x="number", add=each - 1, div=each)),
+        _row(p, "windows", 0, Grid(add=p.window - 1, div=p.window), Literal(flags=DIRECT)),
+        _row(p, "alone", p.small, Grid(add=p.tile - 1, div=p.tile, mul=p.mediums) if p.apart else loop),
     ]
     for number in range(len(p.rank.digits)):
+        looks = Pass(number=number, bits=p.rank.digit)
         steps += [
-            _row(p, "count", p.tile, _LOOP, number=number),
-            _row(p, "rows", p.tile, _LOOP, number=number),
-            _row(p, "scatter", p.tile, _LOOP, number=number, argument=DIRECT),
+            _row(p, "count", p.tile, loop, looks),
+            _row(p, "rows", p.tile, loop, looks),
+            _row(p, "scatter", p.tile, loop, replace(looks, flags=DIRECT)),
         ]
     if len(p.rank.digits) % 2:
-        steps.append(_row(p, "copy", p.tile, _LOOP, place="in"))
+        steps.append(_row(p, "copy", p.tile, loop, place="in"))
     return Plan(steps=tuple(steps), max_n=top, bits=p.key.bits, scratch=scratch(p), outcome=outcome(p))
 
 
-def _row(
-    p: Params,
-    kernel: str,
-    low: int,
-    grid: tuple[int, int, int, int],
-    *,
-    x: str = "n",
-    number: int = ALONE,
-    argument: int = 0,
-    place: str = "any",
-) -> Step:
-    """A row for counts above `low`; `grid` is its add, div, mul and cap."""
+def _row(p: Params, kernel: str, low: int, grid: Grid, argument: Argument | None = None, *, place: str = "any") -> Step:
+    """A row for counts above `low`."""
     bound = {**_BOUND, "values_tmp": values_binding(p), "words": words_binding(p)}
     made = next(k for k in kernels(p) if k.name == kernel)
-    add, div, mul, cap = (p.tile - 1, p.tile, 2, p.groups) if grid == _LOOP else grid
     return Step(
         kernel=kernel,
         bindings=tuple(bound[b.name] for b in made.buffers),
-        argument=argument,
-        min_n=low,
-        max_n=max_n(p),
-        x=x,
-        add=add,
-        div=div,
-        mul=mul,
-        cap=cap,
-        place=place,
-        number=number,
-        bits=p.rank.digit if number >= 0 else 0,
+        guard=Guard(min_n=low, max_n=max_n(p), place=place),
+        grid=grid,
+        argument=argument or Literal(),
     )
 
 

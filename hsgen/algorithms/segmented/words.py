@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hsgen.algorithms.segmented.params import Params
-from hsgen.core.spec import Binding, Outcome, Scratch
+from hsgen.core.plan import Binding, Outcome, Scratch
 
 STATUS, PARTS, MEDIUMS, LARGES, HUGES, COLUMNS, WHERE = range(7)
 """1 where offsets cannot be; the number of segments; the segments listed that a work-group sorts, and of the larger

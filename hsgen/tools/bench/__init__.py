@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from hsgen.operations.calls import Load
 from hsgen.tools.bench.candidates import COPY
-from hsgen.tools.bench.inputs import INPUTS, Load, load
+from hsgen.tools.bench.inputs import INPUTS, load
 from hsgen.tools.bench.intervals import CONFIDENCE, median_interval
 from hsgen.tools.bench.rounds import check, known, measure
 from hsgen.tools.bench.rows import SCHEMA, Row, document

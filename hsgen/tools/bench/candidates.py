@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hsgen.engines.engine import COUNT, KEYS, KEYS_OUT, OTHER, OTHER_VALUES, REPORT, VALUES, VALUES_OUT, Engine
+from hsgen.operations.calls import Load
 from hsgen.stages import attach
 from hsgen.tools.bench.baselines import Run
 from hsgen.tools.bench.baselines.baseline import copied, timed
-from hsgen.tools.bench.inputs import Load
 
 OWN = "hsgen"
 COPY = "copy"

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from hsgen import operations
 from hsgen.core.errors import Unavailable
 from hsgen.core.interpreter import Options, scratch_bytes
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.engines.engine import Engine
 from hsgen.stages import attach
 
@@ -40,7 +41,7 @@ def fits(engines: Sequence[Engine], n: int, how: Options) -> None:
 
 def _besides(sort: Sort, n: int, how: Options) -> int:
     """The bytes of offsets and of a report; two arrays take no more than one."""
-    return 4 * ((how.parts + 1) * (sort.kind == "segments") + attach.report_length(sort, n))
+    return operations.of(sort).input_bytes(how) + 4 * attach.report_length(sort, n)
 
 
 def _refuse(n: int, why: str) -> None:

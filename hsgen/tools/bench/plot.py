@@ -13,6 +13,7 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any
 
+from hsgen import operations
 from hsgen.core.errors import Unavailable, Usage
 
 SUFFIXES = ("svg", "png")
@@ -199,7 +200,8 @@ def _title(row: Mapping[str, Any]) -> str:
     words += [f"bits {row['bits'][0]} to {row['bits'][1]}"] if row["bits"] != [0, int(row["key"][1:])] else []
     words += ["counted on the device"] * row["counted"] + ["changes told"] * bool(row.get("changes"))
     words += ["an epilogue"] * bool(row.get("epilogue"))
-    words += ["merge"] * (row.get("task") == "merge")
+    does = operations.EVERY.get(row.get("task", ""))
+    words += [does.noun] if does and does.workload else []
     if row.get("segments"):
         words += [f"{row['segments']} {'rows' if row['layout'] == 'equal' else 'segments'}"]
     head = f"{row['target']}: {', '.join(words)}"

@@ -12,13 +12,15 @@ from typing import Any
 
 import numpy as np
 
+from hsgen import operations
 from hsgen.core.errors import Usage, Wrong
 from hsgen.core.interpreter import PLAIN, Options, bit_range
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.engines.engine import Engine
-from hsgen.tools.bench.baselines import ANY_WIDTH, MERGING, PEERS, SEGMENTED, VALUED, Halves, Run, Segments
+from hsgen.operations.calls import Load
+from hsgen.tools.bench.baselines import Run, able, start
 from hsgen.tools.bench.candidates import OWN, copying, fill, sorting, wipe
-from hsgen.tools.bench.inputs import Load, for_rival, load
+from hsgen.tools.bench.inputs import for_rival, load
 from hsgen.tools.bench.memory import fits
 from hsgen.tools.bench.rows import Row, Times, rows_of
 
@@ -39,9 +41,7 @@ def known(sort: Sort, how: Options) -> list[str]:
         return []
     if sort.form.followed:
         return []
-    plain = PEERS if sort.form.value == "none" else VALUED
-    able = list({"segments": SEGMENTED, "merge": MERGING}.get(sort.kind, plain))
-    return [name for name in able if sort.key.bytes >= 4 or name in ANY_WIDTH]
+    return able(sort)
 
 
 def check(sort: Sort, how: Options, against: Sequence[str]) -> None:
@@ -50,10 +50,10 @@ def check(sort: Sort, how: Options, against: Sequence[str]) -> None:
     Raises:
         Usage: that is said of the first.
     """
-    able = known(sort, how)
+    have = known(sort, how)
     for name in against:
-        if name not in able:
-            hint = f"take {', '.join(able)}, or none" if able else "leave peers away"
+        if name not in have:
+            hint = f"take {', '.join(have)}, or none" if have else "leave peers away"
             raise Usage(f"peer {name}: cannot sort in this way; {hint} with --against ''")
 
 
@@ -129,19 +129,13 @@ def _measured(
 
 def _peer(name: str, engine: Engine, work: Load, opened: ExitStack) -> Run:
     """Set a peer up; it is closed with what is `opened`."""
-    sort, keys, values = engine.sort, work.keys, work.values
-    if work.offsets is not None:
-        index, rows = sort.form.index, work.how.rows
-        given = Segments(keys=keys, values=values, offsets=work.offsets, rows=rows, index=index)
-        peer = SEGMENTED[name](engine, given)
-    elif work.other is not None:
-        of_both = None if values is None or work.other_values is None else (values, work.other_values)
-        peer = MERGING[name](engine, Halves(keys=(keys, work.other), values=of_both))
-    else:
-        plain = sort.form.value == "none"
-        peer = PEERS[name](engine, keys) if plain else VALUED[name](engine, keys, values)
+    peer = start(name, engine, work)
     opened.callback(peer.close)
     return peer
+
+
+def _races(theirs: Sort, own: Sort) -> bool:
+    return theirs.operation == own.operation or operations.of(theirs).comparable
 
 
 def _check_rival(name: str, theirs: Sort, own: Sort, greatest: int) -> None:
@@ -150,7 +144,7 @@ def _check_rival(name: str, theirs: Sort, own: Sort, greatest: int) -> None:
     Raises:
         Usage: it does.
     """
-    if (theirs.label, theirs.form.value) != (own.label, own.form.value) or theirs.kind not in (own.kind, "sort"):
+    if (theirs.label, theirs.form.value) != (own.label, own.form.value) or not _races(theirs, own):
         raise Usage(
             f"rival {name}: {theirs.name} sorts other keys or values than {own.name}; name one that sorts these"
         )

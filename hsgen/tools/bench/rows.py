@@ -11,12 +11,12 @@ import numpy as np
 
 from hsgen import __version__
 from hsgen.core.interpreter import Options, bit_range, launches
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.engines.engine import Engine
+from hsgen.operations.calls import Load
 from hsgen.targets import assembly
 from hsgen.tools.bench.baselines import Run
 from hsgen.tools.bench.candidates import OWN
-from hsgen.tools.bench.inputs import Load
 from hsgen.tools.bench.intervals import median_interval
 
 SCHEMA = 2
@@ -134,7 +134,7 @@ def rows_of(
                 **_rates(n, found.device, "device_"),
                 **_roof(sorter, called, work, found, times[-1], last=run is runs[-1]),
                 **_ratio(found.wall, times[0].wall, own_row=run.name == OWN),
-                task=sort.kind,
+                task=sort.operation,
                 segments=how.parts if parted else None,
                 layout=("equal" if how.rows else "random") if parted else None,
                 changes=sort.form.changes,

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
+from hsgen.apis.opencl import API
 from hsgen.core.errors import Unavailable, Wrong
 from hsgen.system import processes, toolchain
 from hsgen.targets.isa import KINDS
@@ -60,7 +61,7 @@ class Amdgcn:
     """
 
     name = "amdgcn"
-    api = "opencl"
+    api = API.name
     install = "pip install 'hsgen[isa-amd]'"
 
     def devices(self) -> Sequence[str]:

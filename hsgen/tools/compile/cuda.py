@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
+from hsgen.apis.cuda import API
 from hsgen.core.errors import Unavailable, Wrong
-from hsgen.core.spec import Kernel
+from hsgen.core.kernels import Kernel
 from hsgen.system import processes
 from hsgen.targets.isa import KINDS
 from hsgen.tools.compile import nvidia, nvrtc
@@ -23,7 +24,7 @@ class Cuda:
     """
 
     name = "cuda"
-    api = "cuda"
+    api = API.name
     install = f"{nvrtc.INSTALL}, or put nvcc of the CUDA toolkit on the path"
 
     def devices(self) -> Sequence[str]:

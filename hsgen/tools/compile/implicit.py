@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from hsgen.core.errors import Usage
 from hsgen.core.keys import Form
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.targets.target import Target
 
 

@@ -17,9 +17,13 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from hsgen.apis import APIS
 from hsgen.core.errors import HsgenError, Unavailable, Wrong
-from hsgen.core.spec import Kernel, Sort
+from hsgen.core.kernels import Kernel
+from hsgen.core.sort import Sort
+from hsgen.dialects.dialect import load
 from hsgen.emit.kernels import Source, render
+from hsgen.emit.templates import environment
 from hsgen.system import folders, processes
 from hsgen.targets.isa import SPIRV
 from hsgen.targets.target import Target
@@ -77,7 +81,7 @@ class Done:
 def devices_of(target: Target) -> list[tuple[str, str]]:
     """Return (compiler, device) of a target: its table ``[isa]``, and the check of SPIR-V if it has Vulkan."""
     named = [(name, device) for name, devices in target.isa.items() for device in devices]
-    return named + [(SPIRV, f"vulkan{target.device.vulkan}")] * ("vulkan" in target.apis)
+    return named + [(SPIRV, f"vulkan{target.device.vulkan}")] * any(APIS[api].spirv for api in target.apis)
 
 
 class Planner:
@@ -114,8 +118,9 @@ class Planner:
                 lacking.setdefault(name, []).append(device)
                 continue
             compiler, place = self.compilers[name], Place(target=target.name, compiler=name, device=device)
+            wide = load(environment(), APIS[compiler.api].dialect).wide
             for sort, kernels in fresh:
-                some = tuple(k for k in kernels if compiler.api != "vulkan" or not k.wide)
+                some = tuple(k for k in kernels if wide or not k.wide)
                 if some:
                     text = texts.setdefault((sort.file, compiler.api), Text(sort, compiler.api))
                     text.jobs += 1

@@ -10,8 +10,8 @@ from hsgen.tools.compile.results import TOGETHER, Missing, Place, Result, Summar
 
 HEAD = """# Kernels as offline compilers see them
 
-hsgen {version}. No device was used: compilers made code for the instruction set of each device, and this is what they
-say of it. [compile.md](../compile.md) says what the numbers are.
+hsgen {version}. No device was used: offline compilers generated code for each device's instruction set and reported
+these numbers. [compile.md](../guides/compile.md) explains them.
 
     {command}
 
@@ -35,7 +35,7 @@ def page(results: Sequence[Result], missing: Sequence[Missing], command: str, *,
         for compiler in dict.fromkeys(r.place.compiler for r in some) if kernels else ():
             lines += ["", *_kernels([r for r in some if r.place.compiler == compiler])]
     if missing:
-        lines += ["", "## Not compiled", "", "For want of a compiler:", ""]
+        lines += ["", "## Not compiled", "", "No compiler was available for:", ""]
         lines += [f"- {m.target}: {m.compiler} {', '.join(m.devices)}" for m in missing]
     return "\n".join(lines) + "\n"
 

@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from hsgen.apis.vulkan import API
 from hsgen.core.errors import Unavailable
 from hsgen.emit import spirv
 from hsgen.system import processes, toolchain
@@ -56,7 +57,7 @@ class Spirv:
     """
 
     name = SPIRV
-    api = "vulkan"
+    api = API.name
     install = "apt-get install spirv-tools glslang-tools"
 
     def devices(self) -> Sequence[str]:

@@ -20,6 +20,7 @@ from functools import cache
 from pathlib import Path
 from typing import cast
 
+from hsgen.apis.cuda import API as API
 from hsgen.core.errors import Unavailable, Wrong
 from hsgen.system import folders, toolchain
 from hsgen.tools.compile import cubin

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from hsgen.apis.opencl import API
 from hsgen.core.errors import Unavailable, Wrong
-from hsgen.core.spec import Kernel
+from hsgen.core.kernels import Kernel
 from hsgen.system import folders, processes, toolchain
 from hsgen.targets.isa import KINDS
 from hsgen.tools.compile.base import Request, Use
@@ -93,7 +94,7 @@ class Ocloc:
     """
 
     name = "ocloc"
-    api = "opencl"
+    api = API.name
     install = "apt-get install intel-opencl-icd"
 
     def devices(self) -> Sequence[str]:

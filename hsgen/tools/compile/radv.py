@@ -16,8 +16,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from hsgen.apis.vulkan import API
 from hsgen.core.errors import Unavailable, Wrong
-from hsgen.core.spec import Kernel
+from hsgen.core.kernels import Kernel
 from hsgen.emit import spirv
 from hsgen.system import folders, processes
 from hsgen.targets.isa import KINDS
@@ -48,7 +49,7 @@ class Radv:
     """
 
     name = "radv"
-    api = "vulkan"
+    api = API.name
     install = "apt-get install mesa-vulkan-drivers libvulkan1 glslang-tools"
 
     def devices(self) -> Sequence[str]:

@@ -71,7 +71,7 @@ class Device:
 
     def __init__(self) -> None:
         self.vulkan = v = Vulkan()
-        application = v.record("iPPIPII", 0, 0, 0, 0, 0, 0, 3 << 12 | 1 << 22)
+        application = v.record("iPPIPII", 0, 0, 0, 0, 0, 0, (1 << 22) + (3 << 12))
         instance = v.made("vkCreateInstance", v.record("iPIPIPIP", 1, 0, 0, application, 0, 0, 0, 0), 0)
         one, physical = ctypes.c_uint32(1), ctypes.c_uint64()
         v.library.vkEnumeratePhysicalDevices(ctypes.c_uint64(instance), ctypes.byref(one), ctypes.byref(physical))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hsgen.core.errors import Usage
 from hsgen.core.keys import PLAIN, Form
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.targets.target import AUTO, Target
 from hsgen.tools.report.drawing import Drawing, Figure, count, power
 

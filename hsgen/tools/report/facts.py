@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from hsgen.apis import APIS
 from hsgen.core.device import Device
-from hsgen.core.spec import TITLES
 from hsgen.targets.evidence import LEVELS
 from hsgen.targets.target import Target
 from hsgen.tools.report.drawing import count
 
-LANGUAGES = {"opencl": "OpenCL C", "vulkan": "GLSL", "cuda": "CUDA C++", "metal": "Metal Shading Language"}
 _SAID = {
     "device": "run on the device itself",
     "cpu": "run on a CPU runtime, not on the device",
@@ -33,7 +32,7 @@ def facts(found: Target) -> list[tuple[str, str]]:
         ("buffers of 8 and 16 bits", f"{_yes(d.storage8)} and {_yes(d.storage16)}"),
         ("largest binding", f"{count(d.binding_bytes)} bytes"),
         ("progress of work-groups", _PROGRESS[d.progress]),
-        *([("SPIR-V for", f"Vulkan {d.vulkan}")] if "vulkan" in found.apis else []),
+        *([("SPIR-V for", f"Vulkan {d.vulkan}")] if any(APIS[api].spirv for api in found.apis) else []),
         *_core(d),
     ]
 
@@ -72,7 +71,7 @@ def standing(found: Target) -> str:
     """Return one sentence on how far the target has been shown to work, API by API."""
     said: dict[str, list[str]] = {}
     for api in found.apis:
-        said.setdefault(_reached(found, api), []).append(TITLES[api])
+        said.setdefault(_reached(found, api), []).append(APIS[api].title)
     parts = [f"{' and '.join(apis)}: {level}" for level, apis in said.items()]
     return "; ".join(parts) + "."
 

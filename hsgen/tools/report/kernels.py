@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from hsgen.core.errors import Unavailable
-from hsgen.core.spec import Kernel, Sort
+from hsgen.core.kernels import Kernel
+from hsgen.core.sort import Sort
 from hsgen.emit.kernels import Source, render
 from hsgen.targets.target import Target
 from hsgen.tools.compile import nvrtc
@@ -52,7 +53,7 @@ class Builder:
             Wrong: a compiler refuses a kernel.
         """
         sources = {api: render(sort, api) for api in apis}
-        needs = self._needs(found, sort, sources["cuda"]) if "cuda" in sources else {}
+        needs = self._needs(found, sort, sources[nvrtc.API.name]) if nvrtc.API.name in sources else {}
         rows = [
             Row(
                 kernel=k,
@@ -66,7 +67,7 @@ class Builder:
 
     def note(self, found: Target, apis: Iterable[str]) -> str:
         """Return what there is to say of the registers of a target: by what they were found, or why they were not."""
-        if "cuda" not in apis:
+        if nvrtc.API.name not in apis:
             return ""
         return self._why.get(found.name) or self._by.get(found.name, "")
 

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hsgen import operations
+from hsgen.apis import APIS
 from hsgen.core.errors import Unavailable, Usage, shown
 from hsgen.core.keys import TYPES
-from hsgen.core.spec import TITLES
 from hsgen.system import documents
 from hsgen.tools.bench.rows import SCHEMA
 
@@ -98,7 +99,7 @@ def _wrong(row: object) -> str | None:
     for name, kinds in {**_NEEDED, **{k: v for k, v in _TASK.items() if k in row}}.items():
         if name not in row or not _right(row[name], kinds):
             return name
-    if row["key"] not in TYPES or row["api"] not in TITLES:
+    if row["key"] not in TYPES or row["api"] not in APIS:
         return "key" if row["key"] not in TYPES else "api"
     if row["n"] == 0:
         return "n"
@@ -152,11 +153,12 @@ def _title(row: Record) -> str:
     words += ["descending"] if row["order"] == "descending" else []
     words += [f"bits {row['bits'][0]} to {row['bits'][1]}"] if row["bits"] != [0, int(row["key"][1:])] else []
     words += ["count on the device"] if row["counted"] else []
-    words += ["merge"] if row.get("task") == "merge" else []
+    does = operations.EVERY.get(row.get("task", ""))
+    words += [does.noun] if does and does.workload else []
     words += [f"{row['segments']} segments{', equal' * (row['layout'] == 'equal')}"] if row.get("segments") else []
     words += ["changes told"] if row.get("changes") else []
     words += ["an epilogue"] if row.get("epilogue") else []
-    return f"{', '.join([*words, row['kind']])}; {TITLES[row['api']]} on {row['device']}"
+    return f"{', '.join([*words, row['kind']])}; {APIS[row['api']].title} on {row['device']}"
 
 
 def _picture(rows: list[Record]) -> tuple[str | None, str]:

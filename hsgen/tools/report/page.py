@@ -5,26 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from types import ModuleType
 from typing import Any
 
 import jinja2
 from markupsafe import Markup
 
-from hsgen import __version__
+from hsgen import __version__, operations
 from hsgen.algorithms import EVERY
+from hsgen.apis import APIS
 from hsgen.core.keys import described
-from hsgen.core.spec import TITLES, Sort
+from hsgen.core.sort import Sort
 from hsgen.emit.kernels import template_errors
+from hsgen.operations.base import Operation
 from hsgen.system import resources
 from hsgen.targets.target import AUTO, Target
-from hsgen.tools.report import counts, drawing, facts, merge, plans, radix, scan
+from hsgen.tools.compile import nvrtc
+from hsgen.tools.report import counts, drawing, facts, plans
 from hsgen.tools.report.drawing import Figure
 from hsgen.tools.report.kernels import Builder, Listing
 from hsgen.tools.report.measured import Record, Run, contestant, runs
-
-_DRAWN: dict[str, ModuleType] = {"merge": merge, "radix": radix, "scan": scan}
-"""Who draws the shapes of an algorithm; those of others are told in words alone."""
+from hsgen.tools.report.shapes import DRAWERS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +53,7 @@ class SortPart:
 
     sort: Sort
     form: str
+    items: str
     folded: bool
     listing: Listing
     shown: list[plans.Shown]
@@ -64,7 +65,8 @@ class KeyPart:
     """All that is on the page about one width of keys, or of the elements of prefix sums."""
 
     key: str
-    scans: bool
+    section: tuple[str, str]
+    folded: bool
     auto: Figure | None
     shapes: list[Shape]
     sorts: list[SortPart]
@@ -72,12 +74,12 @@ class KeyPart:
     @property
     def name(self) -> str:
         """What its heading says."""
-        return f"Prefix sums of {self.key}" if self.scans else f"{self.key} keys"
+        return self.section[1].format(self.key)
 
     @property
     def anchor(self) -> str:
         """Its id within those of its target."""
-        return f"{'scan' if self.scans else 'keys'}-{self.key}"
+        return f"{self.section[0]}-{self.key}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,7 +140,7 @@ def _environment() -> jinja2.Environment:
         "wbr": _breakable,
         "contestant": contestant,
     }
-    env.globals |= {"languages": facts.LANGUAGES, "apis": TITLES}
+    env.globals |= {"apis": APIS, "registers": [nvrtc.API.name]}
     return env
 
 
@@ -162,25 +164,29 @@ def _target(contents: Contents, subject: Subject, builder: Builder) -> TargetPar
 
 
 def _by_key(every: Iterable[Sort]) -> list[list[Sort]]:
-    """The sorts by their widths, in the order given, and behind them the prefix sums."""
-    groups: dict[tuple[bool, str], list[Sort]] = {}
+    """The sorts by their widths, in the order given, and behind them those of sections of their own."""
+    groups: dict[tuple[tuple[str, str], str], list[Sort]] = {}
     for sort in every:
-        groups.setdefault((sort.kind == "scan", sort.label), []).append(sort)
-    return [groups[k] for k in sorted(groups, key=lambda k: k[0])]
+        groups.setdefault((operations.of(sort).section, sort.label), []).append(sort)
+    return [groups[k] for k in sorted(groups, key=lambda k: k[0] != Operation.section)]
 
 
 def _key(contents: Contents, subject: Subject, builder: Builder, some: Sequence[Sort]) -> KeyPart:
     first = some[0]
+    apart = operations.of(first).section != Operation.section
     return KeyPart(
         key=first.label,
-        scans=first.kind == "scan",
+        section=operations.of(first).section,
+        folded=apart,
         auto=counts.figure(subject.target, first.label) if first.algorithm == AUTO else None,
         shapes=_shapes(some),
         sorts=[
             SortPart(
                 sort=sort,
                 form=described(sort.form),
-                folded=sort.kind == "scan" or (first.algorithm == AUTO and sort.algorithm != AUTO),
+                items=operations.of(sort).items,
+                folded=operations.of(sort).section != Operation.section
+                or (first.algorithm == AUTO and sort.algorithm != AUTO),
                 listing=builder.listing(subject.target, subject.apis, sort),
                 shown=[plans.shown(sort, n) for n in plans.counts(sort, contents.sizes)],
                 rows=[plans.row(step) for step in sort.plan.steps],
@@ -210,7 +216,7 @@ def _shape(label: str, algorithm: str, params: Any, most: int) -> Shape:
     values = [(name, getattr(params, name, None)) for name in made.FIELDS]
     return Shape(
         label=label,
-        figures=_DRAWN[algorithm].figures(params, most) if algorithm in _DRAWN else [],
+        figures=DRAWERS[algorithm].figures(params, most) if algorithm in DRAWERS else [],
         notes=made.notes(params),
         params=[(name, str(value).lower()) for name, value in values if value is not None],
     )

@@ -6,11 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hsgen.core.interpreter import launches, scratch_bytes
-from hsgen.core.spec import ALONE, GRIDS, LAST, PARTS, SPAN, UNCAPPED, Binding, Sort, Step
+from hsgen.core.plan import UNCAPPED, Binding, Grid, Literal, Pass, Step
+from hsgen.core.sort import Sort
 from hsgen.targets import assembly
 from hsgen.tools.report.drawing import count, power
 
-_GETS = {ALONE: "its argument", SPAN: "the bit range", LAST: "the passes", GRIDS: "grids", PARTS: "the parts"}
+_GETS = {
+    "literal": "its argument",
+    "bit_range": "the bit range",
+    "pass_count": "the passes",
+    "indirect_grids": "grids",
+    "call_number": "the parts",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,28 +72,30 @@ def shown(sort: Sort, n: int) -> Shown:
 
 def row(step: Step) -> tuple[str, ...]:
     """Return a row of a plan as the table has it: kernel, counts, work-groups, argument, what it gets, buffers."""
-    place = {"any": "", "in": ", in place", "out": ", out of place"}[step.place]
-    bits = {"any": "", "whole": ", all bits", "part": ", a part of the bits"}[step.range]
-    gets = f"pass {step.number}" if step.number >= 0 else _GETS[step.number]
+    guard, given = step.guard, step.argument
+    place = {"any": "", "in": ", in place", "out": ", out of place"}[guard.place]
+    bits = {"any": "", "whole": ", all bits", "part": ", a part of the bits"}[guard.range]
+    gets = f"pass {given.number}" if isinstance(given, Pass) else _GETS[given.kind]
     return (
         step.kernel,
-        f"{power(step.min_n)} < n <= {power(step.max_n)}{place}{bits}",
-        _groups(step),
-        f"{step.argument:#x}",
+        f"{power(guard.min_n)} < n <= {power(guard.max_n)}{place}{bits}",
+        _groups(step.grid),
+        f"{given.flags | (given.value if isinstance(given, Literal) else 0):#x}",
         gets,
         ", ".join(_binding(b) for b in step.bindings),
     )
 
 
-def _groups(step: Step) -> str:
+def _groups(grid: Grid) -> str:
     """The formula of a grid, without what changes nothing."""
-    if step.div == 1 and step.mul >= step.cap:
-        return count(step.cap)
-    add = f" {'+' if step.add > 0 else '-'} {abs(step.add)}" if step.add else ""
-    out = f"({step.x}{add})" if add else step.x
-    out += f" / {step.div}" if step.div > 1 else ""
-    out += f" * {step.mul}" if step.mul > 1 else ""
-    return out if step.cap >= UNCAPPED else f"min({out}, {step.cap})"
+    if grid.fixed:
+        return count(grid.cap)
+    x = "parts" if grid.x == "number" else grid.x
+    add = f" {'+' if grid.add > 0 else '-'} {abs(grid.add)}" if grid.add else ""
+    out = f"({x}{add})" if add else x
+    out += f" / {grid.div}" if grid.div > 1 else ""
+    out += f" * {grid.mul}" if grid.mul > 1 else ""
+    return out if grid.cap >= UNCAPPED else f"min({out}, {grid.cap})"
 
 
 def _binding(b: Binding) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from hsgen.apis import APIS
 from hsgen.core.device import Device
 from hsgen.targets.target import Target
 
@@ -24,6 +25,12 @@ Table = dict[str, Choice]
 """A table of a target by its keys."""
 
 
+def lessened(table: Table, name: str, value: Any) -> Choice:
+    """Return a choice that needs less local memory than the one that a table has, or the same with its reason."""
+    less = "less than the rule says, since local memory does not suffice"
+    return Choice(value, table[name].why if table[name].value == value else less)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
     """What is known of a device, or of a family of devices.
@@ -37,6 +44,16 @@ class Facts:
     cpu: bool = False
     vendor: int = 0
     ballot: bool = True
+
+    @property
+    def lone_lanes(self) -> bool:
+        """Whether an API's CPU runtimes run a work-group of one lane as a plain loop."""
+        return any(APIS[name].lone_lanes for name in self.apis)
+
+    @property
+    def key_pairs(self) -> bool:
+        """Whether 64-bit keys are sorted without 64-bit integers."""
+        return bool(self.apis) and all(APIS[name].key_pairs for name in self.apis)
 
     @property
     def widths(self) -> tuple[int, ...]:

@@ -1,23 +1,21 @@
-"""Making shapes smaller until the device has room for them: by the checks that every target passes."""
+"""Making shapes smaller until the device has room for them, by the checks that every target passes; crossovers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Mapping, Sequence
 
 from hsgen.algorithms import ALGORITHMS
 from hsgen.core.device import Device
 from hsgen.core.keys import KeyType
-from hsgen.core.networks import pow2_floor
 from hsgen.targets import assembly
-from hsgen.tools.suggest.facts import Choice, Table
-
-_LESS = "less than the rule says, since local memory does not suffice"
+from hsgen.tools.suggest.facts import Choice, Facts, Table
+from hsgen.tools.suggest.shapes import SHAPES
 
 
 def fitted(algorithm: str, key: KeyType, table: Table, device: Device) -> Table | None:
     """Return a table that the device has room for, the one given or a smaller one; None if there is none."""
     made = ALGORITHMS[algorithm]
-    for tried in (table, *_smaller(algorithm, table)):
+    for tried in (table, *SHAPES[algorithm].smaller(table)):
         if not made.problems(made.params(key, {name: choice.value for name, choice in tried.items()}), device):
             return tried
     return None
@@ -30,55 +28,29 @@ def launched(algorithm: str, key: KeyType, table: Table, device: Device) -> int:
     return assembly.within(made.plan(params), device.groups).max_n
 
 
-def _smaller(algorithm: str, table: Table) -> Iterator[Table]:
-    return {"merge": _merges, "radix": _radices, "scan": _scans}[algorithm](table)
+def autos(f: Facts, key: KeyType, width: int, sorts: Mapping[str, Table]) -> Table:
+    """Return the table ``[sort.KEY]`` for the tables of algorithms that share its counts, with crossovers that grids
+    reach."""
+    have = list(sorts)
+    made = _autos(f, key.bytes, width, have)
+    if len(have) < 2 or not made["upto"].value:
+        return made
+    first, last = have[0], have[-1]
+    most = launched(first, key, sorts[first], f.device)
+    if launched(last, key, sorts[last], f.device) <= min(most, *made["upto"].value):
+        return _autos(f, key.bytes, width, [first])
+    for name in ("upto", "upto_values"):
+        if name in made and max(made[name].value) > most:
+            made[name] = Choice([most], "as many as the device's grids serve")
+    return made
 
 
-def _merges(table: Table) -> Iterator[Table]:
-    """Without slack between columns, then fewer slabs, then lower ones."""
-    now = {**table, "bank_pad": Choice(0, "without slack a block fits local memory exactly")}
-    yield now
-    while True:
-        slabs, height = now["slabs"].value, now["height"].value
-        if slabs > 1:
-            slabs = pow2_floor(slabs) if slabs & (slabs - 1) else slabs // 2
-        elif height > 2:
-            height = pow2_floor(height - 1)
-        else:
-            return
-        clean = pow2_floor(slabs)
-        group = min(now["stream_group"].value, clean * pow2_floor(height) * now["subgroup"].value)
-        small = {"slabs": slabs, "height": height, "clean_slabs": clean, "stream_group": group}
-        now = {**now, **{name: Choice(value, _why(table, name, value)) for name, value in small.items()}}
-        yield {name: choice for name, choice in now.items() if name != "bank_pad"}
-        yield now
-
-
-def _radices(table: Table) -> Iterator[Table]:
-    """Fewer keys a lane (serial: fewer bits where one work-group sorts alone), then fewer bits and lanes."""
-    now = dict(table)
-    while True:
-        serial = now["ranker"].value == "serial"
-        least = {"work_group": 1 if serial else now["subgroup"].value}
-        order = ("single_bits", "bits", "work_group") if serial else ("items", "bits", "work_group")
-        name = next((n for n in order if n in now and now[n].value > least.get(n, 1)), None)
-        if name is None:
-            return
-        value = now[name].value // 2 if name == "work_group" else now[name].value - 1
-        now[name] = Choice(value, _why(table, name, value))
-        yield dict(now)
-
-
-def _scans(table: Table) -> Iterator[Table]:
-    now = dict(table)
-    while True:
-        name = next((n for n in ("items", "work_group") if now[n].value > 1), None)
-        if name is None:
-            return
-        value = now[name].value // 2
-        now[name] = Choice(value, _why(table, name, value))
-        yield dict(now)
-
-
-def _why(table: Table, name: str, value: int) -> str:
-    return table[name].why if table[name].value == value else _LESS
+def _autos(f: Facts, size: int, width: int, have: Sequence[str]) -> Table:
+    """The same, whatever grids reach: the algorithms by rising count, the first and the last of those that there
+    are."""
+    alone = next((x for x in have if SHAPES[x].serves_all(f)), have[0] if len(have) < 2 else None)
+    if alone is not None:
+        why = SHAPES[alone].ALONE
+        return {"algorithms": Choice([alone], why), "upto": Choice([], "one algorithm sorts all")}
+    why, upto = SHAPES[have[-1]].takeover(f, size, width)
+    return {"algorithms": Choice([have[0], have[-1]], why), **upto}

@@ -9,58 +9,6 @@ from hsgen.tools.suggest.facts import NVIDIA
 
 AMD, ARM, QUALCOMM, APPLE, INTEL = 0x1002, 0x13B5, 0x5143, 0x106B, 0x8086
 
-TOLD: Mapping[str, Mapping[str, str]] = {
-    "opencl": {
-        "subgroups": "widths at which a kernel compiled",
-        "shuffle": "cl_intel_subgroups, or cl_khr_subgroup_shuffle",
-        "work_group": "CL_DEVICE_MAX_WORK_GROUP_SIZE",
-        "groups": "as CL_DEVICE_ADDRESS_BITS allow",
-        "local_bytes": "CL_DEVICE_LOCAL_MEM_SIZE",
-        "int64": "part of OpenCL's full profile",
-        "storage8": "part of OpenCL since 1.1",
-        "storage16": "part of OpenCL since 1.1",
-        "binding_bytes": "CL_DEVICE_MAX_MEM_ALLOC_SIZE",
-        "local": "CL_DEVICE_LOCAL_MEM_TYPE",
-        "cores": "CL_DEVICE_MAX_COMPUTE_UNITS",
-        "units": "CL_DEVICE_SIMD_PER_COMPUTE_UNIT_AMD",
-        "threads": "the device's own report",
-        "registers": "CL_DEVICE_REGISTERS_PER_BLOCK_NV",
-    },
-    "vulkan": {
-        "subgroups": "subgroupSize, or minSubgroupSize to maxSubgroupSize where one can be asked for",
-        "shuffle": "subgroup operations in compute: shuffle",
-        "work_group": "maxComputeWorkGroupInvocations",
-        "groups": "maxComputeWorkGroupCount",
-        "local_bytes": "maxComputeSharedMemorySize",
-        "int64": "shaderInt64",
-        "storage8": "storageBuffer8BitAccess",
-        "storage16": "storageBuffer16BitAccess",
-        "binding_bytes": "maxStorageBufferRange",
-        "local": "the device's own report",
-        "cores": "the vendor's extension about shader cores",
-        "units": "simdPerComputeUnit",
-        "threads": "shaderWarpsPerSM, shaderWarpsPerCore, or SIMDs x wavefrontsPerSimd",
-        "registers": "SIMDs x vgprsPerSimd x wavefrontSize",
-    },
-    "cuda": {
-        "subgroups": "warpSize",
-        "shuffle": "part of CUDA",
-        "work_group": "maxThreadsPerBlock",
-        "groups": "maxGridSize",
-        "local_bytes": "sharedMemPerBlockOptin",
-        "int64": "part of CUDA",
-        "storage8": "part of CUDA",
-        "storage16": "part of CUDA",
-        "binding_bytes": "totalGlobalMem, as far as 32 bits hold it",
-        "local": "the device's own report",
-        "cores": "multiProcessorCount",
-        "units": "the device's own report",
-        "threads": "maxThreadsPerMultiProcessor / warpSize",
-        "registers": "regsPerMultiprocessor",
-    },
-}
-"""Of each API, what tells a fact."""
-
 SAFE: Mapping[str, tuple[Any, str]] = {
     "groups": (65535, "not told: the least that Vulkan allows"),
     "binding_bytes": (1 << 27, "not told: the least that Vulkan and OpenCL allow"),

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from hsgen.apis import APIS
 from hsgen.core.errors import Usage, shown
 from hsgen.core.fields import plain
-from hsgen.core.spec import TITLES
 from hsgen.system.paths import target_problem
 from hsgen.targets import target
 from hsgen.targets.isa import KINDS
@@ -60,7 +60,7 @@ def written(q: Query, name: str) -> str:
     check(name)
     found, origin = facts(q)
     what = _clean(str(q.said["name"])) or "a device without a plain name"
-    summary = f"{what} through {TITLES[q.api]}"
+    summary = f"{what} through {APIS[q.api].title}"
     parts = [_HEAD.format(what=summary, name=name, summary=summary, api=q.api), _device(found, origin), _match(q)]
     if isa := _isa(q):
         parts.append(isa)
@@ -98,11 +98,13 @@ def _match(q: Query) -> str:
 
 
 def _isa(q: Query) -> str:
-    """The offline compiler's name of the device, where its API is CUDA, whose names are numbers."""
-    name = f"sm_{q.said.get('compute', 0)}"
-    if q.api != "cuda" or name not in KINDS["cuda"].devices:
+    """The offline compiler's name of the device, where that follows from its compute capability."""
+    probe = APIS[q.api].probe
+    compiler, form = (probe and probe.isa) or ("", "")
+    name = form.format(q.said.get("compute", 0))
+    if not compiler or name not in KINDS[compiler].devices:
         return ""
-    return f"[isa]\ncuda = {literal([name])}\n"
+    return f"[isa]\n{compiler} = {literal([name])}\n"
 
 
 def _clean(name: str) -> str:

@@ -11,19 +11,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hsgen.apis import APIS, having
+from hsgen.apis.api import Probe
 from hsgen.core.device import Device
 from hsgen.core.errors import Usage
 from hsgen.core.fields import Field, Reader
 from hsgen.system import documents
 from hsgen.tools.suggest.facts import NVIDIA, Facts
-from hsgen.tools.suggest.origins import AMD, ARM, INTEL, SAFE, TOLD, VENDORS
+from hsgen.tools.suggest.origins import AMD, ARM, SAFE, VENDORS
 
 SCHEMA = 1
-APIS = ("opencl", "vulkan", "cuda")
+PROBED = tuple(api.name for api in having(lambda api: api.probe))
 
 _TOP = {
     "schema": Field("int", f"the number {SCHEMA}", least=SCHEMA, greatest=SCHEMA),
-    "api": Field("str", f"one of {', '.join(APIS)}", choices=APIS),
+    "api": Field("str", f"one of {', '.join(PROBED)}", choices=PROBED),
     "source": Field("str", "where the values are from", required=False),
 }
 _COUNT = "as the device reports it"
@@ -102,9 +104,11 @@ def read(path: Path) -> Query:
 
 def facts(q: Query) -> tuple[Facts, dict[str, str]]:
     """Return the facts of a query's device, and for each member of its `device` where it is from."""
-    said, origin = q.said, dict(TOLD[q.api])
+    said, probe = q.said, APIS[q.api].probe
+    assert probe is not None
+    origin = dict(probe.origins)
     found: dict[str, Any] = {}
-    for name, (value, why) in {**SAFE, **_known(q)}.items():
+    for name, (value, why) in {**SAFE, **_known(q, probe)}.items():
         told = said.get(name) or said.get(name) is False
         found[name] = said[name] if told else value
         if not told:
@@ -116,7 +120,7 @@ def facts(q: Query) -> tuple[Facts, dict[str, str]]:
     if (most := said.get("group_subgroups", 0) * least) and least > 1 and most < found["work_group"]:
         found["work_group"] = most
         origin["work_group"] = f"{said['group_subgroups']} subgroups of {least}: maxComputeWorkgroupSubgroups"
-    if q.api == "opencl" and said["type"] == "gpu" and said["vendor"] == INTEL and said.get("cores"):
+    if said["type"] == "gpu" and said["vendor"] in probe.cores_are_units and said.get("cores"):
         found["cores"] = max(1, said["cores"] // found["units"])
         origin["cores"] += " / units, which is what Intel counts"
     found["groups"] = min(found["groups"], (1 << 32) - 1)
@@ -125,7 +129,7 @@ def facts(q: Query) -> tuple[Facts, dict[str, str]]:
     return Facts(device=device, apis=(q.api,), cpu=said["type"] == "cpu", vendor=said["vendor"], ballot=ballot), origin
 
 
-def _known(q: Query) -> dict[str, tuple[Any, str]]:
+def _known(q: Query, probe: Probe) -> dict[str, tuple[Any, str]]:
     """What is known of such a device where its API does not tell."""
     said, vendor = q.said, q.said["vendor"]
     if said["type"] == "cpu":
@@ -140,4 +144,4 @@ def _known(q: Query) -> dict[str, tuple[Any, str]]:
         core = {name: (value, f"not told; {known_core.whence}") for name, value in values}
     if vendor == ARM:
         core["local"] = ("memory", "as on all Mali GPUs")
-    return {**core, **(goes if vendor in (NVIDIA, AMD) or q.api == "cuda" else {})}
+    return {**core, **(goes if vendor in (NVIDIA, AMD) or probe.started else {})}

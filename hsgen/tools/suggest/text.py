@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from hsgen.algorithms import ALGORITHMS, operation
 from hsgen.tools.suggest.facts import Choice, Table
 
 _WIDE = 120
@@ -44,7 +45,9 @@ def setting(words: str, said: str) -> list[str]:
 def own(text: str) -> dict[str, dict[str, Any]]:
     """Return the tables of choices in the text of a target file by their names, such as ``scan.u32.x1``."""
     data = tomllib.loads(text)
-    return dict(_tables({name: data[name] for name in ("merge", "radix", "sort", "scan") if name in data}, ""))
+    shared = [name for name in ALGORITHMS if operation(name).by_count]
+    names = dict.fromkeys([*shared, "sort", *ALGORITHMS])
+    return dict(_tables({name: data[name] for name in names if name in data}, ""))
 
 
 def _tables(data: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -1,5 +1,5 @@
-"""Tuning: the numbers of a target, found on a device.
+"""Tuning: the shapes and crossovers of a target, found on a device.
 
-Shapes race in processes of their own (`field`, `race`), each validated before it is timed; `search` decides which race
-next, from a journal (`journal`) and nothing else; `crossover` puts algorithms together; `edit` writes a target file.
+Shapes race in separate processes (`runner`, `race`), each validated before it is timed.  `search` chooses the next race
+from the journal (`journal`) alone, `crossover` combines algorithms, and `edit` writes a target file.
 """

@@ -1,4 +1,4 @@
-"""Which algorithm serves which counts: cut from measured times, so that the sum of their logarithms is least."""
+"""Assignment of counts to algorithms: a partition that minimizes the sum of the logarithms of measured times."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from itertools import pairwise
 Times = Mapping[str, Mapping[int, float]]
 """Typical seconds by label and count."""
 
-PRICE = 0.03  # of one more algorithm at every count, in logarithms of time, below which it is not worth its kernels
+PRICE = 0.03  # least gain of one more algorithm, in log time per count, that is worth its kernels
 
 Cut = list[tuple[str, int]]
-"""Labels in the order of the counts they serve, each with the greatest count measured at which it does."""
+"""Labels in the order of the counts they serve, each with its greatest measured count."""
 
 
 def cut(times: Times) -> Cut:
     """Return the sequence of labels that is fastest over the counts at which all were measured.
 
-    A label stands in it once at most.  Each further one must save `PRICE` at a count, on average over all, since it
-    brings kernels that are compiled and shipped.
+    Each label occurs at most once.  Every label after the first must save `PRICE` per count, averaged over all counts,
+    because it adds kernels that are compiled and shipped.
     """
     counts = sorted(set.intersection(*(set(t) for t in times.values())))
     cost = {x: [math.log(times[x][n]) for n in counts] for x in times}
@@ -28,7 +28,7 @@ def cut(times: Times) -> Cut:
 
 
 def _best(cost: Mapping[str, Sequence[float]], end: int, labels: Sequence[str]) -> tuple[float, list[tuple[str, int]]]:
-    """The least cost of serving the first `end` counts by some of the labels, and the end of each."""
+    """The least cost of serving the first `end` counts with some of the labels, and the end of each label's range."""
     found: tuple[float, list[tuple[str, int]]] = (math.inf, [])
     for label in labels:
         rest = [x for x in labels if x != label]
@@ -41,7 +41,7 @@ def _best(cost: Mapping[str, Sequence[float]], end: int, labels: Sequence[str]) 
 
 
 def between(found: Cut, counts: Sequence[int]) -> list[tuple[str, str, list[int]]]:
-    """Return, for each change of label, both and the counts between which it lies that are worth measuring."""
+    """Return both labels of each crossover, and the counts to measure in order to refine it."""
     ordered = sorted(counts)
     out = []
     for (low, upto), (high, _) in pairwise(found):
@@ -51,7 +51,7 @@ def between(found: Cut, counts: Sequence[int]) -> list[tuple[str, str, list[int]
 
 
 def refined(upto: int, low: Mapping[int, float], high: Mapping[int, float]) -> int:
-    """Return the greatest count of the label before a change, by times of both at counts above `upto`."""
+    """Return the greatest count of the lower label at a crossover, from times of both labels above `upto`."""
     best, sum_, least = upto, 0.0, 0.0
     for n in sorted(set(low) & set(high)):
         sum_ += math.log(low[n]) - math.log(high[n])
@@ -61,7 +61,7 @@ def refined(upto: int, low: Mapping[int, float], high: Mapping[int, float]) -> i
 
 
 def threshold(times: Times, order: Sequence[str]) -> list[int]:
-    """Return the greatest count of each label but the last, where they serve the counts in this order; 1 for none."""
+    """Return the greatest count of each label except the last, for labels in this order; 1 if it serves none."""
     counts = sorted(set.intersection(*(set(times[x]) for x in order)))
     logs = {x: [math.log(times[x][n]) for n in counts] for x in order}
     best: list[tuple[float, list[int]]] = [(sum(logs[order[0]][:end]), []) for end in range(len(counts) + 1)]

@@ -1,6 +1,6 @@
-"""The end of a tuning: the best shapes and those of the file side by side at many counts, and what follows from that.
+"""The final comparison of a tuning: the best shapes against those of the file, at many counts.
 
-Everything here is worked out from the journal's records, so the same journal gives the same file.
+All results are computed from the journal's records, so the same journal gives the same file.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from hsgen.tools.tune.search import BETTER
 START, BEST = "start", "best"
 
 Rounds = dict[str, dict[int, list[float]]]
-"""Seconds of each round, by entry and count; rounds with the same number were in turns."""
+"""Seconds of each round, by entry and count; entries took turns within a round."""
 
 
 def entry(label: str, which: str) -> str:
-    """Return what an entry is called in records of finals: radix start, radix best."""
+    """Return the name of an entry in records of finals, such as radix start, radix best."""
     return f"{label} {which}"
 
 
 def rounds_of(record: Record) -> Rounds:
-    """Return the seconds of a final's record."""
+    """Return the rounds of a final's record."""
     return {name: {int(n): t for n, t in found.items()} for name, found in record["seconds"].items()}
 
 
 def gain(rounds: Rounds, label: str, sizes: Sequence[int]) -> tuple[float, float]:
-    """Return by what power of e the best of a label is faster than its start, the mean over the counts it serves: the
-    median over the rounds, and what it is at least, with 95 %."""
+    """Return the log speedup of a label's best over its start, averaged over the counts that it serves: the median over
+    the rounds, and its lower bound with 95 % confidence."""
     a, b = rounds[entry(label, START)], rounds[entry(label, BEST)]
     ratios = [_paired(a[n], b[n]) for n in sizes if n in a and n in b]
     several = [len(r) for r in ratios if len(r) > 1]
@@ -47,14 +47,14 @@ def gain(rounds: Rounds, label: str, sizes: Sequence[int]) -> tuple[float, float
 
 
 def _paired(a: Sequence[float], b: Sequence[float]) -> list[float]:
-    """The ratios within rounds; of the medians where one was timed once only."""
+    """The ratio within each round; if the numbers of rounds differ, the ratio of the medians."""
     if len(a) == len(b):
         return [x / y for x, y in zip(a, b, strict=True)]
     return [statistics.median(a) / statistics.median(b)]
 
 
 def which(rounds: Rounds, label: str, sizes: Sequence[int]) -> str:
-    """Return which table of a label to take: the start, unless the best is certainly better, by more than a little."""
+    """Return the table of a label to use: the start, unless the best is significantly faster, by more than `BETTER`."""
     if entry(label, START) not in rounds:
         return BEST
     if entry(label, BEST) not in rounds:
@@ -65,9 +65,10 @@ def which(rounds: Rounds, label: str, sizes: Sequence[int]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """A line of what a tuning brought: the sort of any count before and after, in one run.
+    """A line of a tuning's result: the sort for any count before and after, measured in one run.
 
-    Rates in Mkeys/s; `ratio` is after over before, the median over the rounds, between `low` and `high` with 90 %.
+    Rates are in Mkeys/s.  `ratio` is after over before, the median over the rounds, with the 90 % interval from `low`
+    to `high`.
     """
 
     key: str
@@ -87,7 +88,7 @@ def serving(found: Cut, n: int) -> str:
 
 
 def rows(key: str, rounds: Rounds, before: Cut, after: Cut, chosen: Mapping[str, str]) -> list[Row]:
-    """Return the rows of a width of keys for all counts of its final."""
+    """Return the rows of one key width for all counts of its final."""
     out = []
     for n in sorted({n for t in rounds.values() for n in t}):
         new = serving(after, n)
@@ -120,7 +121,7 @@ def typical(rounds: Rounds, chosen: Mapping[str, str]) -> dict[str, dict[int, fl
 
 
 def tables_of(starts: Mapping[str, Table | None], bests: Mapping[str, Table | None]) -> dict[str, tuple[str, Table]]:
-    """Return the entries of a final by name, as (label, table): of each label the start, and the best if another."""
+    """Return the entries of a final by name, as (label, table): each label's start, and its best if different."""
     out: dict[str, tuple[str, Table]] = {}
     for label, start in starts.items():
         best = bests.get(label)

@@ -1,7 +1,7 @@
-"""The journal of a tuning: one file, one JSON object a line, from which everything that was found follows.
+"""The journal of a tuning: a file of one JSON object per line that holds the complete state of the search.
 
-The first line says what is tuned, where and from which tables; each further one is a *record*.  A line counts once it
-ends; what a killed process left of its last one is dropped.  docs/guides/tune.md documents the fields.
+The first line names the target, the device and the initial tables; each further line is a *record*.  An incomplete last
+line, left by a killed process, is dropped.  docs/guides/tune.md documents the fields.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from hsgen.system import documents
 
 SCHEMA = 1
 SAME = ("schema", "hsgen", "target", "api", "device", "driver", "facts", "sizes", "start", "autos")
-"""What journals must agree in to be one."""
+"""Fields of the first line that must be equal for journals to be merged or resumed."""
 
 Record = dict[str, Any]
 
@@ -32,7 +32,7 @@ _FIELDS: dict[str, dict[str, tuple[type, ...]]] = {
     "final": {"key": (str,), "value": (str,), "entries": (dict,), "sizes": (list,), "seconds": (dict,)},
     "checked": {"key": (str,), "label": (str,), "table": (dict, type(None)), "cases": (int,)},
 }
-"""What each kind of record has, in addition to `took`, and what it may be."""
+"""The fields of each kind of record, in addition to `took`, and their types."""
 
 
 def header(**more: Any) -> Record:
@@ -41,7 +41,7 @@ def header(**more: Any) -> Record:
 
 
 class Journal:
-    """Records of a tuning, kept in a file, or in memory alone where there is no path."""
+    """Records of a tuning, in a file, or only in memory without a path."""
 
     def __init__(self, path: Path | None, head: Record, records: Sequence[Record] = (), *, kept: int = 0) -> None:
         self.path, self.head = path, head
@@ -53,7 +53,7 @@ class Journal:
                 os.truncate(path, kept)
 
     def add(self, record: Record) -> None:
-        """Append a record; it is on the disk when this returns."""
+        """Append a record and flush it to disk."""
         self.records.append(record)
         if self.path is not None:
             with _writing(self.path), self.path.open("ab") as file:
@@ -62,20 +62,20 @@ class Journal:
                 os.fsync(file.fileno())
 
     def of(self, what: str, **fields: Any) -> Iterator[Record]:
-        """Yield the records of a kind whose fields are as given, in order."""
+        """Yield the records of a kind with these field values, in order."""
         for record in self.records:
             if record["what"] == what and all(record.get(k) == v for k, v in fields.items()):
                 yield record
 
     @property
     def spent(self) -> float:
-        """The seconds that all records took."""
+        """The total seconds of all records."""
         return float(sum(record.get("took", 0.0) for record in self.records))
 
 
 @contextmanager
 def _writing(path: Path) -> Iterator[None]:
-    """Say in one line that a journal cannot be written."""
+    """Turn an error of writing a journal into one line."""
     try:
         yield
     except OSError as e:
@@ -83,7 +83,7 @@ def _writing(path: Path) -> Iterator[None]:
 
 
 def _write(path: Path, lines: Sequence[Record]) -> None:
-    """Write a journal at once, or not at all."""
+    """Write a journal atomically."""
     part = path.with_name(f"{path.name}.{os.getpid()}")
     with _writing(path):
         try:
@@ -96,10 +96,10 @@ def _write(path: Path, lines: Sequence[Record]) -> None:
 
 
 def read(path: Path) -> tuple[Record, list[Record], int]:
-    """Return the first line of a journal, its records, and the bytes up to the end of the last whole line.
+    """Return the first line of a journal, its records, and its length in bytes up to the last complete line.
 
     Raises:
-        Usage: it cannot be read, or is no journal of this schema.
+        Usage: the file cannot be read, or is not a journal of this schema.
     """
     name, hint = (
         f"journal {shown(path)}",
@@ -126,7 +126,7 @@ def read(path: Path) -> tuple[Record, list[Record], int]:
 
 
 def _problem(record: object, *, first: bool) -> str | None:
-    """Name the first thing of a record that is not as `hsgen tune` writes it."""
+    """Return the first field of a record that `hsgen tune` cannot have written, or None."""
     if not isinstance(record, dict) or not isinstance(record.get("what"), str) or record["what"] not in _FIELDS:
         return "it is no record"
     if (record["what"] == "journal") is not first:
@@ -147,13 +147,13 @@ def _time(value: object) -> bool:
 
 
 def _counts(value: object) -> bool:
-    """Whether it is a list of counts, with at least one."""
+    """Whether a value is a nonempty list of counts."""
     every = value if isinstance(value, list) else []
     return bool(every) and all(isinstance(n, int) and not isinstance(n, bool) and 0 < n < 1 << 40 for n in every)
 
 
 def _times(value: object) -> bool:
-    """Whether it maps counts to times."""
+    """Whether a value maps counts to times."""
     return isinstance(value, dict) and all(n.isdecimal() and _time(t) and t > 0 for n, t in value.items())
 
 
@@ -184,14 +184,14 @@ _INSIDE: dict[str, dict[str, Callable[[Any], bool]]] = {
     "final": {"seconds": lambda x: all(map(_rounds, x.values()))},
     "checked": {},
 }
-"""What the fields of a record hold in turn."""
+"""Checks of the values inside a record's fields."""
 
 
 def differs(path: Path, have: Mapping[str, Any], wanted: Mapping[str, Any], names: Sequence[str]) -> None:
     """Compare the first lines of two journals.
 
     Raises:
-        Usage: they differ in one of `names`; the line says in which.
+        Usage: the first of `names` in which they differ.
     """
     for name in names:
         if have.get(name) != wanted.get(name):
@@ -202,12 +202,12 @@ def differs(path: Path, have: Mapping[str, Any], wanted: Mapping[str, Any], name
 
 
 def opened(path: Path | None, head: Record) -> Journal:
-    """Return the journal at `path`, a new one that begins with `head` if there is none.
+    """Return the journal at `path`, or a new one with the first line `head` if the file does not exist.
 
-    Where there is one, its own first line holds: seed, sizes and the tables that it began with.
+    An existing journal keeps its first line: seed, sizes and initial tables.
 
     Raises:
-        Usage: what lies there is of another target, device or version.
+        Usage: the existing journal is of another target, device or version.
     """
     if path is None or not path.exists():
         return Journal(path, head)
@@ -217,16 +217,16 @@ def opened(path: Path | None, head: Record) -> Journal:
 
 
 def merged(paths: Sequence[Path], into: Path) -> Journal:
-    """Return a new journal at `into` with the races and failures of several, each once, in an order of their own.
+    """Return a new journal at `into` with the distinct races and failures of several, in a canonical order.
 
     Raises:
-        Usage: they are not of one target and kind of device, or began with other tables; or `into` exists.
+        Usage: they differ in target, kind of device or initial tables; or `into` exists.
     """
     if into.exists():
         raise Usage(f"journal {into}: exists; name a new file for the merged journal with --journal")
     found = [read(path)[:2] for path in paths]
     for path, (head, _) in zip(paths, found, strict=True):
         differs(path, head, found[0][0], SAME)
-    found.sort(key=json.dumps)  # so that what follows does not depend on the order in which they are named
+    found.sort(key=json.dumps)  # makes the result independent of the order of `paths`
     records = {json.dumps(r, sort_keys=True): r for _, some in found for r in some if r["what"] in ("race", "failed")}
     return Journal(into, found[0][0], list(records.values()))

@@ -1,7 +1,7 @@
-"""What a race does with a device.  It runs in a process of its own, which candidates may crash or hang.
+"""The device side of a race.  It runs in a separate process, because contestants may crash it or hang.
 
-A request is JSON, and so are the events that `perform` sends: {"trying": name} before anything that may not come
-back, {"ready": name}, {"failed": name, "kind": ..., "why": ...}, and at the end the times.
+The request is JSON, and so are the events that `perform` sends: {"trying": name} before each step that may crash or
+hang, {"ready": name}, {"failed": name, "kind": ..., "why": ...}, and finally the times.
 """
 
 from __future__ import annotations
@@ -17,34 +17,34 @@ from typing import Any
 
 import numpy as np
 
+from hsgen import operations
 from hsgen.algorithms import ALGORITHMS
 from hsgen.core.errors import HsgenError, Unavailable, Wrong
 from hsgen.core.interpreter import PLAIN
 from hsgen.core.keys import KEYS as WIDTHS
 from hsgen.core.keys import PLAIN as PLAIN_FORM
 from hsgen.core.keys import Form
-from hsgen.core.spec import Sort
-from hsgen.emit.kernels import render
+from hsgen.core.sort import Sort
 from hsgen.engines import hosts, pyopencl
 from hsgen.engines.engine import KEYS, KEYS_OUT, VALUES, VALUES_OUT, Engine
 from hsgen.engines.harness import Harness, Native
+from hsgen.operations.calls import Call
 from hsgen.targets import target
 from hsgen.targets.choices import algorithm
 from hsgen.targets.target import Target
 from hsgen.tools.tune.search import scores
 from hsgen.tools.validate import validation
-from hsgen.tools.validate.guarded import Call
 from hsgen.tools.worker import serve
 
-CASES = 160  # pairs of count and kind that a shape must sort before it is timed
-SLOW = 4.0  # times the best, beyond which a contestant is timed once and not in turns
-HOPELESS = 10.0  # times the best, beyond which it leaves the race, or its validation is not waited for
-PATIENT = 5.0  # seconds of a validation, at least
-LASTING = 2.5  # seconds of rounds at one count, about, so that slow devices get fewer
-PLACINGS = 3  # of buffers at each count
-FINAL = 15  # rounds, from which on contestants get new code, too
-_LEAST = 3  # rounds
-_QUICK = 0.5  # seconds to make code anew
+CASES = 160  # (count, kind) pairs that a shape must sort before it is timed
+SLOW = 4.0  # times the best time; a slower contestant is timed once instead of in turns
+HOPELESS = 10.0  # times the best time; a slower contestant leaves the race, or its validation is abandoned
+PATIENT = 5.0  # seconds; least time limit of a validation
+LASTING = 2.5  # seconds; approximate time of the rounds at one count, so slow devices run fewer rounds
+PLACINGS = 3  # buffer allocations at each count
+FINAL = 15  # rounds; from this number on, code is also recompiled
+_LEAST = 3  # rounds at one count, at least
+_QUICK = 0.5  # seconds; slower recompilation is not repeated
 
 Send = Callable[[dict[str, Any]], None]
 
@@ -52,10 +52,10 @@ Send = Callable[[dict[str, Any]], None]
 def made(
     found: Target, label: str, key: str, table: Mapping[str, Any] | None, form: Form = PLAIN_FORM
 ) -> tuple[Target, Sort]:
-    """Return the target with a table in place of its own, and the sort or scan of that table; its own with None.
+    """Return the target with `table` in place of its own, and the sort or scan of it; None keeps the target's table.
 
     Raises:
-        Usage: the target has none.
+        Usage: the target has no such table.
     """
     if table is not None:
         params = ALGORITHMS[algorithm(label)].params(WIDTHS[key], table)
@@ -64,16 +64,16 @@ def made(
 
 
 def cases(sort: Sort, seed: int, wanted: int = CASES) -> list[tuple[int, str]]:
-    """Return (count, kind) pairs, about as many as are wanted (0: all), of those that a quick validation has.
+    """Return about `wanted` (0: all) of the (count, kind) pairs of a quick validation.
 
-    They are taken evenly, so that every kernel and every way of the sort is among them.
+    They are evenly spaced, so that they cover every kernel and every path of the sort.
     """
     pairs = validation.plan_cases(sort, full=False, seed=seed)
     return pairs[:: max(1, len(pairs) // wanted)] if wanted else pairs
 
 
 class Contestant:
-    """A sort on the device that takes part."""
+    """A sort on the device that takes part in a race."""
 
     def __init__(self, name: str, engine: Engine) -> None:
         self.name, self.engine = name, engine
@@ -81,10 +81,10 @@ class Contestant:
         self._n = 0
 
     def load(self, work: Call) -> None:
-        """Fill its buffers, sort once, and look at the result.
+        """Fill the buffers, sort once, and check the result.
 
         Raises:
-            Wrong: it is not sorted.
+            Wrong: the result is not sorted.
         """
         engine, keys, self._n = self.engine, work.keys, work.n
         assert work.expected is not None
@@ -108,19 +108,19 @@ class Contestant:
                     raise Wrong(f"{self._n} {keys.dtype.name} keys came back wrong")
 
     def seconds(self) -> float:
-        """Sort once; return the wall time to its end."""
+        """Sort once; return the wall time."""
         begin = time.perf_counter()
         self.engine.run(self._n, self._places)
         return time.perf_counter() - begin
 
     def unload(self) -> None:
-        """Give the memory back, as far as engines do."""
+        """Shrink the buffers; some engines release the memory."""
         for slot in (KEYS, KEYS_OUT, VALUES, VALUES_OUT):
             self.engine.allocate(slot, 1024)
 
 
 def ready(request: Mapping[str, Any], send: Send) -> dict[str, Contestant]:
-    """Return the contestants that compile and sort rightly, by name."""
+    """Return the contestants that compile and sort correctly, by name."""
     found = target.parse(request["text"], request["stem"], request["where"])
     form = Form(**request["form"])
     context = host = None
@@ -149,7 +149,7 @@ def ready(request: Mapping[str, Any], send: Send) -> dict[str, Contestant]:
                 send({"failed": c["name"], "kind": "slow", "why": f"validation takes more than {patience:.0f} seconds"})
                 continue
             least = min(least, time.monotonic() - begin)
-            if report.failed:  # it may have written anywhere: what else this process finds is not to be believed
+            if report.failed:  # it may have written anywhere, so this process's further results are unreliable
                 send({"failed": c["name"], "kind": "wrong", "why": report.failures[0]})
                 raise Wrong(report.failures[0])
         send({"ready": c["name"], "cases": 0 if c["checked"] else report.cases})
@@ -161,11 +161,11 @@ def _engine(request: Mapping[str, Any], c: Mapping[str, Any], context: Any, sort
     if request["native"]:
         harness = Harness(Path(c["library"]))
         return Native(harness, request["api"], sort, request["index"], request["options"])
-    return pyopencl.Direct(context, pyopencl.Compiled(context, sort, render(sort, "opencl")))
+    return pyopencl.Direct(context, pyopencl.Compiled(context, sort))
 
 
 def _told(send: Send, patience: float) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """Say every second that it goes on, for so many seconds."""
+    """Return a wrapper of iterations that reports progress every second and raises after `patience` seconds."""
 
     def wrap(items: Iterator[Any]) -> Iterator[Any]:
         begin = said = time.monotonic()
@@ -184,15 +184,15 @@ def _told(send: Send, patience: float) -> Callable[[Iterator[Any]], Iterator[Any
 def timed(
     some: Sequence[Contestant], n: int, rounds: int, seed: int, send: Send, *, renew: bool = False
 ) -> dict[str, list[float]]:
-    """Return the seconds of each contestant at one count, in turns, after each result was looked at.
+    """Check each contestant's result at one count, then time all in turns; return their seconds.
 
-    Who is far behind the best gets one round only.  Where buffers and code lie decides on some devices about a fifth of
-    the time, for as long as they lie there: each third of the rounds has new buffers, and with `renew` new code, where
-    that is made quickly.
+    A contestant far slower than the best gets one round only.  On some devices the addresses of buffers and code change
+    times by about a fifth.  So each third of the rounds uses new buffers, and with `renew` recompiled code, if
+    compilation is fast.
     """
     sort, rng = some[0].engine.sort, np.random.default_rng([seed, n])
-    send({"done": n})  # what follows takes numpy long for large counts
-    keys = validation.kinds_of(sort)["random"](rng, n * sort.columns, np.dtype(f"u{sort.key.bytes}"))
+    send({"done": n})  # generating and sorting large arrays takes numpy long
+    keys = next(iter(operations.of(sort).kinds.values()))(rng, n * sort.columns, np.dtype(f"u{sort.key.bytes}"))
     work = validation.call(sort, keys, PLAIN, in_place=False, count=None, rng=rng)
     first: dict[str, float] = {}
     for c in some:
@@ -215,7 +215,7 @@ def timed(
 
 
 def _load(c: Contestant, work: Call, send: Send) -> None:
-    """Give a contestant new buffers and look at what it makes of them."""
+    """Give a contestant new buffers and check its result."""
     send({"trying": c.name})
     try:
         c.load(work)
@@ -225,7 +225,7 @@ def _load(c: Contestant, work: Call, send: Send) -> None:
 
 
 def _renewed(c: Contestant, send: Send) -> bool:
-    """Give a contestant new code; say whether that was quick enough to do so again."""
+    """Recompile a contestant; return whether that was fast enough to repeat."""
     send({"trying": c.name})
     begin = time.monotonic()
     c.engine.renew()
@@ -233,7 +233,7 @@ def _renewed(c: Contestant, send: Send) -> bool:
 
 
 def _fast(some: Sequence[Contestant], first: dict[str, float]) -> list[Contestant]:
-    """Those that are timed in turns; who seems far behind gets another chance, since machines pause."""
+    """The contestants that are timed in turns; slow ones are timed again first, since a machine may pause."""
     for c in some:
         if first[c.name] > SLOW * min(first.values()):
             first[c.name] = min(first[c.name], c.seconds())
@@ -241,7 +241,7 @@ def _fast(some: Sequence[Contestant], first: dict[str, float]) -> list[Contestan
 
 
 def perform(request: Mapping[str, Any], send: Send) -> dict[str, Any]:
-    """Run a race: return the times by contestant and count, and the rung that each reached."""
+    """Run a race; return the times by contestant and count, and the rung that each contestant reached."""
     warnings.simplefilter("ignore")
     running = ready(request, send)
     all_stay = all(rung["keep"] >= len(request["contestants"]) for rung in request["rungs"])
@@ -265,7 +265,7 @@ def perform(request: Mapping[str, Any], send: Send) -> dict[str, Any]:
 def _going_on(
     running: dict[str, Contestant], seconds: dict[str, dict[int, list[float]]], keep: int, stay: set[str]
 ) -> dict[str, Contestant]:
-    """Those that stay: the fastest over all counts so far, and the best of earlier races, which links races."""
+    """The contestants that remain: the fastest over all counts so far, and those of `stay`, which link races."""
     names = sorted(running)
     if not names:
         return {}

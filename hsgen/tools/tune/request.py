@@ -1,4 +1,4 @@
-"""What is to be tuned: the tables of a target, within a time, over some counts; and what can run races."""
+"""The request of a tuning (tables of a target, time budget, counts), and the protocol of race runners."""
 
 from __future__ import annotations
 
@@ -8,29 +8,28 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
-from hsgen.algorithms import ALGORITHMS
+from hsgen.algorithms import ALGORITHMS, operation
 from hsgen.core.device import Device
 from hsgen.core.errors import Usage
 from hsgen.core.keys import KEYS, PLAIN, Form
-from hsgen.targets.choices import algorithm
 from hsgen.targets.target import Target
 from hsgen.tools.tune.journal import Record, header
 from hsgen.tools.tune.propose import Table
 from hsgen.tools.tune.runner import Entry
 from hsgen.tools.tune.search import Finish, Race, Rung
 
-AROUND = 64  # times a crossover, up to which shapes of an algorithm are compared: it may move
+AROUND = 64  # factor beyond a crossover at which shapes are still compared, because the crossover may move
 
 
 class Runner(Protocol):
-    """What runs races: `runner.Field` on this machine, `spread.Cluster` on several."""
+    """Runner of races: `spread.Here` on this machine, `spread.Cluster` on several."""
 
     @property
     def at_once(self) -> int:
-        """How many races run at the same time."""
+        """The number of concurrent races."""
 
     def races(self, some: Sequence[Race], failed: Callable[[Race, str, str, str], None]) -> list[Finish]:
-        """Run races; tell the race, the name, kind and reason of what failed, as soon as it is known."""
+        """Run races; `failed` receives the race, name, kind and reason of each failure as soon as it is known."""
 
     def run(
         self,
@@ -42,12 +41,12 @@ class Runner(Protocol):
         form: Form = PLAIN,
         cases: int = 0,
     ) -> Finish:
-        """Run one race of any entries."""
+        """Run one race of arbitrary entries."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wish:
-    """What is to be tuned: widths of keys, labels (none named: those of the file), seconds, and counts."""
+    """The request of a tuning: key widths, labels (default: those of the file), budget in seconds, and counts."""
 
     keys: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
@@ -56,10 +55,10 @@ class Wish:
 
 
 def starts(text: str, found: Target, wish: Wish) -> dict[str, Table | None]:
-    """Return the tables that are tuned, as "label key"; None where the file has none of a label that was asked for.
+    """Return the initial tables by "label key"; None if the file has no table of a requested label.
 
     Raises:
-        Usage: nothing of what was asked for can be tuned.
+        Usage: nothing of the request can be tuned.
     """
     data = tomllib.loads(text)
     out: dict[str, Table | None] = {}
@@ -70,8 +69,11 @@ def starts(text: str, found: Target, wish: Wish) -> dict[str, Table | None]:
     for key in keys:
         labels = wish.labels or tuple(a for a, k in found.choices if k == key and _plain(a))
         for label in labels:
-            if algorithm(label) == "scan" and (label, key) not in found.choices:
-                raise Usage(f"target {found.name}: no {label} for {key}, whose columns a table must say; add one first")
+            said = operation(label).table_keys
+            if said and (label, key) not in found.choices:
+                raise Usage(
+                    f"target {found.name}: no {label} for {key}, whose {said[0]} a table must say; add one first"
+                )
             out[f"{label} {key}"] = table_of(data, label, key)
     if not out:
         raise Usage(f"target {found.name}: no table for {' '.join(keys)}; name an --algorithm to find one for")
@@ -79,12 +81,12 @@ def starts(text: str, found: Target, wish: Wish) -> dict[str, Table | None]:
 
 
 def _plain(label: str) -> bool:
-    """Whether a label is tuned unasked: sorts that are no variants."""
-    return "-" not in label and algorithm(label) != "scan"
+    """Whether a label is tuned by default: sorts that are not variants."""
+    return "-" not in label and operation(label).by_count
 
 
 def table_of(data: Mapping[str, Any], label: str, key: str) -> Table | None:
-    """Return the table of a label as a target file has it, without variants that lie within."""
+    """Return the table of a label in a target file, without nested variants."""
     name, _, variant = label.partition("-")
     at = data.get(name, {}).get(key)
     at = at.get(variant) if variant and at is not None else at
@@ -95,7 +97,7 @@ def table_of(data: Mapping[str, Any], label: str, key: str) -> Table | None:
 def new_header(text: str, found: Target, facts: Device, wish: Wish, **more: Any) -> Record:
     """Return the first line of a journal for this target.
 
-    `facts` are those of the device at hand; `more` names the api, device, driver, seed and date.
+    `facts` are those of the tuned device; `more` has the API, device, driver, seed and date.
     """
     begin = starts(text, found, wish)
     return header(
@@ -109,7 +111,7 @@ def new_header(text: str, found: Target, facts: Device, wish: Wish, **more: Any)
 
 
 def _near(found: Target, at: str, sizes: Sequence[int]) -> list[int]:
-    """The counts at which shapes of a label are compared: those near the counts that it serves in the file."""
+    """The counts at which shapes of a label are compared: those near its range in the file."""
     label, key = at.split()
     low = 0
     for name, upto in found.autos.get(key, ()):

@@ -1,6 +1,6 @@
-"""A whole tuning: search each table, compare the best with the file's, validate them, cut the counts, and say it all.
+"""A whole tuning: search each table, compare the best with the file's, validate them, and find the crossovers.
 
-Whatever is measured goes into the journal first, and what follows is worked out from there.
+Every measurement is recorded in the journal first, and results are computed from the journal.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
+from hsgen.algorithms import operation
 from hsgen.core.device import Device
 from hsgen.core.errors import Wrong
 from hsgen.core.keys import PLAIN, Form
-from hsgen.targets.choices import ALL, algorithm
+from hsgen.targets.choices import ALL
 from hsgen.targets.target import Target
 from hsgen.tools.tune import final
 from hsgen.tools.tune.crossover import between, cut, refined, threshold
@@ -33,16 +34,16 @@ TOP = 1 << 28  # keys of a final at most
 
 @dataclass(slots=True, kw_only=True)
 class Result:
-    """What came of it: tables and ``[sort.KEY]`` tables that differ from the file's, and what to show."""
+    """The result of a tuning: tables and ``[sort.KEY]`` tables that differ from the file's, and rows to show."""
 
     tables: dict[tuple[str, str], Table] = field(default_factory=dict)
     autos: dict[str, dict[str, Any]] = field(default_factory=dict)
     rows: list[final.Row] = field(default_factory=list)
-    told: dict[str, str] = field(default_factory=dict)  # of a width, for evidence
+    told: dict[str, str] = field(default_factory=dict)  # the text for evidence, by key width
 
 
 class _Failed(Exception):
-    """What had won its races failed and is recorded so: what follows from the journal is another."""
+    """The winner of the races failed later.  The failure is recorded, so the journal now gives another result."""
 
 
 class Tuning:
@@ -51,7 +52,7 @@ class Tuning:
     def __init__(
         self, text: str, found: Target, wish: Wish, journal: Journal, runner: Runner, tell: Callable[[str], None]
     ) -> None:
-        """Go on from what the journal holds; its first line says which tables and counts.  `tell` shows progress."""
+        """Resume from a journal, whose first line has the tables and counts; `tell` shows progress."""
         self._text, self._found, self._wish, self._runner, self._tell = text, found, wish, runner, tell
         self.journal = journal
         self.starts: dict[str, Table | None] = journal.head["start"]
@@ -80,7 +81,7 @@ class Tuning:
                 continue
 
     def _attempt(self) -> Result:
-        """Work all out from the journal; what is not there yet is measured and recorded."""
+        """Compute the result from the journal; measure and record what it lacks."""
         share = self._wish.budget * SEARCH / len(self.hunts)
         for it in self.hunts.values():
             hunt(it, self._races(it), partial(self._left, it, share), self._show, self._runner.at_once)
@@ -108,7 +109,7 @@ class Tuning:
         )
 
     def _end(self, key: str, result: Result) -> None:
-        """Choose the tables of a width of keys, and where one algorithm follows another."""
+        """Choose the tables and crossovers of one key width."""
         labels = self._labels(key)
         begins = {x: self._begin(f"{x} {key}") for x in labels}
         bests = {x: self._best(f"{x} {key}") for x in labels}
@@ -137,7 +138,7 @@ class Tuning:
         )
 
     def _labels(self, key: str) -> list[str]:
-        """What is tuned for a width of keys."""
+        """The tuned labels of one key width."""
         return [it.space.label for it in self.hunts.values() if it.space.key == key]
 
     def _begin(self, at: str) -> Table | None:
@@ -152,7 +153,7 @@ class Tuning:
     def _final(
         self, key: str, entries: Mapping[str, tuple[str, Table]], sizes: Sequence[int], form: Form
     ) -> final.Rounds:
-        """Return the rounds of these entries, from the journal if they are there."""
+        """Return the rounds of these entries, from the journal if it has them."""
         named = {x: name_of(table) for x, (_, table) in entries.items()}
         for record in self.journal.of("final", key=key, value=form.value):
             if record["entries"] == named and set(map(str, sizes)) <= set(record["sizes"]):
@@ -187,7 +188,7 @@ class Tuning:
         return final.rounds_of(self.journal.records[-1])
 
     def _validate(self, key: str, label: str, table: Table) -> None:
-        """Put a table that was chosen through a quick validation as a whole."""
+        """Run the complete quick validation on a chosen table."""
         if any(r["table"] == table for r in self.journal.of("checked", key=key, label=label)):
             return
         self._tell(f"{label} {key}: validating the best")
@@ -204,8 +205,8 @@ class Tuning:
     def _cut(
         self, key: str, rounds: final.Rounds, chosen: Mapping[str, str], tables: Mapping[str, Table], result: Result
     ) -> None:
-        """Work out ``[sort.KEY]``, and the rows to show."""
-        sorting = {x: w for x, w in chosen.items() if algorithm(x) != "scan"}
+        """Compute ``[sort.KEY]`` and the rows to show."""
+        sorting = {x: w for x, w in chosen.items() if operation(x).by_count}
         before = [(label, upto) for label, upto in self.journal.head["autos"].get(key, [])]
         if not sorting:
             label, which = next(iter(chosen.items()))
@@ -221,7 +222,7 @@ class Tuning:
                 after[i] = low, refined(after[i][1], times[low], times[high])
         result.rows += final.rows(key, rounds, before, after, sorting)
         if (not before and len(after) < 2) or not {x for x, _ in before} <= set(self._labels(key)):
-            return  # where the file's algorithms are not all tuned, nothing is known of how they compare
+            return  # without all of the file's algorithms tuned, their crossovers are unknown
         auto: dict[str, Any] = {"algorithms": [x for x, _ in after], "upto": [n for _, n in after[:-1]]}
         if len(after) > 1:
             valued = self._valued(key, {x: entries[x] for x, _ in after}, after[-2][1])
@@ -230,9 +231,9 @@ class Tuning:
             result.autos[key] = auto
 
     def _valued(self, key: str, entries: Mapping[str, tuple[str, Table]], upto: int) -> list[int]:
-        """Return the crossovers where values of 4 bytes are sorted with the keys; none if these cannot be compared.
+        """Return the crossovers for keys with 4-byte values; none if the sorts cannot be compared.
 
-        They lie below those of keys alone, or not far above `upto`, the last of these.
+        They lie below those of keys without values, or not far above `upto`, the last of these.
         """
         form = replace(PLAIN, value="v4")
         sizes = [n for n in self._sizes if n <= 4 * upto]
@@ -243,5 +244,5 @@ class Tuning:
 
 
 def _rounded(seconds: Mapping[int, Sequence[float]]) -> dict[str, list[float]]:
-    """The rounds of an entry as a journal has them."""
+    """The rounds of an entry as recorded in a journal."""
     return {str(n): [rounded(t) for t in some] for n, some in seconds.items()}

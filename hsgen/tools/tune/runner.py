@@ -1,4 +1,4 @@
-"""Where races are run: on one device of this machine, with everything that may crash or hang in other processes."""
+"""Races on one device of this machine; all steps that may crash or hang run in other processes."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from typing import Any
 from hsgen.core.device import Device
 from hsgen.core.errors import HsgenError, Unavailable, Wrong
 from hsgen.core.keys import PLAIN, Form
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.emit.kernels import render
-from hsgen.engines import isolated_build, native
-from hsgen.engines.hosts import Host, evidence_level, offers
+from hsgen.engines import isolated_build, native, pyopencl
+from hsgen.engines.hosts import Host, evidence_device, evidence_level, offers
 from hsgen.system import processes
 from hsgen.targets import target as target_files
 from hsgen.targets.target import Target
@@ -27,15 +27,15 @@ from hsgen.tools.tune.search import Finish, Race, Rung
 CHILD = tuple(processes.python("hsgen.tools.tune.race"))
 
 Failed = Callable[[str, str, str], None]
-"""Told of a contestant's name, the kind of its failure, and why."""
+"""Callback for a failure: the contestant's name, the kind of failure, and the reason."""
 
 Tell = Callable[[], None]
-"""Told that something went on."""
+"""Callback for progress."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One contestant: a label with a table, or with the target's own where that is None."""
+    """One contestant: a label with a table; None is the target's own table."""
 
     label: str
     table: Mapping[str, Any] | None
@@ -43,12 +43,12 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
-    """A device with its facts, and the target whose tables are tuned there; it can be sent to other processes.
+    """A device with its facts, and the target whose tables are tuned on it; picklable.
 
-    `native` says that the bundle's C runtime drives the device, which then is number `index` of the API.  `limit` is
-    the seconds that a compilation, or a step of a contestant, may take.  `compute` is the capability of an NVIDIA
-    GPU, 0 for others.  `name`, `driver` and `level` are for evidence: whether this is a device of the target, or a CPU
-    runtime that runs its kernels; `level` is empty on a GPU of another target.
+    `native`: the bundle's C runtime drives the device, which is number `index` of the API.  `limit`: seconds for a
+    compilation, or for a step of a contestant.  `compute`: the compute capability of an NVIDIA GPU, 0 for others.
+    `name`, `driver` and `level` are for evidence; `level` says whether this is a device of the target, or a CPU runtime
+    that runs its kernels, and is empty on a GPU of another target.
     """
 
     text: str
@@ -71,11 +71,11 @@ class Field:
 
     @property
     def target(self) -> Target:
-        """The target."""
+        """The parsed target."""
         return target_files.parse(self.text, self.stem, self.where)
 
     def race(self, it: Race, failed: Failed, tell: Tell = lambda: None) -> Finish:
-        """Run a race of tables of one label."""
+        """Run a race between tables of one label."""
         entries = {name: Entry(label=it.label, table=table) for name, table in it.tables.items()}
         return self.run(entries, it.key, it.rungs, failed, tell, best=it.best, stay=it.stay)
 
@@ -92,10 +92,10 @@ class Field:
         form: Form = PLAIN,
         cases: int = racing.CASES,
     ) -> Finish:
-        """Race entries, by name, over rungs; who fails is left out, and the others start anew.
+        """Race entries, by name, over rungs.  If one crashes or hangs, the race restarts without it.
 
-        Each is validated first by so many pairs of `cases`, 0 for all of a quick validation.  `best` goes first, and
-        those that `stay` are never left behind.
+        Each entry is first validated by `cases` pairs; 0 means the complete quick validation.  `best` runs first, and
+        entries in `stay` are never eliminated.
         """
         begin = time.monotonic()
         finish = Finish()
@@ -130,14 +130,14 @@ class Field:
         return finish
 
     def _place(self) -> dict[str, Any]:
-        """What a race must know of the device and the target."""
+        """The fields of a request that describe the device and the target."""
         names = ("text", "stem", "where", "api", "device", "native", "index", "options", "seed")
         return {name: getattr(self, name) for name in names}
 
     def _attempt(
         self, request: dict[str, Any], left: Sequence[str], passed: dict[str, int], fail: Failed, tell: Tell
     ) -> dict[str, Any] | None:
-        """Run a race in a process; None if a contestant ended it, which is then noted."""
+        """Run a race in a process; None if a contestant ended it, whose failure is then recorded."""
         trying, noted = left[0], False
         try:
             for event in worker.call(request, "race", self.limit, self.child):
@@ -146,7 +146,7 @@ class Field:
                 if "ready" in event:
                     passed.setdefault(event["ready"], event["cases"])
                 if "failed" in event:
-                    noted = event["kind"] == "wrong"  # what ends the process
+                    noted = event["kind"] == "wrong"  # this failure ends the process
                     fail(event["failed"], event["kind"], event["why"])
                 if "result" in event:
                     result: dict[str, Any] = event["result"]
@@ -168,9 +168,9 @@ class Field:
         *,
         whole: bool,
     ) -> dict[str, str]:
-        """Compile all at the same time as far as there are processors; return libraries by name, none for OpenCL.
+        """Compile all entries, one per processor at a time; return libraries by name, empty for OpenCL.
 
-        `whole`: CUDA's for every device of the target.
+        `whole`: check CUDA's registers for every device of the target.
         """
 
         target = self.target
@@ -197,20 +197,22 @@ class Field:
     def _compile(self, found: Target, sort: Sort, label: str, key: str, form: Form) -> str:
         if self.native:
             return str(native.library(self.api, [found], key, algorithms=[label], form=form))
-        isolated_build.check(self.device, sort, render(sort, "opencl"), self.limit, which=False)
+        isolated_build.check(self.device, sort, render(sort, pyopencl.API.name), self.limit, which=False)
         return ""
 
     def _family(self, found: Target) -> list[int]:
-        """The compute capabilities for which the target's kernels are compiled, as far as compilers here know them."""
+        """The compute capabilities of the target's devices that installed compilers support."""
         low, high = (*found.match.compute, self.compute, self.compute)[:2]
-        known = {a for c in nvrtc.compilers() for a in c.archs if low <= a <= high} if self.api == "cuda" else set()
+        known = (
+            {a for c in nvrtc.compilers() for a in c.archs if low <= a <= high} if self.api == nvrtc.API.name else set()
+        )
         return sorted({*known, self.compute})
 
     def _spills(self, sort: Sort, archs: Sequence[int]) -> str | None:
-        """Say which kernel of a sort does not fit the registers, as far as a compiler is here to tell."""
-        if self.api != "cuda" or not self.compute:
+        """Return which kernel of a sort spills registers, or None; None also without a compiler."""
+        if self.api != nvrtc.API.name or not self.compute:
             return None
-        text = render(sort, "cuda").text
+        text = render(sort, nvrtc.API.name).text
 
         def one(arch: int) -> str | None:
             try:
@@ -225,7 +227,7 @@ class Field:
 
 
 def limited(facts: Device, host: Host) -> Device:
-    """Return the facts that hold for a family of devices and for this one, which may offer less."""
+    """Return the facts that hold for a device family and for this device, which may offer less."""
     widths = tuple(w for w in facts.subgroups if w == 1 or offers(host, w))
     return replace(
         facts,
@@ -238,7 +240,7 @@ def limited(facts: Device, host: Host) -> Device:
 
 
 def of_host(found: Target, text: str, where: str, api: str, host: Host, *, native: bool, **more: Any) -> Field:
-    """Return the field of a device that was found."""
+    """Return the field of a detected device."""
     return Field(
         text=text,
         stem=found.name,
@@ -247,7 +249,7 @@ def of_host(found: Target, text: str, where: str, api: str, host: Host, *, nativ
         api=api,
         device=host.label,
         native=native,
-        name=f"{host.name} ({host.platform})",
+        name=evidence_device(host),
         driver=host.driver,
         level=evidence_level(found, host) or "",
         index=host.handle if native else 0,

@@ -1,8 +1,8 @@
-"""The search: which shapes race next, who leads, and when to stop.  It knows no device: only a journal.
+"""The search: which shapes race next, which one leads, and when to stop.  It reads only the journal, never a device.
 
-Shapes meet in *races*: all of one race are timed in turns, in *rungs* of more and more counts, and after each rung
-the slower ones leave (successive halving: Jamieson and Talwalkar, arXiv:1502.07943).  The best so far takes part in
-every race, so that scores of different races, and of different hours, can be compared.
+Shapes meet in *races*: all shapes of a race are timed in turns, in *rungs* of more and more counts, and the slower ones
+leave after each rung (successive halving: Jamieson and Talwalkar, arXiv:1502.07943).  Every race includes a shape that
+raced before, so that scores of different races, and of different hours, are comparable.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from typing import Any
 from hsgen.tools.tune.journal import Journal, Record
 from hsgen.tools.tune.propose import Space, Table, name_of, propose
 
-CONTESTANTS = 8  # of a race at least, besides the best so far; more where more processors compile them
-BETTER = 0.01  # of its time: by how much a shape must beat what is there, or it is taken for no better
-LINK = 0.4  # in logarithms of time: how far behind the best a table may be to which scores are relative
-PATIENCE = 6  # races without a better shape, after which nothing more is expected
+CONTESTANTS = 8  # new shapes per race, at least; more if more processors compile them
+BETTER = 0.01  # relative time; a smaller gain is treated as noise
+LINK = 0.4  # log time; the linking shape may be at most this much slower than the best
+PATIENCE = 6  # races without a better shape, after which the search stops
 
 Seconds = Mapping[str, Mapping[int, Sequence[float]]]
 """Times by contestant and count."""
@@ -27,7 +27,7 @@ Seconds = Mapping[str, Mapping[int, Sequence[float]]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rung:
-    """A part of a race: further counts, timed in so many rounds, after which so many contestants go on."""
+    """A part of a race: further counts, the number of rounds, and the number of contestants that remain after it."""
 
     sizes: tuple[int, ...]
     rounds: int
@@ -45,12 +45,12 @@ def rungs(sizes: Sequence[int], contestants: int) -> list[Rung]:
 
 
 def rounded(seconds: float) -> float:
-    """Return seconds as journals have them: with four digits, more than a clock can tell."""
+    """Return seconds as recorded in journals: four digits, beyond the precision of the measurement."""
     return float(f"{seconds:.4g}")
 
 
 def scores(seconds: Seconds, names: Sequence[str], base: str) -> dict[str, float]:
-    """Return by what power of e each contestant is faster than `base`: the mean over the counts that both ran."""
+    """Return the log speedup of each contestant over `base`, averaged over the counts that both ran."""
     typical = {x: {n: math.log(statistics.median(t)) for n, t in seconds[x].items()} for x in {*names, base}}
     return {
         x: statistics.fmean(typical[base][n] - t for n, t in typical[x].items() if n in typical[base]) for x in names
@@ -59,10 +59,9 @@ def scores(seconds: Seconds, names: Sequence[str], base: str) -> dict[str, float
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Race:
-    """What is to be raced: tables by name.
+    """A planned race: tables by name.
 
-    Scores are relative to `best`, which has raced before; None where nothing is known yet.  `stay` are those that take
-    part in every rung.
+    Scores are relative to `best`, which has raced before; None if none has.  Tables in `stay` take part in every rung.
     """
 
     label: str
@@ -76,8 +75,8 @@ class Race:
 
 @dataclass(slots=True, kw_only=True)
 class Finish:
-    """What came of a race: times and the rung that each reached, sorts that were validated, why others failed, and the
-    seconds it took."""
+    """The result of a race: times, the rung that each contestant reached, validated cases, failures, and the seconds it
+    took."""
 
     seconds: dict[str, dict[int, list[float]]] = field(default_factory=dict)
     reached: dict[str, int] = field(default_factory=dict)
@@ -100,19 +99,19 @@ class Hunt:
         return list(self._journal.of("race", **self.mine))
 
     def failures(self, before: int | None = None) -> dict[str, Record]:
-        """Return what failed, by name: in the races before that number, or in all and in finals."""
+        """Return failures by name: of the races before a number, or of all races and finals."""
         found = self._journal.of("failed", **self.mine)
         return {name_of(r["table"]): r for r in found if before is None or r["number"] < before}
 
     def _settled(self) -> dict[str, Record]:
-        """What failed, but for the race that comes next, of which an interrupted run may have recorded some."""
+        """Failures, except those of the next race, of which an interrupted run may have recorded some."""
         return self.failures(len(self.races()))
 
     def board(self, upto: int | None = None, *, whole: bool = False) -> dict[str, float]:
-        """Return the scores of what was raced in the first `upto` races (None: in all), relative to the start.
+        """Return the scores of all shapes in the first `upto` races (None: in all), relative to the start.
 
-        The mean, where one took part in several; `whole` leaves out what did not reach the last rung.  What failed
-        since is left out where all races count.
+        The score of a shape in several races is their mean.  `whole` omits shapes that never reached the last rung.
+        With all races, shapes that failed later are omitted.
         """
         found: dict[str, list[float]] = {name_of(self.start): [0.0]} if self.start is not None else {}
         known = dict.fromkeys(found, 0.0)
@@ -133,13 +132,13 @@ class Hunt:
         return {x: s for x, s in known.items() if x not in failed and (x in best or not whole)}
 
     def tables(self) -> dict[str, Table]:
-        """Return all that took part in races, by name."""
+        """Return all tables that took part in races, by name."""
         found = {} if self.start is None else {name_of(self.start): self.start}
         found |= {name_of(c["table"]): c["table"] for r in self.races() for c in r["contestants"]}
         return {**found, **{x: r["table"] for x, r in self._settled().items()}}
 
     def best(self) -> str | None:
-        """Return the name of the leading shape: the start, unless another is better by more than what is noise."""
+        """Return the name of the leading shape: the start, unless another is faster by more than `BETTER`."""
         board = self.board(whole=True)
         if not board:
             return None
@@ -148,7 +147,7 @@ class Hunt:
         return own if own in board and board[lead] - board[own] <= BETTER else lead
 
     def race(self, ahead: int = 0, taken: Mapping[str, Table] | None = None) -> Race | None:
-        """Return the next race, or the one `ahead` of it that shares no table with `taken`; None if nothing is left."""
+        """Return the next race, or the one `ahead` of it without new shapes in `taken`; None if no shape is left."""
         number = len(self.races()) + ahead
         tables = {**self.tables(), **(taken or {})}
         found = propose(self.space, self.board(), tables, self._wanted, number, self._seed)
@@ -156,16 +155,16 @@ class Hunt:
             return None
         known = tuple(dict.fromkeys(x for x in (self._link(), self.best()) if x is not None))
         contestants = {**{x: tables[x] for x in known}, **{name_of(t): t for t in found}}
-        # What an interrupted run of this race has recorded as failed is not tried again; the race is the same else.
+        # A race that resumes after an interruption omits its recorded failures and is otherwise the same.
         failed = self.failures()
         left = {x: t for x, t in contestants.items() if x not in failed}
         made = rungs(self.sizes, len(contestants))
         return Race(**self.mine, number=number, tables=left, best=(*known, None)[0], rungs=made, stay=known)
 
     def _link(self) -> str | None:
-        """Return the table that links the next race with those before: the first that did so and is not far behind.
+        """Return the table that links the next race to earlier ones: the first that did so and is not much slower.
 
-        Were it always the best, its luck in its first race would be in every score after that.
+        If the best were the link, its luck in its first race would carry over to all later scores.
         """
         board, best = self.board(whole=True), self.best()
         start = [] if self.start is None else [name_of(self.start)]
@@ -173,7 +172,7 @@ class Hunt:
         return next((x for x in links if best is not None and board[x] >= board[best] - LINK), best)
 
     def fail(self, number: int, table: Table, kind: str, why: str) -> None:
-        """Record that a shape failed in race `number`; one that failed once is not tried again."""
+        """Record that a shape failed in race `number`; a failed shape is never tried again."""
         self._journal.add({"what": "failed", **self.mine, "number": number, "table": table, "kind": kind, "why": why})
 
     def disqualify(self, table: Table, kind: str, why: str) -> None:
@@ -181,10 +180,10 @@ class Hunt:
         self.fail(len(self.races()) - 1, table, kind, why)
 
     def enter(self, race: Race, finish: Finish) -> None:
-        """Record a race; its failures have been recorded before."""
+        """Record a race, whose failures are already recorded."""
         names = [x for x in race.tables if x in finish.seconds]
         base = race.best if race.best in finish.seconds else None
-        if base is None and names:  # scores are then relative to the best of this race
+        if base is None and names:  # then scores are relative to the best of this race
             last = max(finish.reached[x] for x in names)
             base = next(x for x in names if finish.reached[x] == last)
         found = scores(finish.seconds, names, base) if base else {}
@@ -201,7 +200,7 @@ class Hunt:
         self._journal.add({**record, "contestants": contestants, "took": round(finish.took, 2)})
 
     def stale(self) -> bool:
-        """Whether the last races brought nothing better."""
+        """Whether the last `PATIENCE` races found nothing better."""
         races = self.races()
         if len(races) <= PATIENCE:
             return False
@@ -211,9 +210,9 @@ class Hunt:
 
 
 def _base(record: Record, known: Mapping[str, float], seconds: Mapping[str, Mapping[str, float]]) -> float:
-    """What the scores of a race without the best of others are relative to, by times of the best at the same counts.
+    """The base score of a race without a link, from the times of the best shape at the same counts.
 
-    Such races begin the journals of tables that were not there; merged, these hold several.
+    A journal of a table that the file lacks starts with such a race; a merged journal can have several.
     """
     last = max((c["rung"] for c in record["contestants"]), default=0)
     one = next((c for c in record["contestants"] if c["rung"] == last), None)
@@ -225,11 +224,11 @@ def _base(record: Record, known: Mapping[str, float], seconds: Mapping[str, Mapp
 
 
 Run = Callable[[Sequence[Race]], Sequence[Finish]]
-"""Runs races, which may be at the same time, and reports failures as they come."""
+"""Runs races, possibly concurrently, and reports failures as they occur."""
 
 
 def hunt(it: Hunt, run: Run, left: Callable[[], float], tell: Callable[[Any], None], at_once: int = 1) -> None:
-    """Race until the time that is `left` (seconds) is spent, nothing new is left, or nothing better comes."""
+    """Race until no time is `left` (seconds), no new shape is left, or nothing better is found."""
     while left() > 0 and not it.stale():
         races: list[Race] = []
         for ahead in range(at_once):

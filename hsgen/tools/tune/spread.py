@@ -1,6 +1,6 @@
-"""Who runs the races: this machine, one race after the other, or the workers of a Dask cluster, one race each.
+"""Runners of races: this machine, sequentially, or the workers of a Dask cluster, one race each.
 
-Workers of a cluster must have hsgen of the same version and the same device, under the same label.
+Workers of a cluster must have the same version of hsgen and the same device, under the same label.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from hsgen.tools.tune.runner import Entry, Failed, Field, Tell
 from hsgen.tools.tune.search import Finish, Race, Rung
 from hsgen.tools.worker import hosts as devices
 
-SECONDS = 10  # until nobody is taken to answer
-PATIENCE = 600  # until a worker is taken to be lost, which may first build a C runtime to list its devices
-_HOW: Mapping[str, Any] = {"pure": False, "allow_other_workers": True}  # another if that worker dies meanwhile
+SECONDS = 10  # time limit for the scheduler to answer
+PATIENCE = 600  # seconds until a worker counts as lost; it may first build a C runtime to list its devices
+_HOW: Mapping[str, Any] = {"pure": False, "allow_other_workers": True}  # another worker takes over if one dies
 
 
 class Here:
@@ -32,7 +32,7 @@ class Here:
     at_once = 1
 
     def __init__(self, field: Field, tell: Tell) -> None:
-        """Run on `field`; `tell` is called whenever something went on."""
+        """Run on `field`; `tell` is called on progress."""
         self._field, self._tell = field, tell
 
     def races(self, some: Sequence[Race], failed: Callable[[Race, str, str, str], None]) -> list[Finish]:
@@ -54,7 +54,7 @@ class Here:
 
 
 def _race(field: Field, it: Race) -> Finish:
-    """Run a race on a worker; what failed is in the finish."""
+    """Run a race on a worker; failures are in the finish."""
     return _there(field).race(it, lambda name, kind, why: None)
 
 
@@ -63,13 +63,13 @@ def _run(field: Field, entries: Mapping[str, Entry], key: str, rungs: Sequence[R
 
 
 def _about(field: Field) -> tuple[str, list[str]]:
-    """A worker's version of hsgen, and the labels of its devices."""
+    """The version of hsgen and the device labels of a worker."""
     return __version__, [h.label for h in _hosts(field.api, field.native)]
 
 
 @cache
 def _hosts(api: str, native: bool) -> list[hosts.Host]:
-    """The devices that an API shows on a worker, asked as the command itself asks."""
+    """The devices of an API on a worker, listed as the command lists them."""
     toolchain.prepare_opencl()
     if not native:
         return hosts.hosts()
@@ -78,7 +78,7 @@ def _hosts(api: str, native: bool) -> list[hosts.Host]:
 
 
 def _there(field: Field) -> Field:
-    """The field on a worker, where the C runtime may count the device otherwise.
+    """The field on a worker, where the C runtime may number devices differently.
 
     Raises:
         Unavailable: the worker does not have the device.
@@ -90,14 +90,14 @@ def _there(field: Field) -> Field:
 
 
 class Cluster:
-    """The workers of a Dask scheduler; each runs one race at a time, however many threads it has."""
+    """The workers of a Dask scheduler; each runs one race at a time, regardless of its number of threads."""
 
     def __init__(self, field: Field, address: str) -> None:
         """Connect to the scheduler at `address`, such as tcp://host:8786.
 
         Raises:
-            Unavailable: Dask is not installed, nobody answers there, the scheduler has no workers, or one of them has
-                another hsgen or not the device.
+            Unavailable: Dask is not installed, the address does not answer, the scheduler has no workers, or a worker
+                has another version of hsgen or lacks the device.
         """
         if not toolchain.has_module("distributed"):
             raise Unavailable("spreading races needs Dask; install it with pip install 'hsgen[dask]'")
@@ -120,7 +120,7 @@ class Cluster:
             raise
 
     def on(self, field: Field) -> Cluster:
-        """Return itself, to run races on `field`, which is on the same device."""
+        """Run further races on `field`, a field of the same device; return self."""
         self._field = field
         return self
 
@@ -144,7 +144,7 @@ class Cluster:
         return len(self._workers)
 
     def races(self, some: Sequence[Race], failed: Callable[[Race, str, str, str], None]) -> list[Finish]:
-        """See `Runner`; failures are told when a race has ended."""
+        """See `Runner`; failures are reported when a race has ended."""
         futures = [
             self._client.submit(_race, self._field, it, workers=[worker], **_HOW)
             for it, worker in zip(some, self._workers, strict=False)
@@ -172,7 +172,7 @@ class Cluster:
         form: Form = PLAIN,
         cases: int = 0,
     ) -> Finish:
-        """See `Runner`; on the first worker."""
+        """See `Runner`; runs on the first worker."""
         one = self._workers[:1]
         given = (self._field, dict(entries), key, list(rungs), form, cases)
         finish = self._result(self._client.submit(_run, *given, workers=one, **_HOW))
@@ -181,5 +181,5 @@ class Cluster:
         return finish
 
     def close(self) -> None:
-        """Leave the cluster, which goes on."""
+        """Disconnect from the cluster, which keeps running."""
         self._client.close()

@@ -5,49 +5,24 @@ An input that is only read must not change either.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hsgen.core.interpreter import PLAIN, Options
+from hsgen import operations
 from hsgen.engines.engine import COUNT, KEYS, KEYS_OUT, OTHER, OTHER_VALUES, REPORT, VALUES, VALUES_OUT, Engine
+from hsgen.operations.calls import Call
 from hsgen.stages.attach import report_words
 from hsgen.targets import assembly
 
 FRONT = 1024  # guard bytes before an array, at least; a multiple of every device's base alignment
 SHIFTS = 16  # places at which arrays begin, an element or what the device asks for apart
+_SLOTS = {"other": OTHER, "other_values": OTHER_VALUES}
 _GUARD = 0x5A
 _MORE = 64  # elements behind the last block that are guarded as well
 
 Bytes = NDArray[np.uint8]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
-    """One sort: the arrays before and after it, and how it is called.
-
-    `keys` are the elements of the n items, `values` rows of words, None where there are none to read.  `expected` is
-    None where keys are not wanted, `values_expected` where there are none.  `count` is what lies on the device as the
-    count, None where n is given by the host; `n` is then the capacity.  `other` and `other_values` are the second
-    of two arrays with its values, `keys` and `values` then the first; or offsets of segments.  `report` is what must be
-    told besides, from the begin of a buffer of n words and more; or, of an epilogue, of which nobody knows what it
-    tells, there is a buffer of `report_room` words for it.
-    """
-
-    n: int
-    keys: NDArray[Any]
-    expected: NDArray[Any] | None
-    in_place: bool
-    values: NDArray[Any] | None = None
-    values_expected: NDArray[Any] | None = None
-    how: Options = PLAIN
-    count: int | None = None
-    other: NDArray[Any] | None = None
-    other_values: NDArray[Any] | None = None
-    report: NDArray[np.uint32] | None = None
-    report_room: int | None = None
 
 
 class Frame:
@@ -62,10 +37,7 @@ class Frame:
         self.back = (assembly.block(sort) + _MORE) * max(self._item, self._value)
         rooms = {KEYS: self._item, KEYS_OUT: self._item}
         rooms |= {VALUES: self._value, VALUES_OUT: self._value} if self._value else {}
-        if sort.kind == "merge":
-            rooms |= {OTHER: self._item, **({OTHER_VALUES: self._value} if self._value else {})}
-        if sort.kind == "segments":
-            rooms |= {OTHER: 8}  # there may be more segments than keys: most of those are empty
+        rooms |= {_SLOTS[role]: size for role, size in operations.of(sort).inputs(sort).items()}
         words, words_per_key = report_words(sort)
         if words or words_per_key:
             rooms |= {REPORT: 4 * max(1, words_per_key)}
@@ -165,7 +137,7 @@ class Frame:
         values = slot in (VALUES, VALUES_OUT, OTHER_VALUES)
         size = self._value if values else self._engine.sort.key.bytes
         items = call.n if values else call.n * self._item // size
-        what = "value" if values else "element" if self._engine.sort.kind == "scan" else "key"
+        what = "value" if values else operations.of(self._engine.sort).element
         if at < 0:
             return f"byte {-at} before the {what}s was overwritten"
         if at >= items * size:

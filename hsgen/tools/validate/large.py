@@ -6,18 +6,19 @@ from dataclasses import replace
 
 import numpy as np
 
+from hsgen import operations
+from hsgen.algorithms import derived_for
 from hsgen.core.errors import Usage
 from hsgen.core.interpreter import PLAIN
 from hsgen.core.keys import Form
-from hsgen.core.spec import Sort
+from hsgen.core.sort import Sort
 from hsgen.engines.engine import KEYS, REPORT, VALUES, VALUES_OUT, Engine, Places
-from hsgen.operations.digests import WORDS, Digest, read
+from hsgen.operations.digest import MADE, OPERATION, WORDS, Digest, read
 from hsgen.targets.target import Target
 
 BEHIND = 1024
 """Elements behind the array that must stay as they are."""
 _CHUNK = 1 << 24  # keys drawn at a time
-_MADE = {"index": "v4", "index64": "v8"}
 
 
 def checks(target: Target, sort: Sort) -> tuple[Sort, Sort]:
@@ -26,18 +27,19 @@ def checks(target: Target, sort: Sort) -> tuple[Sort, Sort]:
     Raises:
         Usage: the sort takes its count from the device, or tells where keys change; or there is no such check.
     """
-    if sort.kind != "sort" or sort.form.counted or sort.form.followed:
+    if not operations.of(sort).digested or sort.form.counted or sort.form.followed:
         what = "a count on the device, changes and an epilogue"
         raise Usage(f"{sort.name}: only sorts without {what} are checked so")
     key = "u32" if sort.form.value == "packed" else sort.label
     form = Form(value=sort.form.value, typed=sort.form.typed)
-    before = target.sort("check", key, form)
-    return before, target.sort("check", key, replace(form, value=_MADE[form.value])) if form.index else before
+    label = derived_for(OPERATION)
+    before = target.sort(label, key, form)
+    return before, target.sort(label, key, replace(form, value=MADE[form.value])) if form.index else before
 
 
 def faults(engine: Engine, by: tuple[Sort, Sort], n: int, seed: int) -> tuple[str, ...]:
     """Sort `n` random keys in place on the device, values beside them, and return what went wrong, nothing if all is
-    right: names in `hsgen.operations.digests`.
+    right: names in `hsgen.operations.digest`.
 
     Raises:
         Usage: n is beyond what the sort or the check takes.

@@ -1,4 +1,4 @@
-"""Calls of a validation that tell something: digests of arrays, sorts that tell where keys change, and epilogues."""
+"""Calls of a validation with something behind the sort: a report of where keys change, or an epilogue."""
 
 from __future__ import annotations
 
@@ -6,26 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from hsgen.core.interpreter import Options
-from hsgen.core.spec import Sort
-from hsgen.operations import digests, oracle
+from hsgen.core.sort import Sort
+from hsgen.operations import oracle
+from hsgen.operations.calls import Call
 from hsgen.stages.attach import report_length, report_words
-from hsgen.tools.validate.cases import Keys
-from hsgen.tools.validate.guarded import Call
-
-
-def digested(sort: Sort, keys: Keys, how: Options, rng: np.random.Generator) -> Call:
-    """Return the call that digests `keys`, in turns all of them and all but some, which are only looked at."""
-    n = len(keys) - int(rng.integers(0, 3)) * min(len(keys), int(rng.integers(0, 300)))
-    n = max(n, 0)
-    values = oracle.values_for(rng, len(keys), sort)
-    if values is not None and rng.integers(2):
-        values[:, 0] = np.arange(len(keys))  # places, in their order
-        values[:, 1:] = 0
-    found = digests.model(sort, keys, values, n, how)
-    how = replace(how, discard=False, parts=len(keys) if n < len(keys) else 0)
-    report = np.array(found.words, np.uint32)
-    return Call(n=n, keys=keys, expected=None, in_place=False, values=values, how=how, report=report)
 
 
 def told(call: Call, sort: Sort, rng: np.random.Generator) -> Call:

@@ -13,15 +13,18 @@ from typing import Any
 
 import numpy as np
 
+from hsgen import operations
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import KEYS, TYPES
-from hsgen.core.spec import Plan, Sort
+from hsgen.core.plan import Plan
+from hsgen.core.sort import Sort
 from hsgen.engines.engine import Engine
-from hsgen.operations.oracle import permutation, values_expected, values_for, whole_keys
+from hsgen.operations.calls import Call
+from hsgen.operations.inputs import Keys
 from hsgen.targets import assembly
-from hsgen.tools.validate import layouts, reports
-from hsgen.tools.validate.cases import KINDS, MERGED, SUMMANDS, Keys, Make, around, counts
-from hsgen.tools.validate.guarded import SHIFTS, Call, Frame
+from hsgen.tools.validate import reports
+from hsgen.tools.validate.cases import around, counts
+from hsgen.tools.validate.guarded import SHIFTS, Frame
 
 QUICK, FULL = 4_000, 100_000  # cases, at least
 _QUICK_TOP, _FULL_TOP = 1 << 17, 1 << 22
@@ -62,20 +65,6 @@ def block_of(sort: Sort) -> int:
     return assembly.block(sort)
 
 
-def kinds_of(sort: Sort) -> dict[str, Make]:
-    """Return every kind of input, by name; the first is random."""
-    return {"scan": SUMMANDS, "merge": MERGED}.get(sort.kind, KINDS)
-
-
-def sums_of(sort: Sort, keys: Keys) -> Keys:
-    """Return the sums of the columns of rows, which wrap."""
-    rows = keys.reshape(-1, sort.columns)
-    sums: Keys = np.cumsum(rows, axis=0, dtype=keys.dtype)
-    if getattr(sort.parts[0].params, "exclusive", False):
-        sums = np.concatenate([np.zeros_like(rows[:1]), sums[:-1]])
-    return sums.reshape(-1)
-
-
 def reach(plan: Plan) -> int:
     """Return the least count (to a power of two, roughly) at which every kernel of the plan has full work.
 
@@ -83,8 +72,8 @@ def reach(plan: Plan) -> int:
     """
     first: dict[str, int] = {}
     for step in plan.steps:
-        if step.min_n < _FAR:
-            first.setdefault(step.kernel, step.min_n)
+        if step.guard.min_n < _FAR:
+            first.setdefault(step.kernel, step.guard.min_n)
     return min(2 * max(first.values()), plan.max_n)
 
 
@@ -96,7 +85,7 @@ def plan_cases(sort: Sort, *, full: bool, seed: int) -> list[tuple[int, str]]:
     random keys besides where the sort changes its way or the count is large.
     """
     rng = np.random.default_rng(seed)
-    kinds = list(kinds_of(sort))
+    kinds = list(operations.of(sort).kinds)
     block = block_of(sort)
     dense = 4 * block + 1
     top = max((_FULL_TOP if full else _QUICK_TOP) // sort.columns, reach(sort.plan), dense)
@@ -127,10 +116,7 @@ def calls(sort: Sort, number: int, n: int) -> tuple[Options, int | None]:
         ranges = ((0, None), (0, bits // 2), (bits // 2, bits), (3, 4), (1, bits - 1), (5, 5), (0, None))
         begin, end = ranges[number // 3 % len(ranges)]
         how = replace(how, begin=begin, end=end)
-    if sort.kind == "merge":
-        tile = block_of(sort)
-        sizes = (n // 2, 0, 1, n // 3, tile - 1, tile, tile + 1)
-        how = replace(how, parts=min(sizes[number % len(sizes)], n))
+    how = operations.of(sort).turn(how, number, n, block_of(sort))
     if form.index:
         how = replace(how, discard=number % 4 == 3)
     if form.counted and number % 3:
@@ -140,35 +126,11 @@ def calls(sort: Sort, number: int, n: int) -> tuple[Options, int | None]:
 
 
 def call(sort: Sort, keys: Keys, how: Options, *, in_place: bool, count: int | None, rng: np.random.Generator) -> Call:
-    """Return the call that sorts `keys`, or sums up rows, with what must come of it by numpy."""
-    n = len(keys) // sort.columns
-    if sort.kind == "scan":
-        return Call(n=n, keys=keys, expected=sums_of(sort, keys), in_place=in_place)
-    if sort.kind == "merge":
-        return _merging(sort, keys, how, rng)
-    if sort.kind == "segments":
-        return _segmented(sort, keys, how, rng)
-    if sort.kind == "check":
-        return reports.digested(sort, keys, how, rng)
-    if sort.form.epilogue:
-        return reports.supplied(call(_plain(sort), keys, how, in_place=in_place, count=count, rng=rng), sort, rng)
-    if sort.form.changes:
-        return reports.told(call(_plain(sort), keys, how, in_place=in_place, count=count, rng=rng), sort, rng)
-    live = keys if count is None else keys[: min(count, n)]
-    if not sort.form.value_bytes and (expected := whole_keys(live, sort, how)) is not None:
-        return Call(n=n, keys=keys, expected=expected, in_place=in_place, how=how, count=count)
-    order = permutation(live, sort, how)
-    values = values_for(rng, n, sort)
-    return Call(
-        n=n,
-        keys=keys,
-        expected=None if how.discard else live[order],
-        in_place=in_place and not how.discard,
-        values=values,
-        values_expected=values_expected(values, order, sort),
-        how=how,
-        count=count,
-    )
+    """Return the call that does with `keys` what the sort does, with what must come of it by numpy."""
+    if sort.form.followed:
+        plain = call(_plain(sort), keys, how, in_place=in_place, count=count, rng=rng)
+        return (reports.supplied if sort.form.epilogue else reports.told)(plain, sort, rng)
+    return operations.of(sort).call(sort, keys, how, in_place=in_place, count=count, rng=rng)
 
 
 def _plain(sort: Sort) -> Sort:
@@ -176,56 +138,11 @@ def _plain(sort: Sort) -> Sort:
     return replace(sort, form=replace(sort.form, changes=False, epilogue=""))
 
 
-def _merging(sort: Sort, keys: Keys, how: Options, rng: np.random.Generator) -> Call:
-    """The call that merges the first keys, as many as it says, with the others, both brought in order before."""
-    parts, values = how.parts, values_for(rng, len(keys), sort)
-    halves = [x[permutation(x, sort, how)] for x in (keys[:parts], keys[parts:])]
-    both = np.concatenate(halves)
-    order = permutation(both, sort, how)
-    return Call(
-        n=len(keys),
-        keys=halves[0],
-        expected=both[order],
-        in_place=False,
-        values=None if values is None else values[:parts],
-        values_expected=values_expected(values, order, sort),
-        how=how,
-        other=halves[1],
-        other_values=None if values is None else values[parts:],
-    )
-
-
-def _segmented(sort: Sort, keys: Keys, how: Options, rng: np.random.Generator) -> Call:
-    """The call that sorts segments, in turns laid out in every way, and rows of equal length."""
-    n, number = len(keys), int(rng.integers(2 * len(layouts.LAYOUTS)))
-    if number < len(layouts.LAYOUTS):
-        offsets = list(layouts.LAYOUTS.values())[number](rng, n, *layouts.edges(sort))
-        parts = len(offsets) - 1
-    else:
-        parts = layouts.rows(sort, n, number)
-        offsets = np.arange(parts + 1) * (n // parts)
-    order = layouts.permutation(keys, offsets, sort, how)
-    values = values_for(rng, n, sort)
-    return Call(
-        n=n,
-        keys=keys,
-        expected=None if how.discard else keys[order],
-        in_place=False,
-        values=values,
-        values_expected=values_expected(values, order, sort),
-        how=replace(how, parts=parts),
-        other=offsets.astype(np.uint32) if number < len(layouts.LAYOUTS) else None,
-    )
-
-
 def _told(sort: Sort, how: Options, count: int | None) -> str:
     """What a case says of how it was called, where that is not plain."""
     words = ["signed", "float"][how.kind - 1 :][:1] if how.kind else []
     words += ["descending"] * how.descending + ["keys not wanted"] * how.discard
-    if sort.kind == "merge":
-        words.append(f"{how.parts} of them in the first array")
-    if sort.kind == "segments":
-        words.append(f"{how.parts} segments")
+    words += operations.of(sort).told(how)
     if sort.form.ranged:
         words.append(f"bits {how.begin} to {sort.plan.bits if how.end is None else how.end}")
     if count is not None:
@@ -249,21 +166,21 @@ def run(
     frame = Frame(engine, max((n for n, _ in pairs), default=0))
     rng = np.random.default_rng([seed, 1])
     sort = engine.sort
-    kinds, items = kinds_of(sort), "rows" if sort.kind == "scan" else "keys"
+    does = operations.of(sort)
     dtype = np.dtype(f"u{sort.key.bytes}")
     for number, (n, kind) in enumerate(progress(iter(pairs))):
-        keys = kinds[kind](rng, n * sort.columns, dtype)
+        keys = does.kinds[kind](rng, n * sort.columns, dtype)
         how, count = calls(sort, number, n)
         shifts = (number * 5 % SHIFTS, number * 7 % SHIFTS)
         made = call(sort, keys, how, in_place=False, count=count, rng=rng)
         for in_place in (False, True):
             report.cases += 1
-            if sort.kind == "merge" and in_place:  # which no merge is: the sizes of the arrays are exchanged instead
-                in_place, how = False, replace(how, parts=n - how.parts)
+            if in_place and (other := does.second(how, n)) is not None:
+                in_place, how = False, other
                 made = call(sort, keys, how, in_place=False, count=None, rng=rng)
             problem = frame.run(replace(made, in_place=in_place and made.expected is not None), shifts)
             if problem is not None:
-                report.note(Case(n, kind, in_place, items, _told(sort, made.how, count)), problem)
+                report.note(Case(n, kind, in_place, does.items, _told(sort, made.how, count)), problem)
                 if report.failed >= stop:
                     return report
     if said := engine.messages():

@@ -16,9 +16,13 @@ import numpy as np
 from hsgen.algorithms.bitonic.kernels import BlockSort, Clean, Stream
 from hsgen.algorithms.bitonic.params import Params
 from hsgen.algorithms.bitonic.paths import Path
+from hsgen.core.buffers import Buffer
+from hsgen.core.flags import DISCARD
 from hsgen.core.interpreter import PLAIN, Options, launches, offset
+from hsgen.core.kernels import Kernel
 from hsgen.core.networks import pow2_ceil
-from hsgen.core.spec import DISCARD, Binding, Buffer, Kernel, Sort
+from hsgen.core.plan import Binding
+from hsgen.core.sort import Sort
 from models.bitonic.lanes import exchange, slot_numbers, table, tile_pass
 from models.bitonic.memory import Keys, Memory, Numbers, Pairs, Typed, demand
 
@@ -188,7 +192,7 @@ def _play(sort: Sort, buffers: _Buffers, n: int, live: int, limit: int, in_place
     demand(p.form.typed or not (how.kind or how.descending), "kernels of unsigned keys get another type or order")
     for launch in launches(sort.plan, n, limit, in_place=in_place, how=how):
         step, kernel = launch.step, sort.kernel(launch.step.kernel)
-        if how.counted and not step.min_n < live <= step.max_n:
+        if how.counted and not step.guard.min_n < live <= step.guard.max_n:
             continue
         pairs = zip(kernel.buffers, step.bindings, strict=True)
         bound = [buffers.find(buffer, binding) for buffer, binding in pairs if binding.role != "count"]

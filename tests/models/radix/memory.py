@@ -11,8 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hsgen.algorithms.radix.params import Params
+from hsgen.core.flags import COUNTED, DESCENDING, DIRECT, DISCARD, FLOAT, REDO, SIGNED
 from hsgen.core.interpreter import Launch, digit, passes
-from hsgen.core.spec import COUNTED, DESCENDING, DIRECT, DISCARD, FLOAT, LAST, REDO, SIGNED, SPAN, Binding, Kernel
+from hsgen.core.kernels import Kernel
+from hsgen.core.plan import Binding, BitRange, PassCount
+from hsgen.core.plan import Pass as Pass_
 from hsgen.operations import oracle
 
 Keys = NDArray[np.unsignedinteger]
@@ -80,11 +83,13 @@ def unpacked(p: Params, launch: Launch, n: int) -> Pass:
         raise Fault("kernels get a flag that they do not know")
     if not form.ranged:  # what is known beforehand is not looked up in arguments
         end = p.key.bits if p.end is None else p.end
-        number = launch.step.number
+        given = launch.step.argument
         digits = {(shift, (1 << width) - 1) for shift, width in p.digits}
-        if number >= 0 and (at.shift, at.mask) not in digits:
+        if isinstance(given, Pass_) and (at.shift, at.mask) not in digits:
             raise Fault(f"a pass over a digit at bit {at.shift}, which this sort does not have")
-        if (number == SPAN and (at.begin, at.end) != (p.begin, end)) or (number == LAST and at.number != len(p.digits)):
+        if isinstance(given, BitRange) and (at.begin, at.end) != (p.begin, end):
+            raise Fault("kernels for all bits get a part of them")
+        if isinstance(given, PassCount) and at.number != len(p.digits):
             raise Fault("kernels for all bits get a part of them")
     return at
 

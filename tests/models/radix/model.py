@@ -18,7 +18,7 @@ from hsgen.algorithms.radix.kernels import kernels
 from hsgen.algorithms.radix.params import Params
 from hsgen.algorithms.radix.words import columns
 from hsgen.core.interpreter import PLAIN, Options, launches
-from hsgen.core.spec import Plan
+from hsgen.core.plan import Plan
 from models.radix import finish as model_finish
 from models.radix import grid as model_grid
 from models.radix import msd as model_msd
@@ -240,7 +240,7 @@ def run(
     for launch in launches(plan, len(keys), in_place=in_place, how=how):
         step, kernel = launch.step, made[launch.step.kernel]
         memory.bind(kernel, step.bindings)
-        if how.counted and not kernel.always and not step.min_n < live <= step.max_n:
+        if how.counted and not kernel.always and not step.guard.min_n < live <= step.guard.max_n:
             continue
         name, at = step.kernel.removesuffix("_wide"), unpacked(p, launch, live)
         if at.groups < (least := _needed(p, name, at)):

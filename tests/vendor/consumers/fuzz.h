@@ -102,7 +102,7 @@ static uint32_t fuzz_uses(const hs_sort *sort)
     uint32_t i, k, found = 0;
     for (i = 0; i < sort->step_count; i++) {
         for (k = 0; k < sort->kernels[sort->steps[i].kernel].bindings; k++) found |= 1u << sort->steps[i].bindings[k].role;
-        if (sort->steps[i].by_parts || sort->steps[i].number == HS_PARTS) found |= 1u << HS_ROLES;
+        if (sort->steps[i].grid.x == HS_BY_NUMBER || sort->steps[i].argument.kind == HS_CALL_NUMBER) found |= 1u << HS_ROLES;
     }
     return found;
 }
@@ -322,7 +322,7 @@ static void fuzz_launches(const fuzz_case *c, const fuzz_play *p)
     for (i = 0; i < s->step_count && !hs_idle(s, c->n); i++) {
         const hs_step *step = &s->steps[i];
         uint64_t groups = hs_groups(step, &p->call);
-        if (FUZZ_GRIDS && step->number == HS_GRIDS) {
+        if (FUZZ_GRIDS && step->argument.kind == HS_INDIRECT_GRIDS) {
             groups = p->call.counted ? (s->step_count + 63) / 64 : 0;
             argument = most < 1u << 30 ? (int32_t)most : 1 << 30;
         } else if (!hs_argument(s, step, &p->call, &argument)) {
@@ -380,7 +380,7 @@ static fuzz_case fuzz_good(const hs_sort *s)
     c.rows = 65535;
     if (s->kind == HS_MERGE) c.parts = fuzz_below(c.n + 1);
     if (s->kind == HS_CHECK) c.parts = fuzz_one_in(2) ? 0 : fuzz_below(s->max_n + 1);
-    if (s->kind == HS_SEGMENTS) c.parts = fuzz_one_in(4) ? 0 : fuzz_below(fuzz_one_in(2) ? 10 : 1 << 20);
+    if (s->kind == HS_SEGMENTS) c.parts = fuzz_one_in(4) ? 0 : fuzz_below(fuzz_one_in(2) ? 10 : 1000000);
     if (s->kind == HS_SORT && (uses >> HS_ROLES & 1)) c.parts = fuzz_below(s->key_bits);
     if (s->typed && fuzz_one_in(2)) c.options.type = (hs_type)(s->key_bits / 8 << 4 | fuzz_below(s->key_bits > 8 ? 3 : 2));
     if (s->typed) c.options.descending = (uint32_t)fuzz_below(2);

@@ -106,11 +106,13 @@ static hs_sort made_up(hs_kind kind, const hs_kernel *kernels, uint32_t kernel_c
 /* `begin` leaves the parts in scratch, where `tell` finds them. */
 #define BEGIN \
     "__kernel void begin(__global uint *words, int n, int argument) { words[0] = (uint)argument; words[1] = 0; }\n"
-#define BEGINS {0, HS_DIRECT, HS_ANYWHERE, HS_PARTS, 0, 0, {{HS_SCRATCH, 0, 0}}, 0, 1000, 0, 1, 1, 1, 0, 0}
+#define BEGINS {0, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 0}, {HS_BY_N, 0, 1, 1, 1}, {HS_CALL_NUMBER, 0, 0, HS_DIRECT},
+                {{HS_SCRATCH, 0, 0}}}
 
 static void segments(void)
 {
-    static const char *const text[] = {BEGIN,
+    static char flag[40];
+    static const char *const text[] = {BEGIN, flag,
         "__kernel void tell(__global const uint *from, __global const uint *other, __global uint *words,\n"
         "                   __global uint *to, int n, int argument)\n"
         "{\n"
@@ -119,21 +121,21 @@ static void segments(void)
         "    to[n - 1] = (uint)argument;\n"
         "    to[n - 2] = words[0];\n"
         "    to[n - 3] = (uint)get_num_groups(0);\n"
-        "    to[n - 4] = argument >> 27 & 1 ? 0 : other[words[0]];\n"
+        "    to[n - 4] = (argument & ROWS) != 0 ? 0 : other[words[0]];\n"
         "    if (words[0] == 5) words[1] = 1;\n"
         "}\n"};
     static const hs_kernel kernels[] = {{"begin", 1, 1, 0, 1, 0, 0, 0}, {"tell", 1, 1, 0, 4, 0, 0, 0}};
     static const hs_step steps[] = {
         BEGINS,
-        {1, 3, HS_ANYWHERE, HS_ALONE, 0, 0,
-         {{HS_SOURCE, 0, 0}, {HS_OTHER_INPUT, 0, 0}, {HS_SCRATCH, 0, 0}, {HS_DESTINATION, 0, 0}}, 0, 1000, 1, 2, 3, 40,
-         1, 0}};
+        {1, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 0}, {HS_BY_NUMBER, 1, 2, 3, 40}, {HS_LITERAL, 3, 0, 0},
+         {{HS_SOURCE, 0, 0}, {HS_OTHER_INPUT, 0, 0}, {HS_SCRATCH, 0, 0}, {HS_DESTINATION, 0, 0}}}};
     const cl_mem from = part(0, GAP), to = part(DESTINATION * GAP, GAP), scratch = part(SCRATCH * GAP, GAP);
     const cl_mem other = part(OTHER * GAP, GAP), few = part(OTHER * GAP, 8), values = part(VALUES * GAP, GAP);
-    hs_sort made = made_up(HS_SEGMENTS, kernels, 2, steps, 2, text, 2);
+    hs_sort made = made_up(HS_SEGMENTS, kernels, 2, steps, 2, text, 3);
     hs_opencl *sorter = NULL;
     uint64_t at, bytes;
     uint32_t trial, redone = 0;
+    sprintf(flag, "#define ROWS %d\n", HS_ROWS);
     made.outcome.words = 1;
     made.outcome.binding.role = HS_SCRATCH;
     made.outcome.binding.plus = 4; /* rounded up to where the next part of scratch begins, so read by hand below */
@@ -180,7 +182,7 @@ static void segments(void)
         } else {
             const int place = args.destination ? DESTINATION : SOURCE;
             const uint32_t parts = (uint32_t)args.parts, groups = (parts + 1) / 2 * 3;
-            EXPECT(SAID(place, KEYS - 1) == (3u | (args.other ? 0u : 1u << 27)) && SAID(place, KEYS - 2) == parts);
+            EXPECT(SAID(place, KEYS - 1) == (3u | (args.other ? 0u : (uint32_t)HS_ROWS)) && SAID(place, KEYS - 2) == parts);
             EXPECT(SAID(place, KEYS - 3) == (groups < 40 ? groups : 40) && SAID(place, 0) == FILLED(SOURCE, 0));
             EXPECT(SAID(place, KEYS - 4) == (args.other ? FILLED(args.other == from ? SOURCE : OTHER, parts) : 0));
         }
@@ -214,9 +216,8 @@ static void merges(void)
     static const hs_kernel kernels[] = {{"begin", 1, 1, 0, 1, 0, 0, 0}, {"tell", 1, 1, 0, 7, 0, 0, 0}};
     static const hs_step steps[] = {
         BEGINS,
-        {1, 0, HS_OUT_OF_PLACE, HS_ALONE, 0, 0,
-         {{HS_SOURCE, 0, 0}, {HS_OTHER_INPUT, 0, 0}, {HS_VALUES, 0, 0}, {HS_OTHER_VALUES, 0, 0}, {HS_SCRATCH, 0, 0},
-          {HS_DESTINATION, 0, 0}, {HS_VALUES_OUT, 0, 0}}, 0, 1000, 0, 1, 1, 1000, 0, 0}};
+        {1, {0, 1000, HS_OUT_OF_PLACE, HS_ANY_BITS, 0}, {HS_BY_N, 0, 1, 1, 1000}, {HS_LITERAL, 0, 0, 0},
+         {{HS_SOURCE, 0, 0}, {HS_OTHER_INPUT, 0, 0}, {HS_VALUES, 0, 0}, {HS_OTHER_VALUES, 0, 0}, {HS_SCRATCH, 0, 0}, {HS_DESTINATION, 0, 0}, {HS_VALUES_OUT, 0, 0}}}};
     const cl_mem scratch = part(SCRATCH * GAP, GAP), few = part(OTHER * GAP, 20), large = part(0, 2 * GAP);
     cl_mem at[PLACES];
     hs_sort made = made_up(HS_MERGE, kernels, 2, steps, 2, text, 2);
@@ -313,8 +314,10 @@ static const char *const reporting[] = {
     "}\n"};
 static const hs_kernel reporters[] = {{"parts", 1, 1, 0, 1, 0, 0, 0}, {"tell", 1, 1, 0, 2, 0, 0, 0}};
 static const hs_step reports[] = {
-    {0, 0, HS_ANYWHERE, HS_PARTS, 0, 0, {{HS_REPORT, 0, 0}}, 0, 1000, 1, 1, 1, 1, 0, 1},
-    {1, 0, HS_ANYWHERE, HS_ALONE, 0, 0, {{HS_SOURCE, 0, 0}, {HS_REPORT, 0, 0}}, 0, 1000, 2, 1, 1, 1000, 1, 1}};
+    {0, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 1}, {HS_BY_N, 1, 1, 1, 1}, {HS_CALL_NUMBER, 0, 0, 0},
+     {{HS_REPORT, 0, 0}}},
+    {1, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 1}, {HS_BY_NUMBER, 2, 1, 1, 1000}, {HS_LITERAL, 0, 0, 0},
+     {{HS_SOURCE, 0, 0}, {HS_REPORT, 0, 0}}}};
 
 static void checks(void)
 {

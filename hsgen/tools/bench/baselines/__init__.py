@@ -1,48 +1,54 @@
-"""What a sort is compared with, on the same machine in the same run: each peer by its name."""
+"""Baselines of benchmarks, measured on the same machine in the same run, by name.
+
+A module here that is named like an operation's has the baselines of that: `names` and `start`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import importlib
+from importlib.util import find_spec
+from typing import Any
 
-from hsgen.tools.bench.baselines import device, host, numpy_avx2, pairs, pytorch, segmented
+from hsgen.core.sort import Sort
+from hsgen.engines.engine import Engine
+from hsgen.operations import EVERY, of
+from hsgen.operations.base import Operation
+from hsgen.operations.calls import Load
 from hsgen.tools.bench.baselines.baseline import Halves, MergingPeer, Peer, Run, SegmentedPeer, Segments, ValuedPeer
-
-PEERS: Mapping[str, Peer] = {
-    "numpy": host.numpy,
-    "pyopencl": device.pyopencl,
-    "cub": device.cub,
-    "torch": pytorch.torch,
-    "numpy-avx2": numpy_avx2.numpy_avx2,
-    "std": host.std,
-    "lsd": host.lsd,
-    "vqsort": host.vqsort,
-    "boost": device.boost,
-}
-
-VALUED: Mapping[str, ValuedPeer] = {
-    "numpy": pairs.numpy,
-    "numpy-quick": pairs.numpy_quick,
-    "lsd": pairs.lsd,
-    "cub": pairs.cub,
-    "torch": pytorch.torch_valued,
-}
-"""Those that sort values with the keys."""
-
-SEGMENTED: Mapping[str, SegmentedPeer] = {
-    "numpy": segmented.numpy_segments,
-    "cub": segmented.cub_segments,
-    "cub-radix": segmented.cub_radix_segments,
-}
-"""Those that sort segments."""
-
-MERGING: Mapping[str, MergingPeer] = {"numpy": segmented.numpy_merge, "cub": segmented.cub_merge}
-"""Those that merge two arrays."""
+from hsgen.tools.bench.baselines.merge import MERGING
+from hsgen.tools.bench.baselines.segmented_sort import SEGMENTED
+from hsgen.tools.bench.baselines.sort import PEERS, VALUED
 
 ANY_WIDTH = ("numpy", "numpy-quick")
-"""Those that sort keys of any width; the others know words of 4 and 8 bytes."""
+"""Baselines that sort keys of any width; the others support 4 and 8 bytes."""
+
+
+def _module(operation: Operation) -> Any:
+    """The module of an operation's peers; None where it has none."""
+    name = f"{__name__}.{operation.module}"
+    return importlib.import_module(name) if find_spec(name) else None
+
+
+KNOWN = list(dict.fromkeys([*PEERS, *(x for o in EVERY.values() if (m := _module(o)) for x in m.ALL)]))
+"""Every peer of any operation."""
+
+
+def able(sort: Sort) -> list[str]:
+    """Return the peers that can do what a sort does with keys and values of its kinds."""
+    module = _module(of(sort))
+    found = [] if module is None else module.names(sort)
+    return [name for name in found if sort.key.bytes >= 4 or name in ANY_WIDTH]
+
+
+def start(name: str, engine: Engine, work: Load) -> Run:
+    """Set a peer up that is among those of the engine's sort."""
+    run: Run = _module(of(engine.sort)).start(name, engine, work)
+    return run
+
 
 __all__ = [
     "ANY_WIDTH",
+    "KNOWN",
     "MERGING",
     "PEERS",
     "SEGMENTED",
@@ -54,4 +60,6 @@ __all__ = [
     "SegmentedPeer",
     "Segments",
     "ValuedPeer",
+    "able",
+    "start",
 ]

@@ -1,4 +1,4 @@
-"""What a peer is to a benchmark: set up once for a count and a key type, then checked, then timed in turns."""
+"""The interface of baselines: set up once for a count and a key type, then checked, then timed in turns."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hsgen.engines.engine import Engine
-from hsgen.tools.validate.cases import Keys
+from hsgen.operations.inputs import Keys
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """One way to sort: `prepare` is not timed, `sort` is and ends when the result is there; `result` fetches the
-    keys, `values` the values as rows of 32-bit words, where a benchmark has some.
+    """One way to sort.
 
-    `sort` returns the seconds that it took, or None where the caller is to time the call.  `device` returns those that
-    the last sort took on the device, None where nobody measured them.  `version` is that of the library that sorts,
-    None where it has none.  `report` fetches what a sort tells besides, if it tells anything.  Where it is not
-    `stable`, values of equal keys may come in any order.  `close` releases what the run holds.
+    `prepare` runs before each sort and is not timed.  `sort` is timed and returns when the result is complete: its
+    seconds, or None if the caller should time the call.  `result` fetches the keys, `values` the values, if any, as
+    rows of 32-bit words, `report` the report of a sort that has one.  `device` returns the device seconds of the last
+    sort, or None if they were not measured.  `version` is the version of the library, or None.  If not `stable`, values
+    of equal keys may be in any order.  `close` releases all resources.
     """
 
     name: str
@@ -37,16 +37,18 @@ class Run:
 
 
 Peer = Callable[[Engine, Keys], Run]
-"""Sets a peer up for keys, which it does not change.  Raises Unavailable, with one line, where it cannot run here."""
+"""Sets up a baseline for keys, which it does not modify.  Raises Unavailable, with one line, if it cannot run here."""
 
 ValuedPeer = Callable[[Engine, Keys, NDArray[Any] | None], Run]
-"""The same with values, rows of words; None for an argsort."""
+"""A `Peer` for keys with values, rows of words; None for an argsort."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Segments:
-    """Segments to sort: keys, values as rows of words or None, the offsets, one more than there are segments, whether
-    all are rows of equal length, and whether the places that keys had are wanted."""
+    """Segments to sort: keys, values as rows of words or None, and one more offset than segments.
+
+    `rows`: all segments have equal length.  `index`: the sort returns the original positions of the keys.
+    """
 
     keys: Keys
     values: NDArray[Any] | None
@@ -57,7 +59,7 @@ class Segments:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Halves:
-    """Two arrays in order to merge: keys of both, and values of both as rows of words or None."""
+    """Two sorted arrays to merge: keys of both, and values of both as rows of words or None."""
 
     keys: tuple[Keys, Keys]
     values: tuple[NDArray[Any], NDArray[Any]] | None
@@ -68,7 +70,7 @@ MergingPeer = Callable[[Engine, Halves], Run]
 
 
 def timed(call: Callable[[], float | None]) -> tuple[Callable[[], None], Callable[[], float | None]]:
-    """Return a sort that calls an engine, and what tells the time that this took on the device."""
+    """Return a sort that calls an engine, and a function that returns its device time."""
     last: list[float | None] = [None]
 
     def sort() -> None:
@@ -78,5 +80,5 @@ def timed(call: Callable[[], float | None]) -> tuple[Callable[[], None], Callabl
 
 
 def copied(engine: Engine, size: int) -> None:
-    """Copy that many bytes of keys on the device, so that caches hold them whoever sorted before."""
+    """Copy `size` bytes of keys on the device, so that caches hold them regardless of the previous sort."""
     engine.copy(size)

@@ -1,4 +1,4 @@
-"""Peers in C and C++: built on the spot with what the machine has, kept in the user's cache, loaded with ctypes."""
+"""Baselines in C and C++: built with the machine's compiler, cached, and loaded with ctypes."""
 
 from __future__ import annotations
 
@@ -11,17 +11,16 @@ from functools import cache
 from pathlib import Path
 
 from hsgen.core.errors import HsgenError, Unavailable
-from hsgen.engines import native
-from hsgen.system import folders, processes, toolchain
+from hsgen.system import compilers, folders, processes, toolchain
 
 SOURCES = Path(__file__).resolve().parent / "native"
-_SECONDS = 300.0  # a header-only library takes half a minute on a slow machine
+_SECONDS = 300.0  # time limit; a header-only library takes half a minute on a slow machine
 _TELLING = ("error", "fatal", "cannot find", "undefined")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unit:
-    """The one source file of a peer, what it is linked with, and what to install where it does not build."""
+    """The source file of a baseline, its libraries, and what to install if it does not build."""
 
     source: str
     link: tuple[str, ...] = ()
@@ -48,10 +47,10 @@ def compiler(source: str) -> list[str]:
     """Return the command that compiles a C or C++ file; for C++ CXX, c++, g++, clang++, or that of ziglang.
 
     Raises:
-        Unavailable: there is none.
+        Unavailable: no compiler is found.
     """
     if source.endswith(".c"):
-        return [*native.compiler(), "-std=c99"]
+        return [*compilers.c_compiler(), "-std=c99"]
     chosen = os.environ.get("CXX", "").split()
     for command in [chosen] if chosen else [["c++"], ["g++"], ["clang++"]]:
         if path := toolchain.tool(command[0]):
@@ -65,10 +64,10 @@ def compiler(source: str) -> list[str]:
 
 @cache
 def load(name: str) -> ctypes.CDLL:
-    """Return the library of a peer in `UNITS`, built if need be.
+    """Return the library of a baseline in `UNITS`; build it if it is not cached.
 
     Raises:
-        Unavailable: it cannot be built or loaded here; the line names the peer and what to install.
+        Unavailable: it cannot be built or loaded here; the line names the baseline and what to install.
     """
     unit = UNITS[name]
     try:
@@ -82,17 +81,17 @@ def load(name: str) -> ctypes.CDLL:
 
 
 def version(library: ctypes.CDLL) -> str:
-    """Return what a peer's library says of its version."""
+    """Return the version that a baseline's library reports."""
     return bytes(library.peer_version()).decode(errors="replace")
 
 
 def _built(name: str, unit: Unit) -> Path:
-    """The shared library of a peer, from the cache where all that it is made of is the same."""
+    """The shared library of a baseline, cached by the hash of its preprocessed source and compiler."""
     command = [*compiler(unit.source), "-O3", "-DNDEBUG", "-fPIC", f"-I{SOURCES}"]
     source = str(SOURCES / unit.source)
-    # what the preprocessor returns holds every header, so another version of a library is another file
+    # preprocessed text includes all headers, so another version of a library has another hash
     text = _compile([*command, "-E", "-P", source], unit)
-    said = native.run([*command, "--version"], native.PATIENCE).stdout
+    said = compilers.run([*command, "--version"], compilers.PATIENCE).stdout
     state = hashlib.sha256("\0".join([*command, *unit.link, said, text]).encode())
     place = folders.cached("peers") / f"{name}-{state.hexdigest()}.so"
     if folders.load(place) is None:
@@ -104,7 +103,7 @@ def _built(name: str, unit: Unit) -> Path:
 
 
 def _compile(command: Sequence[str], unit: Unit) -> str:
-    done = native.run(command, _SECONDS)
+    done = compilers.run(command, _SECONDS)
     if done.returncode:
         lines = (done.stdout + done.stderr).splitlines()
         telling = [x for x in lines if any(w in x for w in _TELLING)] or lines[-1:] or [f"exit code {done.returncode}"]

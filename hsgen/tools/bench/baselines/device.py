@@ -1,4 +1,4 @@
-"""Peers that sort on the engine's own device: device memory to device memory."""
+"""Baselines that sort on the engine's device, from device memory to device memory."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import numpy as np
 from hsgen.core.errors import Unavailable
 from hsgen.engines.engine import Engine
 from hsgen.engines.pyopencl import Direct
+from hsgen.operations.inputs import Keys
 from hsgen.system import toolchain
 from hsgen.tools.bench.baselines import build
 from hsgen.tools.bench.baselines.baseline import Run, copied, timed
-from hsgen.tools.validate.cases import Keys
 
 
 def _direct(name: str, engine: Engine) -> Direct:
@@ -27,7 +27,7 @@ def pyopencl(engine: Engine, keys: Keys) -> Run:
     """`pyopencl.algorithm.RadixSort`, device array to device array.
 
     Raises:
-        Unavailable: pyopencl's template engine (mako) is not installed, or the sort does not run through it.
+        Unavailable: pyopencl's template engine (mako) is not installed, or the sort does not run through pyopencl.
     """
     direct = _direct("pyopencl", engine)
     context, queue = direct.context, direct.queue
@@ -58,7 +58,7 @@ def pyopencl(engine: Engine, keys: Keys) -> Run:
 
 
 def cub(engine: Engine, keys: Keys) -> Run:
-    """CUB's `DeviceRadixSort::SortKeys`, from one device buffer into another, its memory allocated beforehand.
+    """CUB's `DeviceRadixSort::SortKeys`, from one device buffer into another, with preallocated temporary memory.
 
     Raises:
         Unavailable: the sort does not run on CUDA.
@@ -75,11 +75,11 @@ def cub(engine: Engine, keys: Keys) -> Run:
 
 
 def boost(engine: Engine, keys: Keys) -> Run:
-    """Boost.Compute's `sort`, in place in a device vector; the copy of the input on the device is not timed.
+    """Boost.Compute's `sort`, in place in a device vector; the device-side copy of the input is not timed.
 
     Raises:
-        Unavailable: there is no C++ compiler, Boost.Compute or OpenCL's C headers are not installed, the sort does
-            not run through OpenCL in this process, or Boost.Compute reports an error.
+        Unavailable: no C++ compiler is found, Boost.Compute or OpenCL's C headers are not installed, the sort does not
+            run through OpenCL in this process, or Boost.Compute reports an error.
     """
     device = _direct("boost", engine).context.devices[0]
     library = build.load("boost")

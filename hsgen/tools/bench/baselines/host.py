@@ -1,4 +1,4 @@
-"""Peers that sort in place on one thread of the host: copying the input is not timed."""
+"""Baselines that sort in place on one thread of the host; copying the input is not timed."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import ctypes
 import numpy as np
 
 from hsgen.engines.engine import Engine
+from hsgen.operations.inputs import Keys
 from hsgen.tools.bench.baselines import build
 from hsgen.tools.bench.baselines.baseline import Run
-from hsgen.tools.validate.cases import Keys
 
 
 def numpy(engine: Engine, keys: Keys) -> Run:
-    """`numpy.sort`, with the instructions that numpy chooses on this CPU."""
+    """`numpy.sort`, with numpy's choice of instructions for this CPU."""
     work = np.empty_like(keys)
     return Run(
         name="numpy",
@@ -28,31 +28,31 @@ def std(engine: Engine, keys: Keys) -> Run:
     """C++'s `std::sort`.
 
     Raises:
-        Unavailable: there is no C++ compiler.
+        Unavailable: no C++ compiler is found.
     """
     return _native("std", keys)
 
 
 def lsd(engine: Engine, keys: Keys) -> Run:
-    """A radix sort by 8 bits a pass, least significant first, without vector instructions or threads.
+    """An LSD radix sort of 8 bits per pass, without vector instructions or threads.
 
     Raises:
-        Unavailable: there is no C compiler.
+        Unavailable: no C compiler is found.
     """
     return _native("lsd", keys)
 
 
 def vqsort(engine: Engine, keys: Keys) -> Run:
-    """Highway's vectorized quicksort, with the vectors that it chooses on this CPU.
+    """Highway's vectorized quicksort, with its choice of vectors for this CPU.
 
     Raises:
-        Unavailable: there is no C++ compiler, or Highway is not installed.
+        Unavailable: no C++ compiler is found, or Highway is not installed.
     """
     return _native("vqsort", keys)
 
 
 def _native(name: str, keys: Keys) -> Run:
-    """A peer with the functions of ``native/peer.h``, which times itself."""
+    """A baseline with the functions of ``native/peer.h``, which times itself."""
     library = build.load(name)
     function = library.peer_sort
     function.restype = ctypes.c_double

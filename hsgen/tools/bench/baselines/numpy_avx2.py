@@ -1,4 +1,4 @@
-"""numpy's sort without AVX-512, in a process of its own: numpy chooses its instructions once, when it is imported."""
+"""numpy's sort without AVX-512, in a separate process, because numpy selects its instructions once, at import."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import numpy as np
 
 from hsgen.core.errors import Unavailable, Wrong
 from hsgen.engines.engine import Engine
+from hsgen.operations.inputs import Keys
 from hsgen.system import processes
 from hsgen.tools.bench.baselines.baseline import Run
-from hsgen.tools.validate.cases import Keys
 
 NAME = "numpy-avx2"
 _OFF, _ON = "NPY_DISABLE_CPU_FEATURES", "NPY_ENABLE_CPU_FEATURES"
@@ -24,8 +24,8 @@ _OFF, _ON = "NPY_DISABLE_CPU_FEATURES", "NPY_ENABLE_CPU_FEATURES"
 def features(*parts: str) -> list[str]:
     """Return numpy's names of AVX-512 features.
 
-    `parts` are "found", those that this numpy was compiled with, found on this CPU and can do without, and
-    "baseline", those that it cannot do without.
+    `parts`: "found" are the features that this numpy was compiled with, that this CPU has, and that can be disabled;
+    "baseline" are those that cannot.
     """
     config: Any = np.show_config(mode="dicts")
     known = config.get("SIMD Extensions", {})
@@ -34,13 +34,13 @@ def features(*parts: str) -> list[str]:
 
 
 class Child:
-    """A process that sorts keys with numpy: see `hsgen.tools.bench.baselines.numpy_child` for what is said to it."""
+    """A process that sorts keys with numpy; `hsgen.tools.bench.baselines.numpy_child` documents the protocol."""
 
     def __init__(self, off: list[str]) -> None:
-        """Start it without the features `off`.
+        """Start the process with the features `off` disabled.
 
         Raises:
-            Unavailable: it does not start.
+            Unavailable: the process does not start.
         """
         words = [*os.environ.get(_OFF, "").replace(",", " ").split(), *off]
         environment = {k: v for k, v in processes.environment().items() if k not in (_OFF, _ON)}
@@ -64,11 +64,11 @@ class Child:
 
     @property
     def pid(self) -> int:
-        """The number of the process."""
+        """The process id."""
         return self._process.pid
 
     def _read(self, size: int | None) -> bytes:
-        """Read `size` bytes, or a line where it is None."""
+        """Read `size` bytes; None reads a line."""
         got = self._from.readline() if size is None else self._from.read(size)
         if len(got) < (size or 0) or (size is None and not got.endswith(b"\n")):
             self._lost()
@@ -82,7 +82,7 @@ class Child:
             self._lost()
 
     def _lost(self) -> None:
-        """Say how the process ended; it has closed its side.
+        """Raise an error that says how the process ended, after it closed its side.
 
         Raises:
             Wrong: always.
@@ -94,27 +94,27 @@ class Child:
         raise Wrong(f"peer {NAME}: its process ended with {how}{': ' if last else ''}{last}")
 
     def give(self, keys: Keys) -> None:
-        """Send the keys that it is to sort."""
+        """Send the keys to sort."""
         self._write(f"keys {keys.dtype.itemsize} {len(keys)}\n".encode() + keys.tobytes())
         self._read(None)
 
     def prepare(self) -> None:
-        """Have it copy the input to where it is sorted."""
+        """Have the process copy the input."""
         self._write(b"prepare\n")
         self._read(None)
 
     def sort(self) -> float:
-        """Have it sort, and return the seconds that the sort alone took."""
+        """Have the process sort the copy; return the seconds of the sort alone."""
         self._write(b"sort\n")
         return float(self._read(None))
 
     def result(self, like: Keys) -> Keys:
-        """Fetch the sorted keys, as many and of the same type as `like`."""
+        """Fetch the sorted keys, with the length and type of `like`."""
         self._write(b"result\n")
         return np.frombuffer(self._read(like.nbytes), like.dtype)
 
     def close(self) -> None:
-        """End it."""
+        """End the process."""
         processes.end(self._process)
         self._from.close()
         with suppress(BrokenPipeError):
@@ -123,10 +123,10 @@ class Child:
 
 
 def numpy_avx2(engine: Engine, keys: Keys) -> Run:
-    """`numpy.sort` as on a CPU without AVX-512; its version names the features that were switched off.
+    """`numpy.sort` as on a CPU without AVX-512; its version names the disabled features.
 
     Raises:
-        Unavailable: this numpy cannot do without them, or its process does not start.
+        Unavailable: this numpy cannot disable them, or its process does not start.
     """
     off = features("found")
     child = Child(off)

@@ -1,8 +1,8 @@
-"""The process that sorts with numpy for `numpy_avx2`; it ends with its parent, when stdin does.
+"""The process that sorts with numpy for `numpy_avx2`; it exits when stdin ends, and so with its parent.
 
-It first says, as a line of JSON, which AVX-512 features it still uses.  Then it takes lines: `keys SIZE N`, followed by
-N keys of SIZE bytes; `prepare`, which copies them; `sort`, which sorts the copy and answers with seconds; `result`,
-which answers with the bytes of the copy.  To the first two the answer is an empty line.
+It first writes the AVX-512 features that it still uses, as a line of JSON.  Then it reads commands: `keys SIZE N`,
+followed by N keys of SIZE bytes; `prepare`, which copies them; `sort`, which sorts the copy and answers with its
+seconds; `result`, which answers with the bytes of the copy.  The answer to the first two is an empty line.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from typing import BinaryIO
 
 import numpy as np
 
+from hsgen.operations.inputs import Keys
 from hsgen.tools.bench.baselines.numpy_avx2 import features
-from hsgen.tools.validate.cases import Keys
 
 
 def serve(asked: BinaryIO, answers: BinaryIO) -> None:
-    """Answer until `asked` ends."""
+    """Answer commands until `asked` ends."""
     source: Keys = np.empty(0, np.uint32)
     work = np.empty_like(source)
     for line in iter(asked.readline, b""):
@@ -43,14 +43,14 @@ def serve(asked: BinaryIO, answers: BinaryIO) -> None:
 
 
 def main() -> None:
-    """Serve stdin and stdout.  Python's own stdout goes to stderr."""
+    """Serve stdin and stdout; Python's own stdout is redirected to stderr."""
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     out.write(json.dumps(features("baseline", "found")).encode() + b"\n")
     out.flush()
     try:
         serve(sys.stdin.buffer, out)
-    except BrokenPipeError:  # the parent is gone
+    except BrokenPipeError:  # the parent has exited
         os._exit(0)
 
 

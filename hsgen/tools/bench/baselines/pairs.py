@@ -1,4 +1,4 @@
-"""Peers that sort keys with values, or find the order of keys."""
+"""Baselines that sort keys with values, or argsort keys."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from numpy.typing import NDArray
 
 from hsgen.core.errors import Unavailable
 from hsgen.engines.engine import KEYS_OUT, VALUES_OUT, Engine
+from hsgen.operations.inputs import Keys
 from hsgen.tools.bench.baselines import build
 from hsgen.tools.bench.baselines.baseline import Run, copied, timed
-from hsgen.tools.validate.cases import Keys
 
 Words = NDArray[Any]
 
 
 def numpy(engine: Engine, keys: Keys, values: Words | None) -> Run:
-    """`numpy.argsort`, stable, and with values the keys and values taken in that order.
+    """`numpy.argsort`, stable; with values, the keys and values are gathered in that order.
 
-    The order of numpy's default is another one among equal keys; see `numpy_quick`.
+    numpy's default argsort is not stable; see `numpy_quick`.
     """
     made: dict[str, Any] = {}
 
@@ -40,10 +40,10 @@ def numpy(engine: Engine, keys: Keys, values: Words | None) -> Run:
 
 
 def numpy_quick(engine: Engine, keys: Keys, values: Words | None) -> Run:
-    """`numpy.argsort` as it is called without a word on stability: quicker where the processor has AVX-512.
+    """`numpy.argsort` with its default, unstable method, which is faster on a CPU with AVX-512.
 
     Raises:
-        Unavailable: there are values.
+        Unavailable: the keys have values.
     """
     if values is not None:
         raise Unavailable("peer numpy-quick: finds orders only; give --value index, or take numpy")
@@ -53,7 +53,7 @@ def numpy_quick(engine: Engine, keys: Keys, values: Words | None) -> Run:
         made["order"] = np.argsort(keys)
 
     def stable() -> Words:
-        """The order with that of equal keys mended, so that it can be compared."""
+        """The order with equal keys made stable, so that results can be compared."""
         order = made["order"]
         by = np.lexsort((order, keys[order]))
         return _places(order[by])
@@ -73,10 +73,10 @@ def _places(order: NDArray[np.intp]) -> Words:
 
 
 def lsd(engine: Engine, keys: Keys, values: Words | None) -> Run:
-    """The radix sort of `host.lsd` on words of a 32-bit key and a 32-bit value, packed beforehand.
+    """The radix sort of `host.lsd` on packed words of a 32-bit key and a 32-bit value; packing is not timed.
 
     Raises:
-        Unavailable: there is no C compiler, or keys or values have another size.
+        Unavailable: no C compiler is found, or keys or values have another size.
     """
     if values is None or keys.dtype.itemsize != 4 or values.shape[1] != 1:
         raise Unavailable("peer lsd: packs 32-bit keys with 32-bit values; give --key u32 --value v4, or leave it out")
@@ -100,10 +100,10 @@ def lsd(engine: Engine, keys: Keys, values: Words | None) -> Run:
 
 
 def cub(engine: Engine, keys: Keys, values: Words | None) -> Run:
-    """CUB's `DeviceRadixSort::SortPairs`, from device buffers into others, its memory allocated beforehand.
+    """CUB's `DeviceRadixSort::SortPairs`, between device buffers, with preallocated temporary memory.
 
     Raises:
-        Unavailable: the sort does not run on CUDA, or it is an argsort.
+        Unavailable: the sort does not run on CUDA, or is an argsort.
     """
     if values is None:
         raise Unavailable("peer cub: has no argsort; give values, or leave it out")

@@ -7,17 +7,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hsgen.apis import APIS
 from hsgen.core.errors import Unavailable
 from hsgen.engines.engine import Engine
+from hsgen.operations.inputs import Keys
 from hsgen.tools.bench.baselines.baseline import Run
-from hsgen.tools.validate.cases import Keys
 
 Words = NDArray[Any]
 
 
 def _torch(engine: Engine) -> tuple[Any, Any]:
-    """The library, and the device that it shares with the engine."""
-    if engine.api != "cuda":
+    """PyTorch, and its device object for the engine's GPU."""
+    device = APIS[engine.api].torch
+    if not device:
         raise Unavailable("peer torch: runs beside CUDA only; add --api cuda")
     try:
         import torch
@@ -27,12 +29,12 @@ def _torch(engine: Engine) -> tuple[Any, Any]:
         raise Unavailable(
             f"peer torch: PyTorch {torch.__version__} sees no CUDA device; install a build for this machine's CUDA"
         )
-    # both count devices as CUDA's runtime does
-    return torch, torch.device("cuda", int(getattr(engine, "index", 0)))
+    # both number devices as CUDA's runtime does
+    return torch, torch.device(device, int(getattr(engine, "index", 0)))
 
 
 class _Sorting:
-    """Sorts a tensor of signed integers: PyTorch has no sort of unsigned ones, and their order is that of these."""
+    """Sorts keys as signed integers of the same order, because PyTorch cannot sort unsigned ones."""
 
     def __init__(self, engine: Engine, keys: Keys, *, stable: bool) -> None:
         self.torch, self.device = _torch(engine)
@@ -44,16 +46,16 @@ class _Sorting:
         self.order: Any = None
 
     def tensor(self, array: Any) -> Any:
-        """A copy of an array on the device."""
+        """Copy an array to the device."""
         return self.torch.from_numpy(np.ascontiguousarray(array)).to(self.device)
 
     def warm(self) -> None:
-        """Copy the keys, so that caches hold them whoever sorted before."""
+        """Copy the keys, so that caches hold them regardless of the previous sort."""
         self._source.clone()
         self.torch.cuda.synchronize(self.device)
 
     def sort(self, values: Any = None) -> Any:
-        """Sort, and wait; return the rows of `values` in the order of their keys."""
+        """Sort and synchronize; return the rows of `values` in the order of their keys."""
         begin, end = self._events
         stream = self.torch.cuda.current_stream(self.device)
         begin.record(stream)
@@ -64,7 +66,7 @@ class _Sorting:
         return out
 
     def seconds(self) -> float:
-        """The time of the last sort on the device."""
+        """The device time of the last sort."""
         begin, end = self._events
         return float(begin.elapsed_time(end)) / 1e3
 
@@ -74,16 +76,16 @@ class _Sorting:
         return found
 
     def close(self) -> None:
-        """Give the memory back, also what PyTorch keeps for itself."""
+        """Release the memory, including PyTorch's cache."""
         self._source = self.sorted = self.order = None
         self.torch.cuda.empty_cache()
 
 
 def torch(engine: Engine, keys: Keys) -> Run:
-    """`torch.sort`, which always finds the order of the keys as well, with the memory that it allocates.
+    """`torch.sort`, which also computes the argsort and allocates its memory in each call.
 
     Raises:
-        Unavailable: the engine does not run on CUDA, or PyTorch is not installed or sees no such device.
+        Unavailable: the engine does not run on CUDA, or PyTorch is not installed or lacks the device.
     """
     made = _Sorting(engine, keys, stable=False)
     return Run(
@@ -98,7 +100,7 @@ def torch(engine: Engine, keys: Keys) -> Run:
 
 
 def torch_valued(engine: Engine, keys: Keys, values: Words | None) -> Run:
-    """The same, stable, with the values taken in the order that it returns; an argsort is that order.
+    """`torch.sort`, stable, with values gathered in the order that it returns; an argsort is that order.
 
     Raises:
         Unavailable: see `torch`.

@@ -85,22 +85,6 @@ layout(std430, set = 0, binding = 2) coherent buffer hs_other { hs_stored key[];
 #define other other_keys.key
 #define other_first int(hs_push.other_at.x)
 #endif
-#define hs_load_0(i) hs_in(source[source_first + i])
-#define hs_load_1(i) hs_in(destination[destination_first + i])
-#define hs_load_2(i) hs_in(other[other_first + i])
-#define hs_store_1(i, key) destination[destination_first + i] = hs_out(key)
-#define hs_store_2(i, key) other[other_first + i] = hs_out(key)
-hs_key hs_load(int from, int i)
-{
-    if (from == 0) return hs_in(source[source_first + i]);
-    if (from == 1) return hs_in(destination[destination_first + i]);
-    return hs_in(other[other_first + i]);
-}
-void hs_store(int to, int i, hs_key key)
-{
-    if (to == 1) destination[destination_first + i] = hs_out(key);
-    else other[other_first + i] = hs_out(key);
-}
 shared uint counts[4096];
 shared uint sums[16];
 
@@ -291,22 +275,6 @@ layout(std430, set = 0, binding = 3) buffer hs_words { uint word[]; } words_word
 #define words words_words.word
 #define words_first int(hs_push.words_at.x)
 #endif
-#define hs_load_0(i) hs_in(source[source_first + i])
-#define hs_load_1(i) hs_in(destination[destination_first + i])
-#define hs_load_2(i) hs_in(other[other_first + i])
-#define hs_store_1(i, key) destination[destination_first + i] = hs_out(key)
-#define hs_store_2(i, key) other[other_first + i] = hs_out(key)
-hs_key hs_load(int from, int i)
-{
-    if (from == 0) return hs_in(source[source_first + i]);
-    if (from == 1) return hs_in(destination[destination_first + i]);
-    return hs_in(other[other_first + i]);
-}
-void hs_store(int to, int i, hs_key key)
-{
-    if (to == 1) destination[destination_first + i] = hs_out(key);
-    else other[other_first + i] = hs_out(key);
-}
 shared uint counts[4096];
 
 void main()
@@ -438,22 +406,6 @@ layout(std430, set = 0, binding = 3) buffer hs_words { uint word[]; } words_word
 #define words words_words.word
 #define words_first int(hs_push.words_at.x)
 #endif
-#define hs_load_0(i) hs_in(source[source_first + i])
-#define hs_load_1(i) hs_in(destination[destination_first + i])
-#define hs_load_2(i) hs_in(other[other_first + i])
-#define hs_store_1(i, key) destination[destination_first + i] = hs_out(key)
-#define hs_store_2(i, key) other[other_first + i] = hs_out(key)
-hs_key hs_load(int from, int i)
-{
-    if (from == 0) return hs_in(source[source_first + i]);
-    if (from == 1) return hs_in(destination[destination_first + i]);
-    return hs_in(other[other_first + i]);
-}
-void hs_store(int to, int i, hs_key key)
-{
-    if (to == 1) destination[destination_first + i] = hs_out(key);
-    else other[other_first + i] = hs_out(key);
-}
 shared uint counts[4096];
 shared uint sums[16];
 

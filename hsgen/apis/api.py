@@ -1,0 +1,169 @@
+"""What hsgen knows of an API; `hsgen.apis` finds the objects, one a module."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from hsgen.system import resources
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tables:
+    """The C files of an API whose kernels lie in tables of their own: `target` is the file of a target, whose template
+    is ``target.j2`` of the API's folder; `suffix` that of the list of all targets."""
+
+    target: str
+    suffix: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Harness:
+    """How the C runtime becomes a library that hsgen drives.
+
+    `source` lies in ``harness/`` of the API's folder, or in ``hsgen/engines/native``.  `command` returns the compiler
+    with its options and raises `Unavailable` where there is none; `header` must be there, and comes with `package` of
+    Debian.  `peers` maps an operation to a file beside the source and the names of the libraries that it measures.
+    """
+
+    source: str
+    command: Callable[[], list[str]]
+    link: tuple[str, ...] = ()
+    header: str = ""
+    package: str = ""
+    peers: Mapping[str, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Probe:
+    """How a device's answers become facts (`hsgen.tools.suggest.query`).
+
+    `origins` maps a fact to the name of the query that tells it.  `facts` turns what the harness says, and the widths
+    of subgroups, into members of a query.  Vendors in `cores_are_units` count SIMD units as cores.  `started`: a
+    work-group that has started runs on, on every device.  `isa` is the offline compiler that knows devices by their
+    compute capability, with its name of one.
+    """
+
+    origins: Mapping[str, str]
+    facts: Callable[[Sequence[int], Mapping[str, Any]], dict[str, Any]] = lambda widths, said: {
+        "subgroups": [w for w in widths if w > 1] or [1],
+        **said,
+    }
+    cores_are_units: tuple[int, ...] = ()
+    started: bool = False
+    isa: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """A word of ``--option``: its greatest value, its value where it is not given, and what help says of it."""
+
+    greatest: int
+    default: int = 0
+    help: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Api:
+    """An API: what its files are, what it can do, and how its devices are driven.
+
+    In names of files, ``{api}`` is the name.  Files lie in ``templates/apis/NAME``; those that the folder of an API
+    that `extends` another lacks are the other's, with its own name in place of the other's in C names, and `replaced`.
+    """
+
+    name: str
+    title: str
+    order: int
+    """The place in lists; an API that extends another follows it."""
+    dialect: str
+    """The file of ``templates/dialects`` that its kernels are written in; no two APIs share one."""
+    suffix: str
+    """What files of kernels end in; the dialect says the same, but `hsgen verify` reads no templates."""
+    language: str
+    """What people call the kernel language."""
+    headers: tuple[str, ...] = ("hs_{api}.h",)
+    sources: tuple[str, ...] = ("hs_{api}.c",)
+    example: str = "sort_{api}.c"
+    prefixes: tuple[str, ...] = ()
+    """Prefixes of C names that belong to it, which no bundle can have."""
+    member: str = ""
+    """What follows a buffer's name in the arguments of a C call to give the buffer itself."""
+    text: bool = False
+    """Whether kernels are text in the C file of a target (one API at most: `hs_sort` has one member for it)."""
+    spirv: bool = False
+    """Whether kernels come as SPIR-V."""
+    tables: Tables | None = None
+    key_pairs: bool = False
+    """Whether 64-bit keys are pairs of words where a device lacks 64-bit integers."""
+    cooperative: bool = False
+    """Whether the work-groups of a launch can wait for each other."""
+    lone_lanes: bool = False
+    """Whether CPU runtimes run a work-group of one lane as a plain loop."""
+    python: bool = False
+    """Whether pyopencl drives its devices."""
+    cpu_platform: str = ""
+    """How the platform's name of the CPU runtime that hsgen embeds begins; "" if that is of another API."""
+    prepare: Callable[[], None] = lambda: None
+    """What must be done before a C library of the API is loaded."""
+    alignment: int = 0
+    """The bytes to which parts of buffers are aligned in the C runtime; 0: to a key."""
+    harness: Harness | None = None
+    options: Mapping[str, Option] = field(default_factory=dict)
+    probe: Probe | None = None
+    """None: its devices cannot be asked for facts."""
+    torch: str = ""
+    """What PyTorch calls its devices."""
+    extends: Api | None = None
+    replaced: tuple[tuple[str, str], ...] = ()
+    """Texts of the other API's C files with what stands for them in this one's, such as names of headers."""
+
+    def extended(self, name: str, title: str, *, dialect: str, **changes: Any) -> Api:
+        """Return an API that is as this one but for its names and `changes`."""
+        tables = self.tables and replace(self.tables, target=f"{{target}}_{name}.{self.tables.suffix}")
+        same: dict[str, Any] = {"tables": tables, "replaced": (), "prefixes": (*self.prefixes, name)}
+        return replace(self, name=name, title=title, dialect=dialect, extends=self, **(same | changes))
+
+    def named(self, pattern: str, **more: str) -> str:
+        """Return a name of a file for its pattern."""
+        return pattern.format(api=self.name, **more)
+
+    def file(self, pattern: str) -> Path:
+        """Return the file of the API's folder, or of that which it extends; its own path where neither has it."""
+        path = resources.templates() / "apis" / self.name / self.named(pattern)
+        return path if path.exists() or self.extends is None else self.extends.file(pattern)
+
+    def folders(self, name: str) -> list[Path]:
+        """Return the folders of a name within the API's own and those of APIs that it extends, the own one last."""
+        path = resources.templates() / "apis" / self.name / name
+        return [*(self.extends.folders(name) if self.extends else []), *([path] if path.is_dir() else [])]
+
+    def template(self, name: str) -> str:
+        """Return the name of a Jinja template of the folder."""
+        return self.file(name).relative_to(resources.templates()).as_posix()
+
+    def c_text(self, pattern: str) -> str:
+        """Return the text of a C file of the folder, in this API's names."""
+        path = self.file(pattern)
+        return self.renamed(path.read_text(encoding="utf-8"), path)
+
+    def renamed(self, text: str, path: Path) -> str:
+        """Return the text of a C file in this API's names, if it is that of an API that it extends."""
+        if self.extends is None or path.is_relative_to(resources.templates() / "apis" / self.name):
+            return text
+        text, old = self.extends.renamed(text, path), self.extends.name
+        for head, word, mine in (
+            (r"(?:hs|sort)(?:_targets)?_", old, self.name),
+            (r"HS(?:_TARGETS)?_", old.upper(), self.name.upper()),
+        ):
+            text = re.sub(rf"(?<![A-Za-z0-9])({head}){word}(?![A-Za-z0-9])", rf"\g<1>{mine}", text)
+        for before, after in self.replaced:
+            text = text.replace(before, after)
+        return text
+
+    @property
+    def driven(self) -> bool:
+        """Whether hsgen drives its devices."""
+        return self.python or self.harness is not None

@@ -1,0 +1,95 @@
+"""CUDA 11.8 and later: kernels are functions of the program, compiled by nvcc."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from hsgen.apis.api import Api, Harness, Option, Probe, Tables
+from hsgen.core.errors import Unavailable
+from hsgen.system import compilers, toolchain
+
+_ORIGINS = {
+    "subgroups": "warpSize",
+    "shuffle": "part of CUDA",
+    "work_group": "maxThreadsPerBlock",
+    "groups": "maxGridSize",
+    "local_bytes": "sharedMemPerBlockOptin",
+    "int64": "part of CUDA",
+    "storage8": "part of CUDA",
+    "storage16": "part of CUDA",
+    "binding_bytes": "totalGlobalMem, as far as 32 bits hold it",
+    "local": "the device's own report",
+    "cores": "multiProcessorCount",
+    "units": "the device's own report",
+    "threads": "maxThreadsPerMultiProcessor / warpSize",
+    "registers": "regsPerMultiprocessor",
+}
+_WORDS = 1 << 32
+_PEERS = {
+    "sort": ("cub.cu", ("cub",)),
+    "segments": ("cub_segments.cu", ("cub", "cub-radix")),
+    "merge": ("cub_merge.cu", ("cub",)),
+}
+
+
+def nvcc() -> list[str]:
+    """Return the command of nvcc for this machine's GPUs.
+
+    Raises:
+        Unavailable: there is no nvcc, or no such GPU.
+        Wrong: the driver does not answer.
+    """
+    path = toolchain.tool("nvcc")
+    if path is None:
+        raise Unavailable("no nvcc on the PATH; install NVIDIA's CUDA toolkit")
+    code = [f"-gencode=arch=compute_{a},code=sm_{a}" for a in architectures()]
+    headers = Path(path).resolve().parents[1] / "include" / "cccl"  # where toolkits from 13.0 on have CUB
+    extra = [f"-I{headers}"] if headers.is_dir() else []
+    return [path, "-std=c++17", "-O3", "-cudart", "static", *code, "-Xcompiler", "-fPIC", *extra]
+
+
+@cache
+def architectures() -> tuple[str, ...]:
+    """Return the architectures of this machine's NVIDIA GPUs, such as 90, in ascending order.
+
+    Raises:
+        Unavailable: there is no such GPU.
+        Wrong: the driver does not answer.
+    """
+    path = toolchain.tool("nvidia-smi")
+    if path is None:
+        raise Unavailable("no NVIDIA GPU: there is no nvidia-smi")
+    done = compilers.run([path, "--query-gpu=compute_cap", "--format=csv,noheader"], compilers.PATIENCE)
+    found = {c.replace(".", "") for c in done.stdout.split() if c.replace(".", "").isdecimal()}
+    if done.returncode or not found:
+        raise Unavailable("no NVIDIA GPU: nvidia-smi shows none")
+    return tuple(sorted(found, key=int))
+
+
+def _facts(widths: Sequence[int], said: Mapping[str, Any]) -> dict[str, Any]:
+    """Shuffles reach any part of a warp, but lanes run by the warp."""
+    kept = {name: value for name, value in said.items() if name not in ("memory_bytes", "shared_bytes")}
+    binding = min(said.get("memory_bytes", _WORDS), _WORDS) - 1
+    return {"subgroups": [32], **kept, "storage8": True, "storage16": True, "binding_bytes": binding}
+
+
+API = Api(
+    name="cuda",
+    title="CUDA",
+    order=3,
+    dialect="cuda",
+    suffix="cu",
+    language="CUDA C++",
+    sources=("hs_{api}.cu",),
+    example="sort_{api}.cu",
+    prefixes=("cu", "cuda"),
+    tables=Tables(target="{target}.cu", suffix="cu"),
+    cooperative=True,
+    harness=Harness(source="cuda.cu", command=nvcc, peers=_PEERS),
+    options={"graph": Option(1, help="graph=1"), "poison": Option(1)},
+    probe=Probe(origins=_ORIGINS, facts=_facts, started=True, isa=("cuda", "sm_{}")),
+    torch="cuda",
+)

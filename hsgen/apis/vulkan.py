@@ -1,0 +1,50 @@
+"""Vulkan 1.1 and later: kernels are GLSL, compiled to SPIR-V when a bundle is generated."""
+
+from __future__ import annotations
+
+from hsgen.apis.api import Api, Harness, Option, Probe
+from hsgen.system import compilers
+
+_ORIGINS = {
+    "subgroups": "subgroupSize, or minSubgroupSize to maxSubgroupSize where one can be asked for",
+    "shuffle": "subgroup operations in compute: shuffle",
+    "work_group": "maxComputeWorkGroupInvocations",
+    "groups": "maxComputeWorkGroupCount",
+    "local_bytes": "maxComputeSharedMemorySize",
+    "int64": "shaderInt64",
+    "storage8": "storageBuffer8BitAccess",
+    "storage16": "storageBuffer16BitAccess",
+    "binding_bytes": "maxStorageBufferRange",
+    "local": "the device's own report",
+    "cores": "the vendor's extension about shader cores",
+    "units": "simdPerComputeUnit",
+    "threads": "shaderWarpsPerSM, shaderWarpsPerCore, or SIMDs x wavefrontsPerSimd",
+    "registers": "SIMDs x vgprsPerSimd x wavefrontSize",
+}
+
+API = Api(
+    name="vulkan",
+    title="Vulkan",
+    order=2,
+    dialect="glsl",
+    suffix="comp",
+    language="GLSL",
+    prefixes=("pfn", "vk"),
+    member=".buffer",
+    spirv=True,
+    key_pairs=True,
+    harness=Harness(
+        source="vulkan.c",
+        command=compilers.shared_c99,
+        link=("-ldl",),
+        header="vulkan/vulkan_core.h",
+        package="libvulkan-dev",
+    ),
+    options={
+        "validation": Option(2, help="validation=1 or 2, which is GPU-assisted"),
+        "binding_limit": Option(2**62, help="binding_limit=BYTES"),
+        "size_control": Option(1, default=1, help="size_control=0"),
+        "poison": Option(1),
+    },
+    probe=Probe(origins=_ORIGINS),
+)

@@ -1,0 +1,160 @@
+"""Digests of arrays, as a device makes them: comparing two, and making one in numpy.
+
+A digest is eight 32-bit words; see docs/guides/digest.md and `hsgen.algorithms.digest`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hsgen.core.interpreter import Options, bit_range
+from hsgen.core.keys import Form
+from hsgen.core.sort import Sort
+from hsgen.operations.base import Operation
+from hsgen.operations.calls import Call
+from hsgen.operations.inputs import Keys
+from hsgen.operations.oracle import ordered, values_for
+
+ORDER, KEYS, VALUES, STABLE, BEYOND = "order", "keys", "values", "stable", "beyond"
+"""What can be wrong: keys out of order; not the keys that there were; not the values beside their keys; equal keys
+whose values do not ascend; something written at or beyond n.  C has the same as bits, HS_FAULT_ORDER and so on."""
+
+WORDS = 8
+"""The 32-bit words of a digest: six sums, the hash of what lies at or beyond n, and the count."""
+SEEDS = (0x9E3779B9, 0x7F4A7C15)
+"""What the two hashes begin with, so that an element of zeros does not vanish."""
+
+MADE = {"index": "v4", "index64": "v8"}
+"""The kinds of values that digests of the results of argsorts have."""
+
+Words = NDArray[np.uint32]
+
+
+@dataclass(frozen=True, slots=True)
+class Digest:
+    """The words of a digest: two hashes of keys, two of keys with values, how often neighbours are out of order and how
+    often values of equal ones do not ascend, a hash of what lies behind, and the count."""
+
+    words: tuple[int, ...]
+
+    def faults(self, before: Digest, *, stable: bool = False) -> tuple[str, ...]:
+        """Return what went wrong between the digest `before` and this one, in the order of the constants above; nothing
+        if all is as it must be.  `stable`: values were ascending places, so that those of equal keys must ascend still.
+
+        A count that is not the one before means other keys.
+        """
+        a, b = before.words, self.words
+        found = [ORDER] * (b[4] != 0)
+        found += [KEYS] * (a[:2] != b[:2] or a[7] != b[7])
+        found += [VALUES] * (a[2:4] != b[2:4])
+        found += [STABLE] * (stable and b[5] != 0)
+        return tuple(found + [BEYOND] * (a[6] != b[6]))
+
+
+def read(words: Sequence[int] | Words) -> Digest:
+    """Return the digest that a report of `WORDS` words holds."""
+    assert len(words) == WORDS
+    return Digest(tuple(int(w) for w in words))
+
+
+def _mixed(h: Words, first: int, second: int, shifts: tuple[int, int, int]) -> Words:
+    h ^= h >> np.uint32(shifts[0])
+    h *= np.uint32(first)
+    h ^= h >> np.uint32(shifts[1])
+    h *= np.uint32(second)
+    h ^= h >> np.uint32(shifts[2])
+    return h
+
+
+def _chain(columns: Sequence[Words], n: int) -> tuple[Words, Words]:
+    """The two hashes of each row of 32-bit columns, n of them."""
+    a, b = (np.full(n, seed, np.uint32) for seed in SEEDS)
+    for column in columns:
+        a = _mixed(a ^ column, 0x85EBCA6B, 0xC2B2AE35, (16, 13, 16))
+        b = _mixed(b ^ column, 0x7FEB352D, 0x846CA68B, (16, 15, 16))
+    return a, b
+
+
+def _columns(array: NDArray[Any]) -> list[Words]:
+    """The 32-bit words of each element, the lowest first; of narrow ones the number."""
+    if array.dtype.itemsize < 4:
+        return [array.astype(np.uint32)]
+    width = array.itemsize * (array.shape[1] if array.ndim > 1 else 1) // 4
+    words = np.ascontiguousarray(array).view(np.uint32).reshape(len(array), width)
+    return [words[:, i].copy() for i in range(width)]
+
+
+def _sum(h: Words) -> int:
+    return int(h.sum(dtype=np.uint64)) & 0xFFFFFFFF
+
+
+def model(sort: Sort, keys: NDArray[Any], values: NDArray[Any] | None, n: int, how: Options) -> Digest:
+    """Return in numpy what a digest of the first `n` of `keys`, of unsigned bits, must be; all elements that are there
+    are looked at, also those behind.
+
+    `values` are rows of 32-bit words, None where the form has none or makes them of places.
+    """
+    packed = sort.form.value == "packed"
+    every = _columns(keys)
+    mine, beside = (every[1:], every[:1]) if packed else (every, [] if values is None else _columns(values))
+    behind = _chain([np.arange(len(keys), dtype=np.uint32), *mine, *beside], len(keys))
+    if sort.form.index:
+        beside = [np.arange(n, dtype=np.uint32)] + [np.zeros(n, np.uint32)] * (sort.form.value_bytes // 4 - 1)
+    mine, beside = [c[:n] for c in mine], [c[:n] for c in beside]
+    hashes = [_sum(h) for h in _chain(mine, n)] + [_sum(h) if beside else 0 for h in _chain([*mine, *beside], n)]
+    begin, end = bit_range(sort.plan, how)
+    by = ordered(keys[:n], how.kind, descending=how.descending)
+    by = (by >> by.dtype.type(begin)) & by.dtype.type((1 << (end - begin)) - 1) if begin < end else by * 0
+    falls, swaps = by[:-1] > by[1:], np.zeros(max(n - 1, 0), bool)
+    if beside:
+        up, even = swaps.copy(), ~swaps
+        for c in reversed(beside):
+            up |= even & (c[:-1] < c[1:])
+            even &= c[:-1] == c[1:]
+        swaps = (by[:-1] == by[1:]) & ~up
+    beyond = _sum((behind[0] ^ behind[1])[n:])
+    return Digest((*hashes, int(falls.sum()), int(swaps.sum()), beyond, n))
+
+
+class _Digest(Operation):
+    """The digest of the first n keys, of all elements that a call looks at."""
+
+    name, noun, c_kind = "check", "check", "HS_CHECK"
+    accompanies = True
+    report = WORDS, 0
+
+    def form(self, form: Form) -> Form:
+        """See `Operation`: the count comes from the host, and nothing follows."""
+        return replace(form, counted=False, changes=False, epilogue="")
+
+    def more_values(self, values: Iterable[str]) -> tuple[str, ...]:
+        """See `Operation`: what an argsort makes is digested as the values that it is."""
+        have = tuple(values)
+        return tuple(MADE[v] for v in MADE if v in have and MADE[v] not in have)
+
+    def settled(self, n: int, how: Options, given: Container[str]) -> Options:
+        """See `Operation`: n keys at least are looked at."""
+        return replace(how, parts=max(how.parts, n))
+
+    def call(
+        self, sort: Sort, keys: Keys, how: Options, *, in_place: bool, count: int | None, rng: np.random.Generator
+    ) -> Call:
+        """Return the call that digests `keys`, in turns all of them and all but some, which are only looked at."""
+        n = len(keys) - int(rng.integers(0, 3)) * min(len(keys), int(rng.integers(0, 300)))
+        n = max(n, 0)
+        values = values_for(rng, len(keys), sort)
+        if values is not None and rng.integers(2):
+            values[:, 0] = np.arange(len(keys))  # positions, in their order
+            values[:, 1:] = 0
+        found = model(sort, keys, values, n, how)
+        how = replace(how, discard=False, parts=len(keys) if n < len(keys) else 0)
+        report = np.array(found.words, np.uint32)
+        return Call(n=n, keys=keys, expected=None, in_place=False, values=values, how=how, report=report)
+
+
+OPERATION = _Digest()

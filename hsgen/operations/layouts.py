@@ -1,0 +1,89 @@
+"""Segments of validations: where they lie in an array, and what must come of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hsgen.core.interpreter import Options
+from hsgen.core.sort import Sort
+from hsgen.operations import oracle
+from hsgen.operations.inputs import Keys
+
+Offsets = NDArray[np.int64]
+_Make = Callable[[np.random.Generator, int, int, int], Offsets]
+
+
+def cut(rng: np.random.Generator, n: int, parts: int) -> Offsets:
+    """Return the `parts` + 1 offsets of segments that n keys are cut into at random places; some may be empty."""
+    cuts: Offsets = np.sort(np.concatenate([[0, n], rng.integers(0, n + 1, max(parts - 1, 0))]))
+    return cuts
+
+
+def _laid(lengths: NDArray[np.int64], n: int) -> Offsets:
+    """Segments of these lengths from the begin on, the last ones cut at n; what is left lies in none."""
+    offsets: Offsets = np.minimum(np.concatenate([[0], np.cumsum(lengths)]), n)
+    return offsets
+
+
+def _tiny(rng: np.random.Generator, n: int, small: int, tile: int) -> Offsets:
+    return _laid(rng.integers(0, 7, n // 3 + 1), n)
+
+
+def _around(rng: np.random.Generator, n: int, small: int, tile: int) -> Offsets:
+    around = rng.choice([small, tile, 2 * tile], n // max(small, 1) + 2) + rng.integers(-1, 2, n // max(small, 1) + 2)
+    return _laid(around, n)
+
+
+def _gaps(rng: np.random.Generator, n: int, small: int, tile: int) -> Offsets:
+    return np.sort(rng.integers(0, n + 1, n // 50 + 1))
+
+
+def _empty(rng: np.random.Generator, n: int, small: int, tile: int) -> Offsets:
+    return np.sort(np.concatenate([np.repeat(rng.integers(0, n + 1, 5), 100), [0, n]]))
+
+
+def _huge(rng: np.random.Generator, n: int, small: int, tile: int) -> Offsets:
+    ends = np.minimum(rng.integers(0, 200, 2), n // 2)
+    return np.concatenate([cut(rng, int(ends[0]), 9), n - ends[1] + cut(rng, int(ends[1]), 9)])
+
+
+LAYOUTS: dict[str, _Make] = {
+    "some": lambda rng, n, small, tile: cut(rng, n, n // 64 + 1),
+    "tiny": _tiny,
+    "around what work-groups hold": _around,
+    "one": lambda rng, n, small, tile: np.array([0, n]),
+    "gaps at the ends": _gaps,
+    "many empty": _empty,
+    "one huge": _huge,
+    "a few": lambda rng, n, small, tile: cut(rng, n, 3),
+    "none": lambda rng, n, small, tile: np.array([n // 2]),
+}
+"""Where segments lie in n keys, by name; `small` and `tile` are the lengths at which a sort changes its way."""
+
+
+def edges(sort: Sort) -> tuple[int, int]:
+    """Return the greatest segments that a sort sorts together with others, and alone in a work-group."""
+    p = sort.parts[0].params
+    return int(getattr(p, "small", 1)), int(getattr(p, "tile", 1))
+
+
+def rows(sort: Sort, n: int, number: int) -> int:
+    """Return a number of rows of equal length that n keys make: of a length at which the sort changes its way, if one
+    divides n, else one row."""
+    small, tile = edges(sort)
+    lengths = [x for x in (1, 2, 3, small, small + 1, tile, tile + 1) if n and n % x == 0]
+    return n // lengths[number % len(lengths)] if lengths and number % 5 else 1
+
+
+def permutation(keys: Keys, offsets: Offsets, sort: Sort, how: Options) -> NDArray[np.intp]:
+    """Return the places that the keys had, in the order in which the sort of their segments must bring them: keys that
+    lie in none stay."""
+    by = oracle.ordered(keys, how.kind, descending=how.descending)
+    order = np.arange(len(keys))
+    inside = order[offsets[0] : offsets[-1]]
+    of = np.searchsorted(offsets, inside, side="right")
+    order[inside] = inside[np.lexsort((by[inside], of))]
+    return order

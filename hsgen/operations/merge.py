@@ -1,0 +1,100 @@
+"""Merging two sorted arrays into a third one: stable, equal keys of the first array come first."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hsgen.core.errors import Usage
+from hsgen.core.interpreter import Options
+from hsgen.core.sort import Sort
+from hsgen.operations import oracle
+from hsgen.operations.base import Operation
+from hsgen.operations.calls import Call, Load
+from hsgen.operations.inputs import KINDS, Keys, Make
+
+
+def _interleaved(rng: np.random.Generator, n: int, dtype: np.dtype[np.unsignedinteger]) -> Keys:
+    keys = KINDS["sorted"](rng, n, dtype)
+    return np.concatenate([keys[::2], keys[1::2]])
+
+
+MERGED: dict[str, Make] = {k: make for k, make in KINDS.items() if k != "organ pipe"} | {"interleaved": _interleaved}
+"""Every kind of keys that are cut in two, each half then sorted: one before the other where they were in order."""
+
+
+class _Merge(Operation):
+    """The merge of an array of `parts` keys with one of the other keys, n in all; never in place."""
+
+    name, noun, c_kind = "merge", "merge", "HS_MERGE"
+    timed = True
+    workload = "merge of two halves"
+    kinds = MERGED
+
+    def settled(self, n: int, how: Options, given: Container[str]) -> Options:
+        """See `Operation`."""
+        if how.parts > n:
+            raise Usage(f"parts {how.parts}: the first of two arrays of {n} keys has at most so many")
+        return how
+
+    def inputs(self, sort: Sort) -> Mapping[str, int]:
+        """See `Operation`: the second array, and its values."""
+        values = {"other_values": sort.form.value_bytes} if sort.form.value_bytes else {}
+        return {"other": sort.item_bytes, **values}
+
+    def turn(self, how: Options, number: int, n: int, block: int) -> Options:
+        """See `Operation`: many sizes of the first array."""
+        sizes = (n // 2, 0, 1, n // 3, block - 1, block, block + 1)
+        return replace(how, parts=min(sizes[number % len(sizes)], n))
+
+    def second(self, how: Options, n: int) -> Options | None:
+        """See `Operation`: the sizes of both arrays are exchanged."""
+        return replace(how, parts=n - how.parts)
+
+    def told(self, how: Options) -> list[str]:
+        """See `Operation`."""
+        return [f"{how.parts} of them in the first array"]
+
+    def call(
+        self, sort: Sort, keys: Keys, how: Options, *, in_place: bool, count: int | None, rng: np.random.Generator
+    ) -> Call:
+        """Return the call that merges the first keys with the others, both brought in order before."""
+        parts, values = how.parts, oracle.values_for(rng, len(keys), sort)
+        halves = [x[oracle.permutation(x, sort, how)] for x in (keys[:parts], keys[parts:])]
+        both = np.concatenate(halves)
+        order = oracle.permutation(both, sort, how)
+        return Call(
+            n=len(keys),
+            keys=halves[0],
+            expected=both[order],
+            in_place=False,
+            values=None if values is None else values[:parts],
+            values_expected=oracle.values_expected(values, order, sort),
+            how=how,
+            other=halves[1],
+            other_values=None if values is None else values[parts:],
+        )
+
+    def load(self, sort: Sort, keys: Keys, values: NDArray[Any] | None, how: Options, rng: np.random.Generator) -> Load:
+        """Return both halves of the keys, brought in order, and what the merge of these is."""
+        how = replace(how, parts=len(keys) // 2)
+        plain = replace(sort, form=replace(sort.form, value="none"))
+        halves = (keys[: how.parts], keys[how.parts :])
+        first, other = (oracle.results(plain, how, half, None)[0] for half in halves)
+        expected, after = oracle.results(sort, how, np.concatenate([first, other]), values)
+        return Load(
+            keys=first,
+            values=None if values is None else values[: how.parts],
+            expected=expected,
+            values_expected=after,
+            how=how,
+            other=other,
+            other_values=None if values is None else values[how.parts :],
+        )
+
+
+OPERATION = _Merge()

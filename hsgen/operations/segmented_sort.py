@@ -1,0 +1,95 @@
+"""Sorting every segment of an array by itself; segments without offsets are rows of equal length."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hsgen.core.errors import Usage
+from hsgen.core.interpreter import Options
+from hsgen.core.sort import Sort
+from hsgen.operations import layouts, oracle
+from hsgen.operations.base import Operation
+from hsgen.operations.calls import Call, Load
+from hsgen.operations.inputs import Keys
+
+
+def segmented(
+    sort: Sort, how: Options, keys: Keys, values: NDArray[Any] | None, offsets: NDArray[np.int64]
+) -> tuple[Keys, NDArray[Any] | None]:
+    """Return what a sort of segments must make of keys and values, many times as fast as `layouts.permutation`."""
+    by = oracle.ordered(keys, how.kind, descending=how.descending)
+    slices = [slice(begin, end) for begin, end in pairwise(offsets.tolist())]
+    if not sort.form.value_bytes:
+        for part in slices:
+            by[part].sort()
+        return oracle.unordered(by, how.kind, descending=how.descending), None
+    order = np.arange(len(keys))
+    for part in slices:
+        order[part] = part.start + np.argsort(by[part], kind="stable")
+    return keys[order], oracle.values_expected(values, order, sort)
+
+
+class _SegmentedSort(Operation):
+    """The stable sort of each of `parts` segments of n keys."""
+
+    name, noun, c_kind = "segments", "segmented sort", "HS_SEGMENTS"
+    segmented = timed = True
+
+    def settled(self, n: int, how: Options, given: Container[str]) -> Options:
+        """See `Operation`: segments without offsets are rows."""
+        rows = "other" not in given
+        if rows and n and (how.parts == 0 or n % how.parts):
+            raise Usage(f"parts {how.parts}: {n} keys do not make so many rows of equal length; give offsets")
+        return replace(how, rows=rows)
+
+    def inputs(self, sort: Sort) -> Mapping[str, int]:
+        """See `Operation`: there may be more segments than keys, most of them empty."""
+        return {"other": 8}
+
+    def input_bytes(self, how: Options) -> int:
+        """See `Operation`: the offsets."""
+        return 4 * (how.parts + 1)
+
+    def told(self, how: Options) -> list[str]:
+        """See `Operation`."""
+        return [f"{how.parts} segments"]
+
+    def call(
+        self, sort: Sort, keys: Keys, how: Options, *, in_place: bool, count: int | None, rng: np.random.Generator
+    ) -> Call:
+        """Return the call that sorts segments, in turns laid out in every way, and rows of equal length."""
+        n, number = len(keys), int(rng.integers(2 * len(layouts.LAYOUTS)))
+        if number < len(layouts.LAYOUTS):
+            offsets = list(layouts.LAYOUTS.values())[number](rng, n, *layouts.edges(sort))
+            parts = len(offsets) - 1
+        else:
+            parts = layouts.rows(sort, n, number)
+            offsets = np.arange(parts + 1) * (n // parts)
+        order = layouts.permutation(keys, offsets, sort, how)
+        values = oracle.values_for(rng, n, sort)
+        return Call(
+            n=n,
+            keys=keys,
+            expected=None if how.discard else keys[order],
+            in_place=False,
+            values=values,
+            values_expected=oracle.values_expected(values, order, sort),
+            how=replace(how, parts=parts),
+            other=offsets.astype(np.uint32) if number < len(layouts.LAYOUTS) else None,
+        )
+
+    def load(self, sort: Sort, keys: Keys, values: NDArray[Any] | None, how: Options, rng: np.random.Generator) -> Load:
+        """Return as many segments as `how` has parts: rows where it says so, and else cut at random."""
+        n = len(keys)
+        offsets = np.arange(how.parts + 1) * (n // how.parts) if how.rows else layouts.cut(rng, n, how.parts)
+        expected, after = segmented(sort, how, keys, values, offsets)
+        return Load(keys=keys, values=values, expected=expected, values_expected=after, how=how, offsets=offsets)
+
+
+OPERATION = _SegmentedSort()

@@ -1,0 +1,48 @@
+"""C compilers of this machine, and running what compilers and drivers come with."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from hsgen.core.errors import Unavailable, Wrong
+from hsgen.system import processes, toolchain
+
+PATIENCE = 60.0  # seconds for what answers at once
+
+
+def c_compiler() -> list[str]:
+    """Return the command of a C compiler: CC, cc, gcc, clang, or the one in the ziglang package.
+
+    Raises:
+        Unavailable: there is none.
+    """
+    chosen = os.environ.get("CC", "").split()
+    for command in [chosen] if chosen else [["cc"], ["gcc"], ["clang"]]:
+        if path := toolchain.tool(command[0]):
+            return [path, *command[1:]]
+    if chosen:
+        raise Unavailable(f"no C compiler {chosen[0]}, which the variable CC names; unset it or install that one")
+    if toolchain.has_module("ziglang"):
+        return processes.python("ziglang", "cc")
+    raise Unavailable("no C compiler; install gcc or clang, or pip install ziglang")
+
+
+def shared_c99() -> list[str]:
+    """Return the command that compiles C99 for a shared library; see `c_compiler`."""
+    return [*c_compiler(), "-std=c99", "-O1", "-fPIC"]
+
+
+def run(command: Sequence[str], seconds: float, **more: Any) -> subprocess.CompletedProcess[str]:
+    """Run a program of others and return what it said.
+
+    Raises:
+        Wrong: it does not end in time.
+    """
+    try:
+        return toolchain.run(command, seconds, **more)
+    except subprocess.TimeoutExpired:
+        raise Wrong(f"{Path(command[0]).name} hangs: it did not end within {seconds:g} seconds") from None

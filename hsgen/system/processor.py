@@ -1,0 +1,18 @@
+"""The processor of this machine."""
+
+from __future__ import annotations
+
+import platform
+import re
+from pathlib import Path
+
+_LINUX = Path("/proc/cpuinfo")
+
+
+def model() -> str:
+    """Return what the processor calls itself; its architecture where it has no name."""
+    try:
+        found = re.search(r"^model name\s*:\s*(.*\S)", _LINUX.read_text(encoding="utf-8", errors="replace"), re.M)
+    except OSError:
+        found = None
+    return found[1] if found else platform.processor() or platform.machine()

@@ -1,0 +1,45 @@
+"""What sorts of a whole array are compared with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from hsgen.core.sort import Sort
+from hsgen.engines.engine import Engine
+from hsgen.operations.calls import Load
+from hsgen.tools.bench.baselines import device, host, numpy_avx2, pairs, pytorch
+from hsgen.tools.bench.baselines.baseline import Peer, Run, ValuedPeer
+
+PEERS: Mapping[str, Peer] = {
+    "numpy": host.numpy,
+    "pyopencl": device.pyopencl,
+    "cub": device.cub,
+    "torch": pytorch.torch,
+    "numpy-avx2": numpy_avx2.numpy_avx2,
+    "std": host.std,
+    "lsd": host.lsd,
+    "vqsort": host.vqsort,
+    "boost": device.boost,
+}
+
+VALUED: Mapping[str, ValuedPeer] = {
+    "numpy": pairs.numpy,
+    "numpy-quick": pairs.numpy_quick,
+    "lsd": pairs.lsd,
+    "cub": pairs.cub,
+    "torch": pytorch.torch_valued,
+}
+"""Those that sort values with the keys."""
+
+ALL = [*PEERS, *VALUED]
+
+
+def names(sort: Sort) -> list[str]:
+    """Return the peers that do what a sort does with keys and values of its kinds."""
+    return list(PEERS if sort.form.value == "none" else VALUED)
+
+
+def start(name: str, engine: Engine, work: Load) -> Run:
+    """Set a peer up."""
+    plain = engine.sort.form.value == "none"
+    return PEERS[name](engine, work.keys) if plain else VALUED[name](engine, work.keys, work.values)

@@ -1,0 +1,23 @@
+"""Drawings of shapes: a module is named like the package of the algorithm that it draws."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from typing import Protocol, cast
+
+from hsgen.algorithms import EVERY, listed
+from hsgen.tools.report.drawing import Figure
+
+
+class Drawer(Protocol):
+    """What each module here offers."""
+
+    def figures(self, p: object, most: int) -> list[Figure]:
+        """Return the drawings of a shape; `most` is the greatest count that it serves."""
+
+
+DRAWERS: Mapping[str, Drawer] = {
+    name: cast(Drawer, importlib.import_module(module)) for name, module in listed(__name__, EVERY).items()
+}
+"""Who draws the shapes of an algorithm, by its name; those of others are told in words alone."""

@@ -1,0 +1,159 @@
+"""First shapes of merge sorts.
+
+After HotSort: 16 words of keys a lane, as many slabs as leave a core room for a second work-group, on Intel's GPUs
+slabs of 128 keys.  docs/guides/suggest.md has the rule in words, with its sources.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hsgen.core.networks import pow2_floor
+from hsgen.tools.suggest.facts import NVIDIA, Choice, Facts, Table, lessened
+
+_ROWS = 16  # keys that a lane holds at most: HotSort's author found 32 much worse
+_UNKNOWN = 8  # rows where nobody knows the registers: any device has them for 8 keys of 64 bits
+_NARROW = 128  # keys of a slab where lanes share the registers of a thread
+_LANES = 512  # of a work-group at most: of 1024, HotSort's author found, too few are resident
+_FILLED = 0.8  # share of a core's threads that whole work-groups must be able to take
+_BLOCK = 16384  # bytes of a block on a CPU: half a first-level cache
+_COLUMN = 17  # keys of slack after a column on a CPU, where a power of two hits the same set of a cache
+
+
+ALONE = "merges for few keys, a radix sort for many"
+
+
+def serves_all(f: Facts) -> bool:
+    """Return that there is something faster for many keys."""
+    return False
+
+
+def tables(f: Facts, size: int, width: int) -> dict[str, Table]:
+    """Return the table ``[merge.KEY]`` for keys of `size` bytes; whether it fits local memory is not looked at."""
+    return {"": _table(f, size)}
+
+
+def _table(f: Facts, size: int) -> Table:
+    width = f.width(size)
+    made = _shape(f, size, width)
+    if f.narrow and not _power(made["slabs"].value) and width.value > f.widths[0]:
+        why = "narrower, since half of a core's threads are then one work-group"
+        other = _shape(f, size, Choice(f.widths[0], why))
+        made = other if other["slabs"].value > made["slabs"].value else made
+    if size == 8 and not f.device.int64:
+        made["exchange"] = Choice("select", "64-bit keys are pairs of words")
+    elif size == 8 and not f.cpu and f.vendor != NVIDIA:
+        made["exchange"] = Choice("select", "64-bit min and max are no instructions of GPUs")
+    return made
+
+
+def _shape(f: Facts, size: int, width: Choice) -> Table:
+    held, why_held = _rows(f, size, width.value)
+    height, why_height = held, why_held
+    if f.narrow and held * width.value > _NARROW:
+        height, why_height = max(2, _NARROW // width.value), f"slabs of {_NARROW} keys, since lanes share registers"
+    slabs = _slabs(f, size, width.value, height)
+    stream, why_stream = _streamed(f, size, width.value, held)
+    scale = Choice(stream.bit_length() - 1, why_stream)
+    table = {
+        "subgroup": width,
+        "height": Choice(height, why_height),
+        "slabs": slabs,
+        "clean_slabs": Choice(pow2_floor(slabs.value), "the power of two at or below slabs"),
+        "local_scale": Choice(height.bit_length() - 1, why_height),
+        "flip_scale": scale,
+        "half_scale": scale,
+        "stream_group": _group(f, width.value, height, slabs.value),
+    }
+    if f.cpu and f.lone_lanes and width.value > 1:
+        table["bank_pad"] = Choice(_COLUMN, "off the powers of two, which hit the same set of a cache")
+    return table
+
+
+def _group(f: Facts, width: int, height: int, slabs: int) -> Choice:
+    lanes = pow2_floor(slabs) * width
+    most = min(pow2_floor(f.device.work_group), lanes * pow2_floor(height))
+    if f.cpu or not _power(slabs):
+        return Choice(min(256, most, lanes), "as many lanes as clean a chunk")
+    if f.device.local == "memory":
+        return Choice(max(width, min(64, most)), "64 lanes, few as elsewhere")
+    return Choice(min(256, most), "256 lanes, if there may be so many")
+
+
+def _rows(f: Facts, size: int, width: int) -> Choice:
+    """The keys that a lane holds in local-memory passes: a quarter of its registers, but 16 words in any case."""
+    if f.cpu:
+        return Choice(_ROWS, f"{_ROWS} keys a lane: a vector of them is a register")
+    registers = f.lane_registers(width)
+    if registers is None:
+        return Choice(_UNKNOWN, f"{_UNKNOWN} keys a lane, since its registers are not known")
+    words = max(16, int(registers) // 4)
+    rows = min(_ROWS, pow2_floor(max(2, words * 4 // size)))
+    return Choice(rows, f"{rows * size // 4} words of keys a lane, of {registers:.0f} registers in a full core")
+
+
+def _streamed(f: Facts, size: int, width: int, held: int) -> Choice:
+    """The keys that a lane holds in streaming merges, which need registers for little else: all that it has."""
+    registers = f.lane_registers(width)
+    if f.cpu or registers is None or (size == 8 and not f.device.int64):
+        return Choice(held, "as many rows as elsewhere")
+    rows = min(_ROWS, pow2_floor(max(2, int(registers) * 4 // size)))
+    return Choice(rows, f"{rows} rows fit the registers of a lane in a full core")
+
+
+def _slabs(f: Facts, size: int, width: int, height: int) -> Choice:
+    most = max(1, f.device.work_group // width)
+    room = max(1, f.device.local_bytes // (width * height * size))
+    if f.cpu:
+        few = 32 if width > 1 else most
+        slabs = pow2_floor(min(few, most, room, max(1, _BLOCK // (width * height * size))))
+        return Choice(slabs, f"blocks of {slabs * width * height * size} bytes, which a first-level cache holds")
+    if width == 1:
+        lanes = pow2_floor(min(64 if f.device.local == "memory" else most, most, room))
+        return Choice(lanes, "as many lanes as a work-group and local memory have room for")
+    if f.device.local == "memory":
+        why = "8 subgroups, since local memory lies in ordinary memory and larger blocks gain little"
+        return Choice(pow2_floor(min(8, most, room)), why)
+    half = max(1, min(f.threads // 2, _lanes(f, height * size // 4) // width))
+    fitting = [n for n in _even(f, min(half, most, room)) if f.threads // n * n >= _FILLED * f.threads]
+    powers = [n for n in fitting if _power(n)]
+    if powers:
+        return Choice(max(powers), f"a power of two of which the {f.threads} threads of a core take two or more")
+    if fitting:
+        return Choice(max(fitting), f"the {f.threads} threads of a core take two or more, and its units share evenly")
+    return Choice(pow2_floor(min(half, most, room)), "as many as a work-group and local memory have room for")
+
+
+def _lanes(f: Facts, words: int) -> int:
+    """The lanes of a work-group of which a core's registers hold two, at four registers a word of keys."""
+    return min(_LANES, f.device.registers // (8 * words)) if f.device.registers else _LANES
+
+
+def _even(f: Facts, most: int) -> Iterator[int]:
+    """Counts of slabs that the SIMD units of a core share evenly."""
+    units = f.device.units or 1
+    yield from range(units, most + 1, units)
+
+
+def _power(n: int) -> bool:
+    return n & (n - 1) == 0
+
+
+def smaller(table: Table) -> Iterator[Table]:
+    """Without slack between columns, then fewer slabs, then lower ones."""
+    now = {**table, "bank_pad": Choice(0, "without slack a block fits local memory exactly")}
+    yield now
+    while True:
+        slabs, height = now["slabs"].value, now["height"].value
+        if slabs > 1:
+            slabs = pow2_floor(slabs) if slabs & (slabs - 1) else slabs // 2
+        elif height > 2:
+            height = pow2_floor(height - 1)
+        else:
+            return
+        clean = pow2_floor(slabs)
+        group = min(now["stream_group"].value, clean * pow2_floor(height) * now["subgroup"].value)
+        small = {"slabs": slabs, "height": height, "clean_slabs": clean, "stream_group": group}
+        now = {**now, **{name: lessened(table, name, value) for name, value in small.items()}}
+        yield {name: choice for name, choice in now.items() if name != "bank_pad"}
+        yield now

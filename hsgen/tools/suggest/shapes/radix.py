@@ -1,0 +1,127 @@
+"""First shapes of radix sorts, and the counts from which they take over from merges.
+
+Keys of a lane are those of Fuchsia's radix sort, the only published shapes for all these families of GPUs; for CPUs
+they are what was measured on the embedded OpenCL device and on lavapipe.  Crossovers are read from published charts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hsgen.core.networks import pow2_ceil, pow2_floor
+from hsgen.tools.suggest.facts import Choice, Facts, Table, lessened
+
+_ITEMS = {16: (8, 6), 32: (15, 10), 64: (17, 14)}
+"""Keys of a lane, of 32 and of 64 bits, for subgroups of at most so many lanes (wider ones are as 64); Fuchsia's."""
+_MEMORY = {1: (8, 6), 4: (10, 7), 64: (11, 9)}
+"""The same where local memory lies in ordinary memory: Fuchsia's for Arm's Bifrost."""
+_GROUPS = 512  # where nobody knows how many a device holds
+_CROSSING = {1: (131072, 131072), 16: (49152, 65536), 32: (131072, 131072), 64: (65536, 131072)}
+"""Keys, of 32 and of 64 bits, up to which merges are faster: Mali G52 and HD 615 (to 16 lanes), RX 560 (64 lanes)."""
+
+
+ALONE = "radix sorts are faster from the first key where lanes take turns"
+
+
+def tables(f: Facts, size: int, width: int) -> dict[str, Table]:
+    """Return the table ``[radix.KEY]`` for keys of `size` bytes, in subgroups of `width` as merges use."""
+    return {"": _table(f, size, width)}
+
+
+def _table(f: Facts, size: int, width: int) -> Table:
+    if f.cpu:
+        return _serial(f)
+    most, wide, memory = f.device.work_group, size == 8, f.device.local == "memory"
+    ranker, why = "flags", "needs no subgroup operation"
+    if 1 < width <= 16:
+        ranker, why = "broadcast", "lanes of narrow subgroups compare with each other faster than they vote"
+    elif width > 16 and f.ballot:
+        ranker, why = "ballot", "lanes vote on each bit of a digit"
+    elif width == 32:
+        ranker, why = "broadcast", "lanes cannot vote, but compare with each other"
+    lanes, why_lanes = 256, "256 lanes, if there may be so many"
+    if width > 1 and memory:
+        lanes, why_lanes = 8 * width, "8 subgroups: their counters lie in ordinary memory"
+    elif 1 < width <= 16:
+        lanes, why_lanes = 128, "128 lanes, as Fuchsia's sort has for narrow subgroups"
+    lanes = max(width, pow2_floor(min(lanes, most)))
+    why_items = "as in Fuchsia's sort for such subgroups"
+    looks = f.device.goes_on and ranker == "ballot"
+    return {
+        "bits": Choice(8, "4 passes of 8 bits for 32-bit keys, 8 for 64-bit ones"),
+        "items": Choice(_by_width(_MEMORY if memory else _ITEMS, width)[wide], why_items),
+        "work_group": Choice(lanes, why_lanes),
+        "subgroup": Choice(1 if ranker == "flags" else width, "the width of merges, since one sort has one"),
+        "ranker": Choice(ranker, why),
+        "coordination": Choice(
+            "lookback" if looks else "scan",
+            "work-groups go on once started: one launch a digit" if looks else "no work-group waits for another",
+        ),
+        "groups": groups(f, lanes // max(width, 1) if width > 1 else -(-lanes // 32)),
+    }
+
+
+def groups(f: Facts, subgroups: int, times: int = 2) -> Choice:
+    """Return the most work-groups of a launch: `times` what the device holds, more than once as a power of two."""
+    held = f.resident(subgroups)
+    if held is None:
+        return Choice(min(_GROUPS, f.device.groups), "512, since it is not known how many the device holds")
+    most = min(32768, pow2_floor(f.device.groups))
+    many = pow2_ceil(times * held) if times > 1 else held
+    return Choice(
+        min(most, many), f"{times} x {held}, what the device holds at once" + ", or a little more" * (times > 1)
+    )
+
+
+def _by_width(table: dict[int, tuple[int, int]], width: int) -> tuple[int, int]:
+    return next((values for most, values in table.items() if width <= most), table[max(table)])
+
+
+def _serial(f: Facts) -> Table:
+    """A CPU: lanes walk chunks of their own; OpenCL runtimes run a work-group of one lane as a plain loop."""
+    alone = f.lone_lanes
+    lanes = 1 if alone else pow2_floor(min(16, f.device.work_group))
+    count = min(f.device.groups, 256, pow2_ceil(4 * f.device.cores) if f.device.cores else 8)
+    table = {
+        "bits": Choice(8, "256 counters stay in a first-level cache"),
+        "items": Choice(1024 if alone else 64, "chunks long enough that counting them costs little"),
+        "work_group": Choice(lanes, "a lane a core" if alone else "16 lanes a core, which take turns"),
+        "subgroup": Choice(1, "lanes walk alone"),
+        "ranker": Choice("serial", "a core walks a chunk faster than lanes rank it together"),
+        "coordination": Choice("scan", "chunks are counted first"),
+        "groups": Choice(count, "four chunks a core, 8 where the cores are not known"),
+        "single": Choice(65536 if alone else 2048, "below, launches cost more than they save"),
+    }
+    if alone:
+        table["single_bits"] = Choice(11, "fewer passes where all keys are in caches")
+    return table
+
+
+def serves_all(f: Facts) -> bool:
+    """Return whether lanes take turns."""
+    return f.cpu and not f.lone_lanes
+
+
+def takeover(f: Facts, size: int, width: int) -> tuple[str, Table]:
+    """Return the counts from which it is faster than a merge sort."""
+    why = "merges for few keys, a radix sort for many"
+    if f.cpu:
+        upto = Choice([65536], "estimated from the embedded OpenCL device")
+        return why, {"upto": upto, "upto_values": Choice([1024 if size == 4 else 1], upto.why)}
+    crossing = _by_width(_CROSSING, width)[size == 8]
+    return why, {"upto": Choice([crossing], "estimated from published charts of such GPUs, not measured")}
+
+
+def smaller(table: Table) -> Iterator[Table]:
+    """Fewer keys a lane (serial: fewer bits where one work-group sorts alone), then fewer bits and lanes."""
+    now = dict(table)
+    while True:
+        serial = now["ranker"].value == "serial"
+        least = {"work_group": 1 if serial else now["subgroup"].value}
+        order = ("single_bits", "bits", "work_group") if serial else ("items", "bits", "work_group")
+        name = next((n for n in order if n in now and now[n].value > least.get(n, 1)), None)
+        if name is None:
+            return
+        value = now[name].value // 2 if name == "work_group" else now[name].value - 1
+        now[name] = lessened(table, name, value)
+        yield dict(now)

@@ -1,0 +1,50 @@
+"""Sorts of all kinds: between them their kernels are made of every template of a body and of a dialect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from drawing import EPILOGUE
+
+from hsgen.algorithms import DERIVED
+from hsgen.core.errors import Usage
+from hsgen.core.keys import Form
+from hsgen.core.sort import Sort
+from hsgen.targets import target
+
+SHIPPED = ("adreno-6xx", "cpu", "generic", "intel-gen8", "nvidia-hopper", "apple-m1")
+"""Targets that differ from each other in APIs, in strategies, and in what lanes do together."""
+FORMS = (Form(), Form(value="v4", typed=True), Form(value="index", counted=True), Form(changes=True))
+RARE = (
+    ("cpu", "auto", "u32", Form(ranged=True, counted=True)),
+    ("amd-cdna", "segments", "u8", Form()),
+    ("generic", "auto", "u16", Form(epilogue=EPILOGUE)),
+)
+CHOSEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("cpu", "scan-x1", {"coordination": "lookback"}),
+    ("generic", "scan-x1", {"coordination": "lookback"}),
+    ("generic", "radix", {"sorted_exit": True}),
+    ("generic", "merge", {"path_from": 4096}),
+)
+"""Choices that no target makes: a target, one of its labels, and what becomes of its parameters."""
+
+
+def sorts() -> Iterator[tuple[Sort, tuple[str, ...]]]:
+    """Yield sorts, each with the APIs of its target."""
+    for found in map(target.find, SHIPPED):
+        for label in dict.fromkeys(["auto", *(label for label, _ in found.choices), *DERIVED]):
+            for width in ("u32", "u64"):
+                for form in FORMS if label == "auto" or label in DERIVED else FORMS[:1]:
+                    try:
+                        yield found.sort(label, width, form), found.apis
+                    except Usage:  # this target has none such
+                        continue
+    for name, label, width, form in RARE:
+        found = target.find(name)
+        yield found.sort(label, width, form), found.apis
+    for name, label, changed in CHOSEN:
+        found = target.find(name)
+        own = {(label, "u32"): replace(found.choices[label, "u32"], **changed)}
+        yield replace(found, choices={**found.choices, **own}).sort(label, "u32"), found.apis

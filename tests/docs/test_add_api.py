@@ -1,0 +1,109 @@
+"""docs/internals/add-an-api.md, followed literally in a copy of the checkout: its files and its commands."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import missing
+from test_docs import ROOT, blocks, only, shell
+
+from hsgen.system import toolchain
+
+PAGE = ROOT / "docs/internals/add-an-api.md"
+
+
+def files() -> dict[str, str]:
+    """The files of the page by their paths."""
+    text = PAGE.read_text(encoding="utf-8")
+    return dict(re.findall(r"`([\w/.-]+)`:\n\n```\w+\n(.*?)^```$", text, re.M | re.S))
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of generator, templates, targets and bundle with the page's API, whose files are all new, and a bundle."""
+    folder = tmp_path_factory.mktemp("api")
+    for part in ("hsgen", "templates", "targets", "generated"):
+        shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
+    assert len(files()) == sum(language in ("python", "jinja", "toml", "c") for language, _ in blocks(PAGE))
+    for name, text in files().items():
+        path = folder / name
+        assert not path.exists()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    for text in only(PAGE, "sh"):
+        done = shell(text, folder)
+        assert done.returncode == 0, f"{text}\n{done.stdout}"
+    return folder
+
+
+def test_the_bundle_is_in_the_names_of_the_api(copy: Path) -> None:
+    """Runtime, example, lists, tables and build files; the kernels are those of CUDA, the functions are Toy's."""
+    (shown,) = only(PAGE, "console")
+    command, *names = shown.splitlines()
+    assert shell(command.removeprefix("$ "), copy).stdout.split() == names
+    made = copy / "sorts"
+    wanted = ["src/hs_toy.cu", "src/hs_targets_toy.cu", "targets/toy-gpu/toy-gpu_toy.cu", "examples/sort_toy.cu"]
+    wanted += ["targets/toy-gpu/kernels/toy/radix_u32.cu"]
+    for path in wanted:
+        assert "hs_cuda" not in (made / path).read_text(encoding="utf-8"), path
+    assert '#include "hs/hs_toy_names.h"' in (made / "include/hs/hs_toy.h").read_text(encoding="utf-8")
+    listed = (made / "sources/toy.txt").read_text(encoding="utf-8").split()
+    assert {*wanted[:3]} <= {*listed} and all((made / path).is_file() for path in listed)
+    for path in ("CMakeLists.txt", "meson.build", "README.md"):
+        assert "hs_toy" in (made / path).read_text(encoding="utf-8")
+    assert "--api toy" in (made / wanted[-1]).read_text(encoding="utf-8")
+
+
+def test_all_else_stays_as_it_is(copy: Path) -> None:
+    """The committed bundle; what CUDA and Toy generate together lies side by side."""
+    assert shell("hsgen check", copy).returncode == 0
+    both = (copy / "toy-gpu.toml").read_text(encoding="utf-8")
+    both = both.replace('apis = ["toy"]', 'apis = ["toy", "cuda"]').replace('"toy-gpu"', '"both"')
+    (copy / "both.toml").write_text(both, encoding="utf-8")
+    done = shell("hsgen generate -t both.toml -o both && hsgen check -o both -t both.toml && hsgen verify both", copy)
+    assert done.returncode == 0, done.stdout
+    own = copy / "both/targets/both"
+    assert {"both.c", "both.cu", "both_toy.cu"} == {p.name for p in own.iterdir() if p.is_file()}
+    assert {p.name for p in (own / "kernels").iterdir()} == {"cuda", "toy"}
+
+
+def test_the_command_line_knows_it(copy: Path) -> None:
+    """Its devices are driven as CUDA's are, by a harness in its names; its options are CUDA's."""
+    run = "hsgen validate -t toy-gpu.toml --api toy"
+    done = shell(f"{run} --option graph=2", copy)
+    assert done.returncode == 2 and "option graph=2: unknown for toy; it knows graph=0 to 1" in done.stdout
+    done = shell(f"{run} --runtime python", copy)
+    assert done.returncode == 2 and "runtime python: drives opencl only; leave --runtime away for toy" in done.stdout
+    show = "from hsgen.apis import APIS; from hsgen.engines import native; print(native.harness_files(APIS['toy']))"
+    done = subprocess.run([sys.executable, "-c", show], cwd=copy, capture_output=True, text=True, check=False)
+    assert "hs_toy_sort" in done.stdout and "hs_cuda" not in done.stdout, done.stderr
+
+
+def test_what_it_generates_compiles(copy: Path) -> None:
+    """The runtime with the kernels of the target by CUDA's compiler; the tables as C99."""
+    nvcc, cc = toolchain.tool("nvcc"), toolchain.tool("gcc")
+    if nvcc is None or cc is None:
+        missing("nvcc of the CUDA toolkit, or gcc, is not on the path")
+    made = copy / "sorts"
+    for path in (made / "sources/toy.txt").read_text(encoding="utf-8").split():
+        compiler = [cc, "-std=c99", "-Wall", "-Werror"] if path.endswith(".c") else [nvcc, "-arch=sm_90"]
+        command = [*compiler, "-Iinclude", "-c", path, "-o", str(copy / "object.o")]
+        done = subprocess.run(command, cwd=made, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, f"{path}\n{done.stderr}"
+
+
+def test_the_page_keeps_the_rules_of_the_project(copy: Path) -> None:
+    """Its Python is formatted and clean, and typed as strictly as hsgen's own modules."""
+    config = ROOT / "pyproject.toml"
+    for tool in (
+        ["ruff", "format", "--check", "--config", str(config), "hsgen/apis/toy.py"],
+        ["ruff", "check", "--config", str(config), "hsgen/apis/toy.py"],
+        ["mypy", "--strict", "--config-file", str(config), "--cache-dir", str(ROOT / ".mypy_cache"), "hsgen/apis"],
+    ):
+        done = subprocess.run([sys.executable, "-m", *tool], cwd=copy, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr

@@ -1,0 +1,122 @@
+"""Flags and sentinels: numbers in one module, rendered everywhere else."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from hsgen.core import flags
+from hsgen.core.flags import ARGUMENTS, BIT, FLAGS, PLACES, QUANTITIES, RANGES
+from hsgen.emit import c_constants, c_files
+
+ROOT = Path(__file__).parents[2]
+VALUES = {1 << bit for bit in BIT.values()}
+BITS = "|".join(str(bit) for bit in BIT.values())
+NUMBERS = "|".join(f"{value}|{value:#x}" for value in sorted(VALUES))
+NUMBER = rf"(?:1[uUlL]*\s*<<\s*(?:{BITS})|{NUMBERS})[uUlL]*\b"
+MASKS = re.compile(
+    rf"[&|^]=?\s*~?\s*(?:\(\w+\)\s*)?\(*{NUMBER}"  # flags & (1 << 23)
+    rf"|\b{NUMBER}\)*\s*[&|^](?![&|])"  # 1 << 23 | flags
+    rf"|>>\s*(?:{BITS})\s*\)*\s*&"  # flags >> 23 & 1
+    rf"|[?:]\s*\(*{NUMBER}"  # counted ? 1 << 23 : 0
+    rf"|(?i:\b(?:HS_)?(?:{'|'.join(FLAGS)}))\s*(?:=|\s)\s*\(*{NUMBER}"  # COUNTED = 1 << 23
+)
+SENTINELS = re.compile(
+    rf"\bHS_(?:{'|'.join(ARGUMENTS).upper()})\s*=\s*\d|\b(?:argument|rule)(?:\.|->)kind\s*[=!]=\s*\d"
+)
+TEXTS = sorted(
+    path
+    for pattern in (
+        "templates/**/*.j2",
+        "templates/runtime/*",
+        "hsgen/engines/native/*",
+        "tests/vendor/**/*.[ch]*",
+        "tests/compile/*.[ch]*",
+        "generated/src/*.c*",
+        "generated/README.md",
+    )
+    for path in ROOT.glob(pattern)
+    if path.is_file()
+)
+
+
+def _flagged(node: ast.AST) -> bool:
+    """Whether a Python expression is the number of a flag."""
+    if isinstance(node, ast.UnaryOp):
+        return _flagged(node.operand)
+    if isinstance(node, ast.Constant):
+        return type(node.value) is int and node.value in VALUES
+    return (
+        isinstance(node, ast.BinOp)
+        and isinstance(node.op, ast.LShift)
+        and all(isinstance(x, ast.Constant) for x in (node.left, node.right))
+        and 1 << getattr(node.right, "value", 0) in VALUES
+        and getattr(node.left, "value", 0) == 1
+    )
+
+
+def python_masks(text: str) -> list[int]:
+    """The lines of a module in which the number of a flag is a mask."""
+    return [
+        node.lineno
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.BinOp)
+        and isinstance(node.op, ast.BitAnd | ast.BitOr | ast.BitXor)
+        and (_flagged(node.left) or _flagged(node.right))
+    ]
+
+
+def text_masks(text: str) -> list[str]:
+    """The places of another text in which the number of a flag, or a sentinel, is written out."""
+    return [found[0] for pattern in (MASKS, SENTINELS) for found in pattern.finditer(text)]
+
+
+def test_python_uses_the_names() -> None:
+    for path in sorted([*ROOT.glob("hsgen/**/*.py"), *ROOT.glob("tests/**/*.py")]):
+        assert not python_masks(path.read_text(encoding="utf-8")), path
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=lambda p: str(p.relative_to(ROOT)))
+def test_c_and_templates_use_the_names(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert not text_masks(text.replace(c_constants.constants(), "")), path
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "if ((argument & (1 << 23)) != 0) n = 1;",
+        "flags |= 0x800000;",
+        "flags &= ~8388608u;",
+        "flags &= ~(uint32_t)(1u << 22);",
+        "1 << 21 | number",
+        "((hs_argument() >> 20 & 1) != 0)",
+        "(rows ? 1u << 27 : 0u)",
+        "enum { HS_ROWS = 1 << 27 };",
+        "#define COUNTED (1 << 23)",
+        "if (step->argument.kind == 5) return 0;",
+    ],
+)
+def test_a_number_is_found(text: str) -> None:
+    assert text_masks(text)
+    if ";" not in text and text.startswith("1"):
+        assert python_masks(f"x = {text.replace('number', 'y')}")
+
+
+def test_python_masks_are_found() -> None:
+    assert python_masks("x = y & 8388608\nz = ~(1 << 23) & y\nn = 1 << 23\nm = n & 0x800001") == [1, 2]
+
+
+def test_the_header_has_them_all() -> None:
+    header = (ROOT / "templates/runtime/hs.h").read_text(encoding="utf-8")
+    made = c_files.completed(header)
+    assert header.count(c_constants.PLACE) == 1 and c_constants.PLACE not in made
+    for name in FLAGS:
+        assert f"HS_{name} = 1 << {BIT[name]}" in made and getattr(flags, name) == 1 << BIT[name]
+    for i, name in enumerate(ARGUMENTS):
+        assert f"HS_{name.upper()} = {i}" in made
+    for names in (PLACES, RANGES, QUANTITIES):
+        assert ", ".join(f"HS_{name} = {i}" for i, name in enumerate(names.values())) in made
