@@ -63,7 +63,7 @@ EXEMPT: dict[str, tuple[str, ...]] = {}
 
 LATER = """
 .: Makefile
-docs/guides: add-a-target.md merge.md python.md
+docs/guides: add-a-target.md
 docs/internals: add-an-algorithm.md architecture.md
 docs/reference: c-api.md json.md
 hsgen/algorithms: __init__.py device_constraints.py implicit.py
