@@ -1,5 +1,5 @@
 # `make help` lists the goals.  Needs git, make and python3 (3.11 or later, with venv); all else comes from PyPI,
-# in the versions of requirements-dev.lock, into the virtual environment .venv beside this file (or VENV=elsewhere).
+# in the versions of requirements-dev.lock, into the virtual environment .venv next to this file (or VENV=elsewhere).
 PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -48,7 +48,7 @@ wheel: $(READY) ## build a wheel into dist/
 
 # The newest versions that pyproject.toml allows, for all platforms and all versions of Python that it allows, with the
 # hashes of all their files; pip then installs nothing else.  What .ci/run adds is locked apart.
-lock: pyproject.toml ## write requirements-dev.lock and .ci/*.lock anew
+lock: pyproject.toml ## update requirements-dev.lock and .ci/*.lock
 	@$(call usable_python)
 	rm -rf .cache/lock
 	$(PYTHON) -m venv .cache/lock
@@ -62,7 +62,7 @@ lock: pyproject.toml ## write requirements-dev.lock and .ci/*.lock anew
 device-check: ## on a machine with an NVIDIA GPU, without network: validate CUDA, Vulkan and OpenCL, run sanitizers
 	bash tests/device/nvidia.sh check
 
-device-bench: ## there too: throughput beside CUB
+device-bench: ## there too: compare throughput with CUB
 	bash tests/device/nvidia.sh bench
 
 clean: ## remove everything that these goals made, .venv included
