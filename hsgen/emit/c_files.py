@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hsgen import __version__
+from hsgen import __version__, operations
+from hsgen.algorithms import EVERY
 from hsgen.core.errors import Usage
 from hsgen.core.spec import Sort
 from hsgen.emit.c_values import c_string, filled, slot, sort_values, target_slots, target_values
@@ -159,14 +160,21 @@ def common(named: Iterable[Named], prefix: str) -> dict[str, bytes]:
         tail = f"_{api}" if api else ""
         files[f"include/hs/hs_targets{tail}.h"] = _render("hs_targets.h", targets=rows, api=api)
         files[f"src/hs_targets{tail}.{_TABLES.get(api, 'c')}"] = _render("hs_targets.c", targets=rows, api=api)
-    algorithms = {s.split("_")[0] for t in targets for s in t.sorts}
-    built = {"targets": targets, "apis": apis, "algorithms": algorithms}
+    built = {"targets": targets, "apis": apis, "guides": _guides(targets)}
     for name in ("LICENSE", "README.md", "CMakeLists.txt", "meson.build"):
         files[name] = _render(name, prefix=prefix, **built)
     return {
         path if path in ("LICENSE", "README.md") else prefixed(path, prefix): prefixed(text, prefix).encode()
         for path, text in sorted(files.items())
     }
+
+
+def _guides(targets: Iterable[Named]) -> list[str]:
+    """The templates that say how to call what the sorts of these targets do, as far as it has one."""
+    names = {re.split("[-_]", s)[0] for t in targets for s in t.sorts}
+    does = {operations.EVERY[EVERY[name].OPERATION] for name in names if name in EVERY}
+    guides = [f"operations/{o.module}.j2" for o in sorted(does, key=lambda o: (o.order, o.name))]
+    return [name for name in guides if (resources.templates() / name).is_file()]
 
 
 def common_paths(apis: Sequence[str], prefix: str) -> set[str]:

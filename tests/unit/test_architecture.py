@@ -126,6 +126,7 @@ def test_every_template_is_used() -> None:
     roots = {f"host/{name}.j2" for name in (*host, "target_metal.c", "hs_targets.h", "hs_targets.c")}
     roots |= {f"dialects/{name}.j2" for name in APIS.values()} | {f"{name}/words.j2" for name in EVERY}
     roots |= {"report/page.j2"}  # of hsgen report
+    roots |= {f"operations/{name}.j2" for name in ("digest", "merge", "segmented_sort")}  # of a bundle's README
     roots |= {"grids.j2"}  # of sorts with a count on the device, whatever the algorithm
     roots |= {"dialects/cuda_parts.j2", "radix/grid.j2"}  # of sorts whose work-groups wait for each other
     roots |= {f"radix/{name}.j2" for name in ("msd_begin", "msd_histogram", "msd_starts", "msd_deal", "msd_count")}
