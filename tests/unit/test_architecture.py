@@ -36,7 +36,7 @@ LAYERS = (
 """A package imports from itself and from those before it."""
 
 
-HOSTS = ("apis", "bundle", "report")
+HOSTS = ("apis", "bundle", "operations", "report")
 """The folders of templates that no kernel is made of."""
 
 
