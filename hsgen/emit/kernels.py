@@ -97,16 +97,20 @@ def template_errors() -> Iterator[None]:
         raise Wrong(f"templates: {where}: {e.message}; mend the template or install hsgen again") from None
 
 
-def _kernel(env: jinja2.Environment, sort: Sort, kernel: Kernel, dialect: Dialect) -> str:
+def body(env: jinja2.Environment, sort: Sort, kernel: Kernel, dialect: Dialect) -> str:
+    """Return the body of a kernel in the words of a dialect, without the frame that the dialect gives it."""
     context = dict(EVERY[kernel.algorithm].context(kernel.params))
     if isinstance(kernel.data, epilogue.Shape):
         context |= {"epilogue": epilogue.parsed(kernel.data.text), "statements": epilogue.statements}
-    body = env.get_template(kernel.template + ".j2").render(
-        kernel=kernel, p=kernel.params, apart=dialect.apart, rows=dialect.rowed, **context
+    text = env.get_template(kernel.template + ".j2").render(
+        kernel=kernel, p=kernel.params, can=dialect.capabilities, **context
     )
-    if kernel.subgroup == 1 < sort.lanes:
-        body = body.replace(*LANE_ALONE)
-    return f"\n{dialect.comment} {kernel.summary}\n" + dialect.wrap(sort, kernel, body)
+    return text.replace(*LANE_ALONE) if kernel.subgroup == 1 < sort.lanes else text
+
+
+def _kernel(env: jinja2.Environment, sort: Sort, kernel: Kernel, dialect: Dialect) -> str:
+    text = dialect.wrap(sort, kernel, body(env, sort, kernel, dialect))
+    return f"\n{dialect.comment} {kernel.summary}\n{text}"
 
 
 def render(sort: Sort, api: str) -> Source:
@@ -115,16 +119,21 @@ def render(sort: Sort, api: str) -> Source:
     Raises:
         Wrong: a template is damaged.
     """
-    with template_errors():
-        return _render(sort, api)
+    return written(sort, APIS[api], api)
 
 
-def _render(sort: Sort, api: str) -> Source:
-    with recording() as opened:
+def written(sort: Sort, language: str, api: str) -> Source:
+    """Return the source of `sort` in a dialect, as for an API.
+
+    Raises:
+        Wrong: a template is damaged.
+    """
+    with template_errors(), recording() as opened:
         env = environment()
-        dialect = load(env, APIS[api])
-        prelude = dialect.prelude(sort) + "".join(_words(env, sort))
-        parts = {k.name: _kernel(env, sort, k, dialect) for k in sort.kernels if dialect.wide or not k.wide}
+        dialect = load(env, language)
+        prelude = dialect.prelude(sort) + "".join(words(env, sort))
+        kernels = [k for k in sort.kernels if "wide" in dialect.capabilities or not k.wide]
+        parts = {k.name: _kernel(env, sort, k, dialect) for k in kernels}
     return Source(
         path=f"targets/{sort.target}/kernels/{dialect.name}/{sort.file}.{dialect.suffix}",
         header=header(sort, dialect, opened, api),
@@ -133,8 +142,8 @@ def _render(sort: Sort, api: str) -> Source:
     )
 
 
-def _words(env: jinja2.Environment, sort: Sort) -> Iterator[str]:
-    """The words of the algorithms of a sort, once each."""
+def words(env: jinja2.Environment, sort: Sort) -> Iterator[str]:
+    """Yield the words that the algorithms of a sort define for themselves, once each."""
     alike: dict[str, list[Any]] = {}
     for part in sort.parts:
         alike.setdefault(part.algorithm, []).append(part.params)
