@@ -13,7 +13,7 @@ import jinja2
 
 from hsgen import __version__
 from hsgen.algorithms import EVERY
-from hsgen.core.errors import Wrong
+from hsgen.core.errors import Usage, Wrong
 from hsgen.core.keys import Form, described
 from hsgen.core.spec import APIS, Kernel, Sort
 from hsgen.dialects.dialect import Dialect, load
@@ -117,6 +117,7 @@ def render(sort: Sort, api: str) -> Source:
     """Return the source of `sort` for `api`.
 
     Raises:
+        Usage: the language of the API has no words for what the sort does.
         Wrong: a template is damaged.
     """
     return written(sort, APIS[api], api)
@@ -126,11 +127,15 @@ def written(sort: Sort, language: str, api: str) -> Source:
     """Return the source of `sort` in a dialect, as for an API.
 
     Raises:
+        Usage: its work-groups wait for each other, and the dialect has no words for that.
         Wrong: a template is damaged.
     """
     with template_errors(), recording() as opened:
         env = environment()
         dialect = load(env, language)
+        if "cooperative" not in dialect.capabilities and any(k.cooperative for k in sort.kernels):
+            what = f"work-groups of its {sort.algorithm} sort wait for each other, which {language} has no words for"
+            raise Usage(f"target {sort.target}: {what}; leave out the API {api}, or choose another coordination")
         prelude = dialect.prelude(sort) + "".join(words(env, sort))
         kernels = [k for k in sort.kernels if "wide" in dialect.capabilities or not k.wide]
         parts = {k.name: _kernel(env, sort, k, dialect) for k in kernels}

@@ -10,6 +10,7 @@ from pathlib import Path
 import covering
 import pytest
 
+from hsgen.core.errors import Usage
 from hsgen.core.spec import Kernel, Sort
 from hsgen.dialects import reference
 from hsgen.dialects.contract import contract
@@ -18,6 +19,7 @@ from hsgen.dialects.dialect import Dialect, load
 from hsgen.emit import kernels
 from hsgen.emit.templates import environment
 from hsgen.system import resources
+from hsgen.targets import target
 
 DIALECTS = ("opencl", "glsl", "cuda", "metal")
 WORD = re.compile(r"\b(?:hs|HS)_\w+")
@@ -91,6 +93,7 @@ def test_bodies_use_what_is_defined_and_nothing_twice(name: str) -> None:
             body = code(kernels.body(env, sort, kernel, dialect))
             used = set(WORD.findall(body))
             assert used <= words | defined(own), (sort.name, kernel.name, used - words - defined(own))
+            assert ("key" in kernel.picks, "value" in kernel.picks) == ("hs_pick" in used, "hs_pick_values" in used)
             there = defined(before) | defined(frame(sort, kernel, dialect))
             assert used <= there | UNREAD, (sort.name, kernel.name, used - there)
 
@@ -167,3 +170,10 @@ def test_the_page_has_the_words_of_the_contract() -> None:
     words = page.partition("<!-- words -->\n")[2].partition("<!-- end of words -->")[0]
     assert words == reference.table(environment())
     assert {d.name for d in reference.dialects(environment())} == set(DIALECTS)
+
+
+def test_what_a_dialect_has_no_words_for_is_refused() -> None:
+    waits = target.find("nvidia-hopper").sort("auto", "u32")
+    assert any(k.cooperative for k in waits.kernels)
+    with pytest.raises(Usage, match="wait for each other, which metal has no words for; leave out the API metal"):
+        kernels.render(waits, "metal")
