@@ -12,7 +12,7 @@ COMPILE := .cache/lock/bin/uv pip compile -q --universal --python-version 3.11 -
 HEADED := .cache/lock/bin/python .ci/headed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format lock docs-targets wheel clean device-check device-bench
+.PHONY: help setup demo test check format lock docs-targets words wheel clean device-check device-bench
 
 help: ## list the goals
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' Makefile
@@ -42,6 +42,12 @@ docs-targets: $(READY) ## write the table of targets into docs/reference/targets
 	@mkdir -p .cache
 	$(HSGEN) targets --markdown > .cache/targets.md
 	sed -i -e '/^<!-- targets -->$$/,/^<!-- end of targets -->$$/{//!d}' -e '/^<!-- targets -->$$/r .cache/targets.md' docs/reference/targets.md
+
+words: $(READY) ## write the table of words into docs/reference/dialect.md
+	@mkdir -p .cache
+	$(PY) -c 'from hsgen.dialects import reference; from hsgen.emit.templates import environment; import sys; \
+	  sys.stdout.write(reference.table(environment()))' > .cache/words.md
+	sed -i -e '/^<!-- words -->$$/,/^<!-- end of words -->$$/{//!d}' -e '/^<!-- words -->$$/r .cache/words.md' docs/reference/dialect.md
 
 wheel: $(READY) ## build a wheel into dist/
 	$(PY) -m build --wheel --no-isolation

@@ -19,6 +19,7 @@ SHIPPED = ("adreno-6xx", "cpu", "generic", "intel-gen8", "nvidia-hopper", "apple
 FORMS = (Form(), Form(value="v4", typed=True), Form(value="index", counted=True), Form(changes=True))
 RARE = (
     ("cpu", "auto", "u32", Form(ranged=True, counted=True)),
+    ("cpu", "mergepath", "u32", Form(value="v8")),
     ("amd-cdna", "segments", "u8", Form()),
     ("generic", "auto", "u16", Form(epilogue=EPILOGUE)),
 )

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hsgen import __version__
+from hsgen import __version__, operations
+from hsgen.algorithms import EVERY
 from hsgen.apis import APIS, having, listed
 from hsgen.apis.api import Api
 from hsgen.core.errors import Usage
@@ -152,15 +153,22 @@ def common(named: Iterable[Named], prefix: str) -> dict[str, bytes]:
         rows = [{"symbol": symbol(t.name), "sorts": [symbol(t.name, s) for s in t.sorts]} for t in some]
         for path, name in _list_files(own).items():
             files[path] = _render(f"bundle/{name}", targets=rows, api=own.name if own else "")
-    algorithms = {s.split("_")[0] for t in targets for s in t.sorts}
     main = apis[0] if apis else next(iter(APIS.values()))
-    built = {"targets": targets, "apis": apis, "main": main, "algorithms": algorithms}
+    built = {"targets": targets, "apis": apis, "main": main, "guides": _guides(targets)}
     for name in ("LICENSE", "README.md", "CMakeLists.txt", "meson.build"):
         files[name] = _render(f"bundle/{name}", prefix=prefix, **built)
     return {
         path if path in ("LICENSE", "README.md") else prefixed(path, prefix): prefixed(text, prefix).encode()
         for path, text in sorted(files.items())
     }
+
+
+def _guides(targets: Iterable[Named]) -> list[str]:
+    """The templates that say how to call what the sorts of these targets do, as far as it has one."""
+    names = {re.split("[-_]", s)[0] for t in targets for s in t.sorts}
+    does = {operations.EVERY[EVERY[name].OPERATION] for name in names if name in EVERY}
+    guides = [f"operations/{o.module}.j2" for o in sorted(does, key=lambda o: (o.order, o.name))]
+    return [name for name in guides if (resources.templates() / name).is_file()]
 
 
 def common_paths(apis: Sequence[Api], prefix: str) -> set[str]:

@@ -14,7 +14,7 @@ import jinja2
 from hsgen import __version__, operations
 from hsgen.algorithms import EVERY
 from hsgen.apis import APIS
-from hsgen.core.errors import Wrong
+from hsgen.core.errors import Usage, Wrong
 from hsgen.core.kernels import Kernel
 from hsgen.core.keys import Form, described
 from hsgen.core.sort import Sort
@@ -95,34 +95,48 @@ def template_errors() -> Iterator[None]:
         raise Wrong(f"templates: {where}: {e.message}; mend the template or install hsgen again") from None
 
 
-def _kernel(env: jinja2.Environment, sort: Sort, kernel: Kernel, dialect: Dialect) -> str:
+def body(env: jinja2.Environment, sort: Sort, kernel: Kernel, dialect: Dialect) -> str:
+    """Return the body of a kernel in the words of a dialect, without the frame that the dialect gives it."""
     context = dict(EVERY[kernel.algorithm].context(kernel.params))
     if isinstance(kernel.data, epilogue.Shape):
         context |= {"epilogue": epilogue.parsed(kernel.data.text), "statements": epilogue.statements}
-    body = env.get_template(kernel.template + ".j2").render(
-        kernel=kernel, p=kernel.params, apart=dialect.apart, rows=dialect.rowed, **context
+    text = env.get_template(kernel.template + ".j2").render(
+        kernel=kernel, p=kernel.params, can=dialect.capabilities, **context
     )
-    if kernel.subgroup == 1 < sort.lanes:
-        body = body.replace(*LANE_ALONE)
-    return f"\n{dialect.comment} {kernel.summary}\n" + dialect.wrap(sort, kernel, body)
+    return text.replace(*LANE_ALONE) if kernel.subgroup == 1 < sort.lanes else text
+
+
+def _kernel(env: jinja2.Environment, sort: Sort, kernel: Kernel, dialect: Dialect) -> str:
+    text = dialect.wrap(sort, kernel, body(env, sort, kernel, dialect))
+    return f"\n{dialect.comment} {kernel.summary}\n{text}"
 
 
 def render(sort: Sort, api: str) -> Source:
     """Return the source of `sort` for `api`.
 
     Raises:
+        Usage: the language of the API has no words for what the sort does.
         Wrong: a template is damaged.
     """
-    with template_errors():
-        return _render(sort, api)
+    return written(sort, APIS[api].dialect, api)
 
 
-def _render(sort: Sort, api: str) -> Source:
-    with recording() as opened:
+def written(sort: Sort, language: str, api: str) -> Source:
+    """Return the source of `sort` in a dialect, as for an API.
+
+    Raises:
+        Usage: its work-groups wait for each other, and the dialect has no words for that.
+        Wrong: a template is damaged.
+    """
+    with template_errors(), recording() as opened:
         env = environment()
-        dialect = load(env, APIS[api].dialect)
-        prelude = dialect.prelude(sort) + "".join(_words(env, sort))
-        parts = {k.name: _kernel(env, sort, k, dialect) for k in sort.kernels if dialect.wide or not k.wide}
+        dialect = load(env, language)
+        if "cooperative" not in dialect.capabilities and any(k.cooperative for k in sort.kernels):
+            what = f"work-groups of its {sort.algorithm} sort wait for each other, which {language} has no words for"
+            raise Usage(f"target {sort.target}: {what}; leave out the API {api}, or choose another coordination")
+        prelude = dialect.prelude(sort) + "".join(words(env, sort))
+        kernels = [k for k in sort.kernels if "wide" in dialect.capabilities or not k.wide]
+        parts = {k.name: _kernel(env, sort, k, dialect) for k in kernels}
     return Source(
         path=f"targets/{sort.target}/kernels/{dialect.name}/{sort.file}.{dialect.suffix}",
         header=header(sort, dialect, opened, api),
@@ -131,8 +145,8 @@ def _render(sort: Sort, api: str) -> Source:
     )
 
 
-def _words(env: jinja2.Environment, sort: Sort) -> Iterator[str]:
-    """The words of the algorithms of a sort, once each."""
+def words(env: jinja2.Environment, sort: Sort) -> Iterator[str]:
+    """Yield the words that the algorithms of a sort define for themselves, once each."""
     alike: dict[str, list[Any]] = {}
     for part in sort.parts:
         alike.setdefault(part.algorithm, []).append(part.params)

@@ -34,6 +34,8 @@ class Operation(ABC):
     section = ("keys", "{} keys")
     """Where a report shows it: the id of the section, and its heading with a place for the width."""
 
+    order = 9
+    """Its place in lists for people; those of one place go by name."""
     by_count = False
     """Whether ``[sort.KEY]`` of a target divides the counts among its algorithms."""
     accompanies = False

@@ -125,6 +125,7 @@ class _Digest(Operation):
     """The digest of the first n keys, of all elements that a call looks at."""
 
     name, noun, c_kind = "check", "check", "HS_CHECK"
+    order = 3
     accompanies = True
     report = WORDS, 0
 

@@ -31,6 +31,7 @@ class _Merge(Operation):
     """The merge of an array of `parts` keys with one of the other keys, n in all; never in place."""
 
     name, noun, c_kind = "merge", "merge", "HS_MERGE"
+    order = 2
     timed = True
     workload = "merge of two halves"
     kinds = MERGED

@@ -39,6 +39,7 @@ class _SegmentedSort(Operation):
     """The stable sort of each of `parts` segments of n keys."""
 
     name, noun, c_kind = "segments", "segmented sort", "HS_SEGMENTS"
+    order = 1
     segmented = timed = True
 
     def settled(self, n: int, how: Options, given: Container[str]) -> Options:

@@ -19,6 +19,7 @@ class _Sort(Operation):
     """The stable sort of n keys."""
 
     name, noun, c_kind = "sort", "sort", "HS_SORT"
+    order = 0
     by_count = digested = timed = comparable = True
 
     def call(

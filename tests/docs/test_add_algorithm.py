@@ -18,9 +18,9 @@ from hsgen.engines.hosts import Host
 PAGE = ROOT / "docs/internals/add-an-algorithm.md"
 
 
-def place(folder: Path) -> list[str]:
-    """Put the page's files where it says, append to those that are there; return what it named."""
-    text = PAGE.read_text(encoding="utf-8")
+def place(folder: Path, page: Path = PAGE) -> list[str]:
+    """Put a page's files where it says, append to those that are there; return what it named."""
+    text = page.read_text(encoding="utf-8")
     named: list[tuple[str, str]] = re.findall(r"`([\w/.]+)`:\n\n```\w+\n(.*?)^```$", text, re.M | re.S)
     for name, content in named:
         path = folder / name

@@ -1,4 +1,4 @@
-"""The shape of the tree: import directions, size budgets, and no dialect or vendor word in kernel bodies."""
+"""The shape of the tree: import directions, size budgets, and no template that nothing opens."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ LAYERS = (
 """A package imports from itself and from those before it."""
 
 
-HOSTS = ("apis", "bundle", "report")
+HOSTS = ("apis", "bundle", "operations", "report")
 """The folders of templates that no kernel is made of."""
 
 
@@ -112,16 +112,8 @@ def test_public_names_have_docstrings(path: Path) -> None:
 
 def test_templates_stay_small() -> None:
     for path in resources.templates().rglob("*.j2"):
-        budget = 100 if path.parent.name == "dialects" else 120
+        budget = 100 if "dialects" in path.parts else 120
         assert len(path.read_text(encoding="utf-8").splitlines()) <= budget, path.name
-
-
-def test_bodies_hold_no_word_of_a_dialect_or_vendor() -> None:
-    vendors = r"opencl|glsl|cuda|vulkan|metal|intel|nvidia|amd"
-    words = rf"__kernel|__global|__local|__shared__|{vendors}|gl_|get_\w+_id|barrier\(CLK"
-    for path in sorted((resources.templates() / "merge").glob("*.j2")):
-        text = re.sub(r"\{#.*?#\}", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
-        assert not re.search(words, text, re.IGNORECASE), path.name
 
 
 def test_every_template_of_a_kernel_is_opened() -> None:

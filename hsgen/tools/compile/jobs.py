@@ -118,7 +118,7 @@ class Planner:
                 lacking.setdefault(name, []).append(device)
                 continue
             compiler, place = self.compilers[name], Place(target=target.name, compiler=name, device=device)
-            wide = load(environment(), APIS[compiler.api].dialect).wide
+            wide = "wide" in load(environment(), APIS[compiler.api].dialect).capabilities
             for sort, kernels in fresh:
                 some = tuple(k for k in kernels if wide or not k.wide)
                 if some:

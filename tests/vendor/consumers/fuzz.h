@@ -347,7 +347,7 @@ static uint64_t fuzz_any(void)
 /* A count: any, or one at which the plan changes. */
 static uint64_t fuzz_n(const hs_sort *s)
 {
-    const uint64_t step = s->steps[fuzz_below(s->step_count)].min_n + fuzz_below(3) - 1;
+    const uint64_t step = s->steps[fuzz_below(s->step_count)].guard.min_n + fuzz_below(3) - 1;
     const uint64_t all[] = {fuzz_below(5), fuzz_below(5000), fuzz_below(s->max_n + 1), s->max_n, step, fuzz_below(100000)};
     const uint64_t n = all[fuzz_below(sizeof all / sizeof all[0])];
     return n > s->max_n ? 0 : n;

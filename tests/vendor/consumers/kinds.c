@@ -106,8 +106,8 @@ static hs_sort made_up(hs_kind kind, const hs_kernel *kernels, uint32_t kernel_c
 /* `begin` leaves the parts in scratch, where `tell` finds them. */
 #define BEGIN \
     "__kernel void begin(__global uint *words, int n, int argument) { words[0] = (uint)argument; words[1] = 0; }\n"
-#define BEGINS {0, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 0}, {HS_BY_N, 0, 1, 1, 1}, {HS_CALL_NUMBER, 0, 0, HS_DIRECT},
-                {{HS_SCRATCH, 0, 0}}}
+#define BEGINS {0, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 0}, {HS_BY_N, 0, 1, 1, 1}, {HS_CALL_NUMBER, 0, 0, HS_DIRECT}, \
+    {{HS_SCRATCH, 0, 0}}}
 
 static void segments(void)
 {

@@ -1,0 +1,134 @@
+"""Preludes as lists of definitions: which words a text defines, and what becomes of it when some are overridden."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+_MACRO = re.compile(r"#define (\w+)(\([^)]*\))?")
+_STRUCT = re.compile(r"struct (\w+)\b")
+_FUNCTION = re.compile(r"[A-Za-z_][\w ]*?[ *]+(\w+)\(([^()]*)\)\s*(?:\{.*)?$")
+_VARIABLES = re.compile(r"(?:const )?\w+ (\w+(?:, \w+)*);")
+_OPENS, _ENDS = re.compile(r"#if"), re.compile(r"#endif")
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """Lines of a text that belong together, and the words that they define: none, if they are a comment or an option.
+
+    `parameters` are those of a macro or a function, None of other words; `branches` the definitions in a conditional
+    block, which is one definition of all its words.
+    """
+
+    text: str
+    names: tuple[str, ...] = ()
+    parameters: tuple[str, ...] | None = None
+    branches: tuple[Definition, ...] = ()
+
+
+def split(text: str) -> list[Definition]:
+    """Return the definitions of a text in order; their texts are the text."""
+    return list(_split(text.splitlines(keepends=True)))
+
+
+def _split(lines: list[str]) -> Iterator[Definition]:
+    at = 0
+    while at < len(lines):
+        end = _end(lines, at)
+        own = "".join(lines[at:end])
+        if _OPENS.match(lines[at]):
+            inside = tuple(d for d in _split(lines[at + 1 : end - 1]) if d.names)
+            names = dict.fromkeys(name for d in inside for name in d.names)
+            yield Definition(own, tuple(names), None, inside)
+        else:
+            yield _definition(own)
+        at = end
+
+
+def _end(lines: list[str], at: int) -> int:
+    """The line behind the definition that begins at one: of a block the end, of a function the last brace."""
+    end, depth = at + 1, 0
+    if _OPENS.match(lines[at]):
+        depth = 1
+        while depth and end < len(lines):
+            depth += bool(_OPENS.match(lines[end])) - bool(_ENDS.match(lines[end]))
+            end += 1
+        return end
+    if lines[at].startswith("#"):
+        while lines[end - 1].endswith("\\\n") and end < len(lines):
+            end += 1
+        return end
+    if lines[at].startswith("//") or not _FUNCTION.match(lines[at].rstrip()):
+        return end
+    while end < len(lines) and (depth := _depth(lines[at:end])) >= 0 and (depth or "{" not in "".join(lines[at:end])):
+        end += 1
+    return end
+
+
+def _depth(lines: list[str]) -> int:
+    text = re.sub(r"//[^\n]*", "", "".join(lines))
+    return text.count("{") - text.count("}")
+
+
+def _definition(text: str) -> Definition:
+    first = text.splitlines()[0]
+    if found := _MACRO.match(first):
+        return Definition(text, (found[1],), _parameters(found[2]) if found[2] else None)
+    if first.startswith("typedef"):
+        return Definition(text, (re.findall(r"(\w+);", text)[-1],))
+    if found := _STRUCT.match(first):
+        return Definition(text, (found[1],))
+    if found := _VARIABLES.match(first):
+        return Definition(text, tuple(found[1].split(", ")))
+    if not text.startswith(("#", "//")) and (found := _FUNCTION.match(first)):
+        return Definition(text, (found[1],), _parameters(f"({found[2]})"))
+    return Definition(text)
+
+
+def _parameters(listed: str) -> tuple[str, ...]:
+    return tuple(re.findall(r"(\w+)\s*$", x)[0] for x in listed.strip("()").split(",") if x.strip())
+
+
+def overridden(base: str, own: str, helpers: Collection[str], added: Collection[str]) -> str:
+    """Return the text of a base in which the definitions of another text stand in place of its own.
+
+    What the base does not define is left out, as it defines words only in sorts that need them; but words in `added`,
+    which it never defines, come last.  Helpers and comments go with the word behind them.
+    """
+    have = {name for d in split(base) for name in d.names}
+    instead: dict[str, str] = {}
+    last = pending = ""
+    for d in split(own):
+        pending += d.text
+        if not d.names or d.names[0] in helpers:
+            continue
+        known = [name for name in d.names if name in have]
+        for name in known:
+            instead[name] = instead.get(name, "") + pending
+        if not known and d.names[0] in added:
+            last += pending
+        pending = ""
+    return "".join(_replaced(split(base), instead)) + last
+
+
+def _replaced(base: list[Definition], instead: dict[str, str]) -> Iterator[str]:
+    """The texts of definitions, each of those that are replaced in its place, the first one."""
+    written: set[str] = set()
+    for d in base:
+        names = {name for name in d.names if name in instead}
+        yield from dict.fromkeys(instead[name] for name in d.names if name in names - written)
+        written |= names
+        yield _without(d, names)
+
+
+def _without(d: Definition, names: set[str]) -> str:
+    """The text of a definition but for some words: nothing, if it defines no others."""
+    if not names:
+        return d.text
+    if names >= set(d.names):
+        return ""
+    text = d.text
+    for inside in d.branches:
+        text = text.replace(inside.text, _without(inside, names & set(inside.names)))
+    return text

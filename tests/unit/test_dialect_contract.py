@@ -1,0 +1,180 @@
+"""Dialects define the words of the contract and no others, and kernel bodies are written in these alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import covering
+import pytest
+
+from hsgen.core.errors import Usage
+from hsgen.core.kernels import Kernel
+from hsgen.core.sort import Sort
+from hsgen.dialects import reference
+from hsgen.dialects.contract import contract
+from hsgen.dialects.definitions import Definition, split
+from hsgen.dialects.dialect import Dialect, load
+from hsgen.emit import kernels
+from hsgen.emit.templates import environment
+from hsgen.system import resources
+from hsgen.targets import target
+
+DIALECTS = ("opencl", "glsl", "cuda", "metal")
+WORD = re.compile(r"\b(?:hs|HS)_\w+")
+OTHERS = {"dialects", "host", "report", "runtime", "examples"}  # folders that hold no bodies
+FOLDERS = sorted(p.name for p in resources.templates().iterdir() if p.is_dir() and p.name not in OTHERS)
+SHARED = sorted(p.name for p in resources.templates().glob("*.j2"))  # parts of bodies that all folders may import
+
+
+def code(text: str) -> str:
+    """A text without comments, neither Jinja's nor those that go into kernels."""
+    return re.sub(r"//.*", "", re.sub(r"\{#.*?#\}", "", text, flags=re.DOTALL))
+
+
+@cache
+def sorts() -> tuple[Sort, ...]:
+    return tuple(sort for sort, _ in covering.sorts())
+
+
+def texts(dialect: Dialect) -> Iterator[tuple[Sort, str]]:
+    """Preludes of all sorts that can be written in a dialect, whatever the APIs of their targets."""
+    for sort in sorts():
+        waits = any(k.cooperative for k in sort.kernels)
+        if (not waits or "cooperative" in dialect.capabilities) and (sort.lanes <= 32 or dialect.name != "cuda"):
+            yield sort, dialect.prelude(sort)
+
+
+def of(sort: Sort, dialect: Dialect) -> list[Kernel]:
+    return [k for k in sort.kernels if "wide" in dialect.capabilities or not k.wide]
+
+
+def frame(sort: Sort, kernel: Kernel, dialect: Dialect) -> list[Definition]:
+    return split(dialect.wrap(sort, kernel, ""))
+
+
+def defined(found: list[Definition]) -> set[str]:
+    return {name for d in found for name in (*d.names, *(n for b in d.branches for n in b.names))}
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_a_dialect_defines_the_words_of_the_contract_and_no_others(name: str) -> None:
+    env = environment()
+    dialect, shared = load(env, name), contract(env)
+    words = shared.words(dialect.capabilities)
+    found: dict[str, set[tuple[str, ...] | None]] = {}
+    for sort, prelude in texts(dialect):
+        frames = [d for k in of(sort, dialect) for d in frame(sort, k, dialect) if "apart" in dialect.capabilities]
+        for d in [*split(prelude), *frames]:
+            for one in (d, *d.branches):
+                for word in one.names:
+                    found.setdefault(word, set()).add(one.parameters)
+    ours = {w for w in found if WORD.fullmatch(w)} | (found.keys() & dialect.helpers)
+    assert ours - dialect.helpers - shared.helpers == words.keys()
+    assert dialect.helpers <= ours and not dialect.helpers & words.keys() and not shared.helpers & words.keys()
+    for word, wanted in words.items():
+        counts = {None if p is None else len(p) for p in found[word] if p is not None or wanted.parameters is None}
+        assert counts == {None if wanted.parameters is None else len(wanted.parameters)}, word
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_bodies_use_what_is_defined_and_nothing_twice(name: str) -> None:
+    """Each kernel of sorts of all kinds, with the prelude of its sort and the words of its algorithms."""
+    env = environment()
+    dialect, shared = load(env, name), contract(env)
+    words = shared.words(dialect.capabilities).keys()
+    for sort, prelude in texts(dialect):
+        own = split("".join(kernels.words(env, sort)))
+        before = [*split(prelude), *own]
+        twice = [(n, d.parameters) for d in before for n in d.names if not d.branches and not overloaded(d)]
+        assert len(twice) == len(set(twice)), sort.name
+        for kernel in of(sort, dialect):
+            body = code(kernels.body(env, sort, kernel, dialect))
+            used = set(WORD.findall(body))
+            assert used <= words | defined(own), (sort.name, kernel.name, used - words - defined(own))
+            assert ("key" in kernel.picks, "value" in kernel.picks) == ("hs_pick" in used, "hs_pick_values" in used)
+            there = defined(before) | defined(frame(sort, kernel, dialect))
+            assert used <= there | UNREAD, (sort.name, kernel.name, used - there)
+
+
+UNREAD = {"HS_FIRST_SLOTS", "HS_SECOND_SLOTS", "hs_row_cut"}
+"""Arguments of hs_row_tied, which leaves them away where there are no values."""
+
+
+def overloaded(d: Definition) -> bool:
+    """Whether it is a function, of which there may be one for each type."""
+    return d.parameters is not None and not d.text.startswith("#")
+
+
+def test_templates_of_bodies_name_no_other_words() -> None:
+    """Also in branches that no sort of these tests takes."""
+    env = environment()
+    shared = contract(env)
+    words = set(shared.words(shared.capabilities))
+    for folder in FOLDERS:
+        own, prefixes = set(), []
+        file = resources.templates() / folder / "words.j2"
+        if file.is_file():
+            text = file.read_text(encoding="utf-8")
+            for included in re.findall(r'\{% include "(.+?)" %\}', text):
+                text += (resources.templates() / included).read_text(encoding="utf-8")
+            own = set(re.findall(r"#define (\w+)(?!\w|\{\{)", text))
+            prefixes = re.findall(r"#define (\w+)\{\{", text)
+        for path in bodies(folder):
+            used = set(WORD.findall(code(path.read_text(encoding="utf-8"))))
+            other = {w for w in used - words - own if not any(w.startswith(p) for p in prefixes)}
+            assert other == set(), path.name
+    for name in SHARED:
+        used = set(WORD.findall(code((resources.templates() / name).read_text(encoding="utf-8"))))
+        assert used <= words | shared.helpers, name
+
+
+def bodies(folder: str) -> list[Path]:
+    found = sorted(p for p in (resources.templates() / folder).glob("*.j2") if p.name != "words.j2")
+    assert found
+    return found
+
+
+@pytest.mark.parametrize("folder", [*FOLDERS, "."])
+def test_bodies_hold_no_word_of_a_dialect_vendor_or_api(folder: str) -> None:
+    vendors = r"opencl|glsl|cuda|vulkan|metal|intel|nvidia|\bamd|lavapipe|pocl|apple|mali|adreno"
+    languages = r"__kernel|__global|__local|__shared__|threadgroup|\bgl_|get_\w+_id|CLK_|\buvec|\buint\d?\b|\bulong\b"
+    cases = r"kernel\.(name|algorithm|template|buffers)\b|\bsort\.target|\bapi\b|selectattr\(.name"
+    for path in bodies(folder):
+        text = re.sub(r"\{#.*?#\}", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+        assert not re.search(f"{vendors}|{languages}|{cases}", text, re.IGNORECASE), path.name
+
+
+def test_dialects_name_no_algorithm_and_none_of_their_buffers() -> None:
+    algorithms = {k.algorithm for sort in sorts() for k in sort.kernels} | set(FOLDERS)
+    buffers = {b.name for sort in sorts() for k in sort.kernels for b in k.buffers}
+    arrays = {a.name for sort in sorts() for k in sort.kernels for a in k.arrays}
+    for path in sorted((resources.templates() / "dialects").rglob("*.j2")):
+        text = re.sub(r"\{#.*?#\}", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+        text = re.sub(r"\{% set (capabilities|helpers) = .*\n", "", text)
+        quoted = set(re.findall(r'"(\w+)"', text)) - {"key", "value", "word", "wide", "pair", *Kernel.__slots__}
+        assert not quoted & (algorithms | buffers | arrays), path
+        plain = re.sub(r"\{\{.*?\}\}|\{%.*?%\}", "", text)
+        assert not {n for n in buffers | arrays if re.search(rf"\b{n}\[", plain)} - ARGUMENTS, path
+        assert not re.search(r"\.(algorithm|template|params)\b|startswith", text), path
+
+
+ARGUMENTS = {"from", "to", "lines", "slots"}
+"""Parameters and variables of words that are called as some buffers are."""
+
+
+def test_the_page_has_the_words_of_the_contract() -> None:
+    """`make words` writes them."""
+    page = (resources.root() / "docs/reference/dialect.md").read_text(encoding="utf-8")
+    words = page.partition("<!-- words -->\n")[2].partition("<!-- end of words -->")[0]
+    assert words == reference.table(environment())
+    assert {d.name for d in reference.dialects(environment())} == set(DIALECTS)
+
+
+def test_what_a_dialect_has_no_words_for_is_refused() -> None:
+    waits = target.find("nvidia-hopper").sort("auto", "u32")
+    assert any(k.cooperative for k in waits.kernels)
+    with pytest.raises(Usage, match="wait for each other, which metal has no words for; leave out the API metal"):
+        kernels.render(waits, "metal")
