@@ -62,10 +62,10 @@ EXEMPT: dict[str, tuple[str, ...]] = {}
 """File: the phrases that are right there."""
 
 LATER = """
-.: Makefile
+docs/decisions: 0020-dialect-contract.md
 docs/guides: add-a-target.md
-docs/internals: add-an-algorithm.md architecture.md
-docs/reference: c-api.md json.md
+docs/internals: add-an-algorithm.md add-an-api.md add-an-operation.md architecture.md
+docs/reference: c-api.md dialect.md
 hsgen/algorithms: __init__.py device_constraints.py implicit.py
 hsgen/algorithms/bitonic: constraints.py kernels.py params.py passes.py paths.py specialize.py
 hsgen/algorithms/digest: __init__.py kernels.py params.py plan.py
@@ -79,7 +79,8 @@ hsgen/bundle: build.py
 hsgen/cli: bench.py bench_output.py bench_sorts.py bundles.py common.py compile.py engines.py sizes.py tune.py
 hsgen/cli: validate.py
 hsgen/core: buffers.py errors.py fields.py flags.py interpreter.py kernels.py keys.py plan.py
-hsgen/emit: c_constants.py identifiers.py spirv_file.py templates.py
+hsgen/dialects: definitions.py
+hsgen/emit: c_constants.py c_files.py identifiers.py spirv_file.py templates.py
 hsgen/engines: engine.py harness.py hosts.py metal_shim.py native.py pyopencl.py query.py scratch.py
 hsgen/engines/native: harness.h
 hsgen/opencl: arguments.py merger.py runner.py segmented_sorter.py sorter.py
@@ -110,9 +111,11 @@ templates/apis/vulkan/harness: vulkan.c
 templates/bundle: README.md.j2 hs.c hs.h meson.build.j2
 templates/changes: parts.j2 serial_place.j2 spine.j2
 templates/check: beyond.j2 blank.j2 digest.j2 parts.j2
-templates/dialects: metal.j2
+templates/dialects: contract.toml
+templates/dialects/metal: kernel.j2
 templates/merge: passes.j2 stream.j2
 templates/mergepath: rows.j2 split.j2 tile.j2
+templates/operations: digest.j2
 templates/radix: count.j2 exit.j2 grid_parts.j2 histogram.j2 lanes.j2 msd_histogram.j2 onesweep.j2 parts.j2 places.j2
 templates/radix: rank_match.j2 serial.j2 starts.j2 store.j2 tile.j2 words.j2
 templates/report: sort.j2 style.j2 target.j2
@@ -130,19 +133,20 @@ tests/device: test_only_offset.py test_pairs.py test_peers.py test_probe.py test
 tests/device: test_refusals.py test_report_page.py test_scanning.py test_segments.py test_shapes.py test_tuning.py
 tests/device: test_validate.py test_vulkan.py test_vulkan_radix.py tune_child.py
 tests/device/lanes: several8.toml simd32.toml
-tests/docs: test_docs.py test_prose.py
+tests/docs: test_add_operation.py test_docs.py test_prose.py
 tests/fuzz: guarded.py
 tests/models: scan.py
 tests/models/bitonic: memory.py
 tests/models/radix: finish.py model.py msd.py
 tests/packaging: test_locks.py test_wheel.py
-tests/unit: html_tree.py simulated.py test_architecture.py test_auto.py test_bench_intervals.py test_forms.py
-tests/unit: test_glsl.py test_grids.py test_isa_budget.py test_isa_nvidia.py test_isa_table.py test_manifest_names.py
-tests/unit: test_mergepath.py test_metal_dialect.py test_model.py test_plot.py test_radix.py test_radix_exit.py
-tests/unit: test_radix_forms.py test_radix_places.py test_report.py test_scan.py test_segments_model.py
-tests/unit: test_selection.py test_spirv.py test_suggest.py test_suggest_probe.py test_targets.py test_templates.py
-tests/unit: test_torch.py test_transaction.py test_tune_edit.py test_tune_journal.py test_tune_resume.py
-tests/unit: test_tune_search.py test_tune_space.py test_vendor.py
+tests/unit: html_tree.py simulated.py test_architecture.py test_auto.py test_bench_intervals.py
+tests/unit: test_dialect_contract.py test_dialect_extends.py test_forms.py test_glsl.py test_grids.py
+tests/unit: test_isa_budget.py test_isa_nvidia.py test_isa_table.py test_manifest_names.py test_mergepath.py
+tests/unit: test_metal_dialect.py test_model.py test_plot.py test_radix.py test_radix_exit.py test_radix_forms.py
+tests/unit: test_radix_places.py test_report.py test_scan.py test_segments_model.py test_selection.py test_spirv.py
+tests/unit: test_suggest.py test_suggest_probe.py test_targets.py test_templates.py test_torch.py test_transaction.py
+tests/unit: test_tune_edit.py test_tune_journal.py test_tune_resume.py test_tune_search.py test_tune_space.py
+tests/unit: test_vendor.py
 tests/vendor: recording.c test_interpreter.py test_match.py test_recording.py test_symbols.py
 tests/vendor/consumers: errors.c fake_metal.c fake_metal.h fake_opencl.c fake_opencl.h fuzz.h fuzz_opencl.c kinds.c
 tests/vendor/consumers: launches.c metal.c
