@@ -30,6 +30,7 @@ LONG = (
     "device/test_native.py",
     "packaging/test_wheel.py",
     "docs/test_add_algorithm.py",
+    "docs/test_add_operation.py",
 )
 """Modules that take long, the longest first: begun early, they leave no worker alone at the end."""
 
