@@ -33,10 +33,11 @@ from hsgen.engines.hosts import Host
 from hsgen.engines.pyopencl import Compiled, Direct, context_for
 from hsgen.opencl import Merger
 from hsgen.operations import oracle
+from hsgen.operations.inputs import KINDS
+from hsgen.operations.merge import MERGED
 from hsgen.system import toolchain
 from hsgen.targets import assembly, target
 from hsgen.tools.validate import validation
-from hsgen.tools.validate.cases import KINDS, MERGED
 
 pytestmark = pytest.mark.device
 cl = toolchain.pyopencl()
@@ -108,7 +109,16 @@ def rowed(key: str, form: Form, row: int) -> Sort:
     kernels, plan, parts = assembly.assemble(
         [Part(algorithm="mergepath", params=p, min_n=0, max_n=2**62)], "shape", form
     )
-    return Sort(target="shape", algorithm="mergepath", key=p.key, kernels=kernels, plan=plan, parts=parts, form=form)
+    return Sort(
+        target="shape",
+        algorithm="mergepath",
+        operation="merge",
+        key=p.key,
+        kernels=kernels,
+        plan=plan,
+        parts=parts,
+        form=form,
+    )
 
 
 def rows() -> Iterator[Any]:
