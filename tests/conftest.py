@@ -30,6 +30,7 @@ LONG = (
     "device/test_native.py",
     "packaging/test_wheel.py",
     "docs/test_add_algorithm.py",
+    "docs/test_add_operation.py",
 )
 """Slow modules, the slowest first; an early start balances the workers."""
 

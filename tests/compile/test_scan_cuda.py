@@ -31,7 +31,7 @@ def test_every_kernel_compiles(way: str, columns: int, key: str, arch: int) -> N
     )
     kernels, plan, parts = assembly.assemble([Part(algorithm="scan", params=p, min_n=0, max_n=2**62)], "shape")
     made: dict[str, Any] = {"kernels": kernels, "plan": plan, "parts": parts, "columns": columns}
-    text = render(Sort(target="shape", algorithm="scan", key=p.key, **made), "cuda").text
+    text = render(Sort(target="shape", algorithm="scan", operation="scan", key=p.key, **made), "cuda").text
     for compiler in compilers(arch):
         found = compiler.compile(text, arch)
         assert set(found) == {k.name for k in kernels}

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from hsgen.algorithms import bitonic, merge_path
+from hsgen.algorithms import bitonic, merge_path, operation
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import KEYS, Form
 from hsgen.core.sort import Part, Sort
@@ -36,7 +36,10 @@ def made(algorithm: Any, name: str, form: Form, **values: Any) -> Sort:
     """The sort of a shape for u32 keys."""
     p = algorithm.Params(key=KEYS["u32"], form=form, **values)
     kernels, plan, parts = assembly.assemble([Part(algorithm=name, params=p, min_n=0, max_n=2**62)], "shape", form)
-    return Sort(target="shape", algorithm=name, key=p.key, kernels=kernels, plan=plan, parts=parts, form=form)
+    does = operation(name).name
+    return Sort(
+        target="shape", algorithm=name, operation=does, key=p.key, kernels=kernels, plan=plan, parts=parts, form=form
+    )
 
 
 def engine(sort: Sort, *, fault: bool) -> Direct:

@@ -39,7 +39,16 @@ def sort_of(ranker: str, value: str) -> Sort:
     if p.serial:
         p = replace(p, small=48, window=100, tile=64, chunk=64)
     kernels, plan, parts = assembly.assemble([Part(algorithm="segments", params=p, min_n=0, max_n=2**62)], "s", p.form)
-    return Sort(target="s", algorithm="segments", key=p.key, kernels=kernels, plan=plan, parts=parts, form=p.form)
+    return Sort(
+        target="s",
+        algorithm="segments",
+        operation="segments",
+        key=p.key,
+        kernels=kernels,
+        plan=plan,
+        parts=parts,
+        form=p.form,
+    )
 
 
 def main(ranker: str, value: str) -> None:

@@ -109,7 +109,16 @@ def rowed(key: str, form: Form, row: int) -> Sort:
     kernels, plan, parts = assembly.assemble(
         [Part(algorithm="mergepath", params=p, min_n=0, max_n=2**62)], "shape", form
     )
-    return Sort(target="shape", algorithm="mergepath", key=p.key, kernels=kernels, plan=plan, parts=parts, form=form)
+    return Sort(
+        target="shape",
+        algorithm="mergepath",
+        operation="merge",
+        key=p.key,
+        kernels=kernels,
+        plan=plan,
+        parts=parts,
+        form=form,
+    )
 
 
 def rows() -> Iterator[Any]:

@@ -296,7 +296,7 @@ def test_ratios_are_medians_over_rounds(monkeypatch: pytest.MonkeyPatch) -> None
             close=lambda: closed.append(True),
         )
 
-    monkeypatch.setattr(rounds, "PEERS", {"scripted": scripted})
+    monkeypatch.setitem(PEERS, "scripted", scripted)
     monkeypatch.setattr(rounds, "time", SimpleNamespace(perf_counter=lambda: engine.now))
     (rows,) = bench.measure(engine, [1000], ["scripted"], 3, 1, "nothing")  # type: ignore[arg-type]
     own, peer, copy = rows

@@ -62,7 +62,9 @@ def engine(host: Host, key: str, **values: Any) -> Direct:
     kernels, plan, parts = assembly.assemble([Part(algorithm="scan", params=p, min_n=0, max_n=2**62)], "shape")
     made: dict[str, Any] = {"kernels": kernels, "plan": plan, "parts": parts, "columns": p.columns}
     context = context_for(host)
-    return Direct(context, Compiled(context, Sort(target="shape", algorithm="scan", key=p.key, **made)))
+    return Direct(
+        context, Compiled(context, Sort(target="shape", algorithm="scan", operation="scan", key=p.key, **made))
+    )
 
 
 def check(made: Direct, counts: list[int]) -> None:

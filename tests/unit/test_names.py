@@ -34,10 +34,6 @@ def registered() -> set[str]:
 
 
 NAMES = registered()
-TEMPLATE_EXEMPT = {
-    ("dialects/glsl_parts.j2", "radix"),  # until the contract of words says which kernels pick buffers of values
-    ("dialects/glsl_parts.j2", "segments"),
-}
 
 
 def named(node: ast.AST) -> Iterator[str]:
@@ -87,6 +83,26 @@ def test_the_walk_leaves_data_alone(text: str) -> None:
     assert not list(branches(ast.parse(text)))
 
 
+def test_each_algorithm_carries_out_an_operation_and_each_operation_has_one() -> None:
+    assert {a.OPERATION for a in algorithms.EVERY.values()} == set(operations.EVERY)
+    for name, operation in operations.EVERY.items():
+        assert operation.name == name and (PACKAGE / "operations" / f"{operation.module}.py").is_file()
+
+
+def test_modules_about_an_operation_or_algorithm_are_called_like_it() -> None:
+    """Else nobody finds them: a listing passes over what is called otherwise."""
+    packages = {a.__name__.rpartition(".")[2] for a in algorithms.EVERY.values()}  # type: ignore[attr-defined]
+    for folder in ("suggest/shapes", "report/shapes"):
+        assert {p.stem for p in (PACKAGE / "tools" / folder).glob("*.py")} - {"__init__"} <= packages
+    about = {o.module for o in operations.EVERY.values()}
+    assert {p.stem for p in (resources.templates() / "operations").glob("*.j2")} <= about
+    assert {p.stem for p in (PACKAGE / "tools/bench/baselines").glob("*.py")} & about == {o.module for o in timed()}
+
+
+def timed() -> list[operations.Operation]:
+    return [o for o in operations.EVERY.values() if o.timed]
+
+
 def test_no_template_but_its_own_asks_for_an_algorithm() -> None:
     """`coordination` and others of an algorithm's own values may be called as another algorithm in its own folder."""
     folders = {k.template.split("/")[0] for k in every_kernel()}
@@ -99,7 +115,7 @@ def test_no_template_but_its_own_asks_for_an_algorithm() -> None:
         for condition in re.findall(r"\{[%{].*?[%}]\}", path.read_text(encoding="utf-8"), re.S):
             if re.search(r"==|!=|\bin\b", condition):
                 found |= {(name.as_posix(), word) for word in re.findall(rf'"({quoted})"', condition)}
-    assert found == TEMPLATE_EXEMPT
+    assert not found
 
 
 def every_kernel() -> Iterator[algorithms.Kernel]:
