@@ -154,11 +154,9 @@ class Api:
         if self.extends is None or path.is_relative_to(resources.templates() / "apis" / self.name):
             return text
         text, old = self.extends.renamed(text, path), self.extends.name
-        for head, word, mine in (
-            (r"(?:hs|sort)(?:_targets)?_", old, self.name),
-            (r"HS(?:_TARGETS)?_", old.upper(), self.name.upper()),
-        ):
-            text = re.sub(rf"(?<![A-Za-z0-9])({head}){word}(?![A-Za-z0-9])", rf"\g<1>{mine}", text)
+        lower, upper = r"(?:hs|sort)(?:_targets)?_|HN_NAMES\(\"", r"HS(?:_TARGETS)?_"  # the harness puts names together
+        for head, word, own in ((lower, old, self.name), (upper, old.upper(), self.name.upper())):
+            text = re.sub(rf"(?<![A-Za-z0-9])({head}){word}(?![A-Za-z0-9])", rf"\g<1>{own}", text)
         for before, after in self.replaced:
             text = text.replace(before, after)
         return text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -95,6 +96,27 @@ def test_what_it_generates_compiles(copy: Path) -> None:
         command = [*compiler, "-Iinclude", "-c", path, "-o", str(copy / "object.o")]
         done = subprocess.run(command, cwd=made, capture_output=True, text=True, check=False)
         assert done.returncode == 0, f"{path}\n{done.stderr}"
+
+
+@pytest.mark.nightly
+def test_the_library_that_drives_it_builds(copy: Path, tmp_path: Path) -> None:
+    """With a GPU that only nvidia-smi claims to be there; the peers of CUDA's harness are its own, too."""
+    if toolchain.tool("nvcc") is None:
+        missing("nvcc of the CUDA toolkit is not on the path")
+    (tmp_path / "nvidia-smi").write_text("#!/bin/sh\necho 9.0\n")
+    (tmp_path / "nvidia-smi").chmod(0o755)
+    build = """
+from hsgen.engines import native
+from hsgen.targets import target
+print(native.library("toy", [target.find("toy-gpu.toml")], "u32", ["cub"], algorithms=["radix"]))
+"""
+    variables = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "XDG_CACHE_HOME": str(tmp_path)}
+    command = [sys.executable, "-c", build]
+    done = subprocess.run(command, cwd=copy, env=variables, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    symbols = Path(done.stdout.strip()).read_bytes()
+    assert all(name in symbols for name in (b"hn_sort", b"hn_peer_sort", b"hs_toy_sort"))
+    assert b"hs_cuda" not in symbols
 
 
 def test_the_page_keeps_the_rules_of_the_project(copy: Path) -> None:
