@@ -18,6 +18,7 @@ from hsgen.core.keys import KEYS
 from hsgen.core.spec import Sort
 from hsgen.emit import c_files
 from hsgen.emit.kernels import render
+from hsgen.engines import native
 from hsgen.system import toolchain
 from hsgen.targets import target
 from hsgen.tools.compile import nvrtc
@@ -198,9 +199,8 @@ def expected(sort: Sort, n: int, destination: int) -> list[str]:
 
 
 def test_the_harness_compiles(bundle: Path, tmp_path: Path) -> None:
-    where = Path(nvrtc.__file__).parent / "backends" / "native"
-    options = ("-Xcompiler", "-fPIC", *WARNINGS, "-arch=sm_90", "-I", bundle / "include", "-I", where)
-    run(nvcc(), "-std=c++14", *options, "-c", where / "cuda.cu", "-o", tmp_path / "cuda.o")
+    options = ("-Xcompiler", "-fPIC", *WARNINGS, "-arch=sm_90", "-I", bundle / "include", "-I", native.HARNESS)
+    run(nvcc(), "-std=c++14", *options, "-c", native.HARNESS / "cuda.cu", "-o", tmp_path / "cuda.o")
 
 
 def test_a_compilation_leaves_the_locale_as_it_was() -> None:
