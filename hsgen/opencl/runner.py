@@ -133,6 +133,8 @@ class Runner:
         """Enqueue a call; return the event of its end.  Everything is checked before anything is enqueued."""
         if not isinstance(queue, toolchain.pyopencl().CommandQueue):
             raise wrong("queue", "a pyopencl.CommandQueue", queue)
+        if isinstance(wait_for, toolchain.pyopencl().Event):
+            raise wrong("wait_for", "a list of events", wait_for)
         if queue.context != self._context:
             raise ValueError(f"the queue belongs to another context than the one that this {self._noun} was built for")
         held = {role: self._memory(x, role) for role, x in given.items() if x is not None or role in self._required}

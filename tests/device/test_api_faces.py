@@ -83,6 +83,8 @@ def test_a_queue_and_arrays_are_needed(class_: Any, queue: Any, made: dict[type,
     for wrong, what in ((None, "None"), (queue.context, "a Context"), (keys, "an Array")):
         with pytest.raises(TypeError, match=rf"^queue is {what}; give a pyopencl\.CommandQueue$"):
             call(wrong, keys, *rest, **more)
+    with pytest.raises(TypeError, match=r"^wait_for is an? \w*Event; give a list of events$"):
+        call(queue, keys, *rest, **more, wait_for=cl.UserEvent(queue.context))
     name = "a" if class_ is Merger else "keys"
     for wrong, what in ((None, "None"), (before, "a ndarray"), ([1, 2], "a list")):
         with pytest.raises(TypeError, match=f"^{name} is {what}; give a pyopencl array or buffer$"):
