@@ -56,13 +56,13 @@ static int compare(const void *a, const void *b)
 static hs_status look(hs_opencl *checker, cl_command_queue queue, cl_mem keys, cl_mem report, uint32_t words[8],
                       hs_opencl_error *error)
 {
-    hs_opencl_args args;
+    hs_opencl_digest_args args;
     hs_status status;
     if (!checker) return HS_OK;
     memset(&args, 0, sizeof args);
     args.n = COUNT;
     args.source = keys;
-    args.report = report;
+    args.digest = report;
     status = hs_opencl_check(checker, queue, &args, error);
     if (status == HS_OK)
         error->code = clEnqueueReadBuffer(queue, report, CL_TRUE, 0, 8 * sizeof *words, words, 0, NULL, NULL);
@@ -81,7 +81,7 @@ int main(int argc, char **argv)
     uint32_t before[8] = {0}, after[8] = {0}, faults = 0;
     hs_opencl *sorter = NULL, *checker = NULL;
     hs_opencl_error error;
-    hs_opencl_args args;
+    hs_opencl_sort_args args;
     hs_status status = HS_ERROR_HOST_MEMORY;
     uint32_t *expected = (uint32_t *)malloc(COUNT * sizeof *expected);
     uint32_t *keys = (uint32_t *)malloc(COUNT * sizeof *keys);

@@ -190,15 +190,15 @@ static VkResult make_pools(program *p, VkCommandBuffer *commands)
 /* Record what the device finds of the keys, before the sort (0) or after it (1): sums over them, that are compared. */
 static hs_status look(const program *p, VkCommandBuffer commands, int after, VkResult *code)
 {
-    hs_vulkan_args args;
+    hs_vulkan_digest_args args;
     if (!p->checker) return HS_OK;
     memset(&args, 0, sizeof args);
     args.n = COUNT;
     args.source.buffer = p->buffer;
     args.source.size = COUNT * sizeof(uint32_t);
-    args.report.buffer = p->reports;
-    args.report.offset = after ? REPORT : 0;
-    args.report.size = REPORT;
+    args.digest.buffer = p->reports;
+    args.digest.offset = after ? REPORT : 0;
+    args.digest.size = REPORT;
     args.pool = p->sets;
     args.stages = after ? VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT : 0; /* of the sort, which wrote the keys */
     args.accesses = after ? VK_ACCESS_SHADER_WRITE_BIT : 0;
@@ -211,7 +211,7 @@ static hs_status sort_keys(program *p, VkCommandBuffer commands, VkResult *code)
     VkCommandBufferBeginInfo begin;
     VkMemoryBarrier barrier;
     VkSubmitInfo submit;
-    hs_vulkan_args args;
+    hs_vulkan_sort_args args;
     hs_status status;
     memset(&begin, 0, sizeof begin);
     memset(&barrier, 0, sizeof barrier);

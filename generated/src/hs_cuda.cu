@@ -171,21 +171,42 @@ static hs_span hs_cuda_span(const void *begin, size_t bytes, int known)
     return span;
 }
 
+/* A call of any kind, which the public functions fill in: `parts` is the number that it has besides n. */
+typedef struct hs_cuda_record {
+    hs_kind kind;
+    uint64_t n;
+    hs_options options;
+    const void *source;
+    void *destination;
+    void *scratch;
+    const void *values;
+    void *values_destination;
+    const uint32_t *count;
+    size_t scratch_bytes;
+    size_t source_bytes, destination_bytes;
+    size_t values_bytes, values_destination_bytes;
+    const void *other;
+    const void *other_values;
+    uint32_t *report;
+    size_t other_bytes, other_values_bytes, report_bytes;
+    uint64_t parts;
+} hs_cuda_record;
+
 /* All that can be wrong with a call. */
-static hs_status hs_cuda_survey(const hs_sort *sort, const hs_cuda_args *args, hs_call *call, hs_span spans[HS_ROLES])
+static hs_status hs_cuda_survey(const hs_sort *sort, const hs_cuda_record *record, hs_call *call, hs_span spans[HS_ROLES])
 {
-    const int same = args->destination == args->source, along = args->values_destination == args->values;
+    const int same = record->destination == record->source, along = record->values_destination == record->values;
     hs_status status;
-    spans[HS_SOURCE] = hs_cuda_span(args->source, args->source_bytes, args->source_bytes != 0);
-    spans[HS_DESTINATION] = hs_cuda_span(args->destination, args->destination_bytes, args->destination_bytes != 0);
-    spans[HS_SCRATCH] = hs_cuda_span(args->scratch, args->scratch_bytes, 1);
-    spans[HS_VALUES] = hs_cuda_span(args->values, args->values_bytes, args->values_bytes != 0);
+    spans[HS_SOURCE] = hs_cuda_span(record->source, record->source_bytes, record->source_bytes != 0);
+    spans[HS_DESTINATION] = hs_cuda_span(record->destination, record->destination_bytes, record->destination_bytes != 0);
+    spans[HS_SCRATCH] = hs_cuda_span(record->scratch, record->scratch_bytes, 1);
+    spans[HS_VALUES] = hs_cuda_span(record->values, record->values_bytes, record->values_bytes != 0);
     spans[HS_VALUES_OUT] =
-        hs_cuda_span(args->values_destination, args->values_destination_bytes, args->values_destination_bytes != 0);
-    spans[HS_COUNT] = hs_cuda_span(args->count, 0, 0);
-    spans[HS_OTHER_INPUT] = hs_cuda_span(args->other, args->other_bytes, args->other_bytes != 0);
-    spans[HS_OTHER_VALUES] = hs_cuda_span(args->other_values, args->other_values_bytes, args->other_values_bytes != 0);
-    spans[HS_REPORT] = hs_cuda_span(args->report, args->report_bytes, args->report_bytes != 0);
+        hs_cuda_span(record->values_destination, record->values_destination_bytes, record->values_destination_bytes != 0);
+    spans[HS_COUNT] = hs_cuda_span(record->count, 0, 0);
+    spans[HS_OTHER_INPUT] = hs_cuda_span(record->other, record->other_bytes, record->other_bytes != 0);
+    spans[HS_OTHER_VALUES] = hs_cuda_span(record->other_values, record->other_values_bytes, record->other_values_bytes != 0);
+    spans[HS_REPORT] = hs_cuda_span(record->report, record->report_bytes, record->report_bytes != 0);
     if (same) {
         if (spans[HS_DESTINATION].room < spans[HS_SOURCE].room) spans[HS_SOURCE].room = spans[HS_DESTINATION].room;
         spans[HS_DESTINATION].where = 0;
@@ -195,7 +216,7 @@ static hs_status hs_cuda_survey(const hs_sort *sort, const hs_cuda_args *args, h
         spans[HS_VALUES_OUT].where = 0;
     }
     status = hs_survey(sort, call, spans);
-    if (status != HS_OK || hs_idle(sort, args->n)) return status;
+    if (status != HS_OK || hs_idle(sort, record->n)) return status;
     if ((spans[HS_SCRATCH].bytes || spans[HS_DESTINATION].from == HS_SCRATCH) && spans[HS_SCRATCH].begin % 256)
         return HS_ERROR_ALIGNMENT;
     return HS_OK;
@@ -257,7 +278,7 @@ static int hs_cuda_grid(const hs_cuda *sorter, const hs_step *step, const hs_cud
     return hs_grid(groups, sorter->columns, grid) && grid[1] <= sorter->rows ? 1 : -1;
 }
 
-static hs_status hs_cuda_run(const hs_cuda *sorter, cudaStream_t stream, const hs_cuda_args *args, hs_kind kind,
+static hs_status hs_cuda_run(const hs_cuda *sorter, cudaStream_t stream, const hs_cuda_record *record,
                              cudaError_t *error)
 {
     const cudaError_t pending = cudaPeekAtLastError();
@@ -269,15 +290,15 @@ static hs_status hs_cuda_run(const hs_cuda *sorter, cudaStream_t stream, const h
     int32_t argument = 0;
     int device = 0;
     if (error) *error = cudaSuccess;
-    if (!sorter || !args) return HS_ERROR_ARGUMENT;
+    if (!sorter || !record) return HS_ERROR_ARGUMENT;
     sort = sorter->kernels->sort;
-    if (sort->kind != kind) return HS_ERROR_KERNELS;
+    if (sort->kind != record->kind) return HS_ERROR_KERNELS;
     memset(&call, 0, sizeof call);
-    call.plan.n = args->n;
-    call.plan.parts = args->parts;
-    call.plan.options = &args->options;
-    status = hs_cuda_survey(sort, args, &call.plan, call.spans);
-    if (status != HS_OK || hs_idle(sort, args->n)) return status; /* of no keys nothing is there to point to */
+    call.plan.n = record->n;
+    call.plan.parts = record->parts;
+    call.plan.options = &record->options;
+    status = hs_cuda_survey(sort, record, &call.plan, call.spans);
+    if (status != HS_OK || hs_idle(sort, record->n)) return status; /* of no keys nothing is there to point to */
     code = cudaGetDevice(&device);
     if (code != cudaSuccess) return hs_cuda_failed(code, pending, error);
     if (device != sorter->device) return HS_ERROR_DEVICE;
@@ -292,34 +313,121 @@ static hs_status hs_cuda_run(const hs_cuda *sorter, cudaStream_t stream, const h
     return HS_OK;
 }
 
-extern "C" hs_status hs_cuda_sort(const hs_cuda *sorter, cudaStream_t stream, const hs_cuda_args *args,
-                                  cudaError_t *error)
+static hs_cuda_record hs_cuda_empty(hs_kind kind)
 {
-    return hs_cuda_run(sorter, stream, args, HS_SORT, error);
+    hs_cuda_record record;
+    memset(&record, 0, sizeof record);
+    record.kind = kind;
+    return record;
 }
 
-extern "C" hs_status hs_cuda_scan(const hs_cuda *sorter, cudaStream_t stream, const hs_cuda_args *args,
-                                  cudaError_t *error)
+extern "C" hs_status hs_cuda_sort(const hs_cuda *sorter, cudaStream_t stream,
+                                  const hs_cuda_sort_args *args, cudaError_t *error)
 {
-    return hs_cuda_run(sorter, stream, args, HS_SCAN, error);
+    hs_cuda_record record = hs_cuda_empty(HS_SORT);
+    if (args) {
+        record.n = args->n;
+        record.parts = args->shift;
+        record.options = args->options;
+        record.source = args->source;
+        record.source_bytes = args->source_bytes;
+        record.destination = args->destination;
+        record.destination_bytes = args->destination_bytes;
+        record.scratch = args->scratch;
+        record.scratch_bytes = args->scratch_bytes;
+        record.values = args->values;
+        record.values_bytes = args->values_bytes;
+        record.values_destination = args->values_destination;
+        record.values_destination_bytes = args->values_destination_bytes;
+        record.count = args->count;
+        record.report = args->report;
+        record.report_bytes = args->report_bytes;
+    }
+    return hs_cuda_run(sorter, stream, args ? &record : NULL, error);
 }
 
-extern "C" hs_status hs_cuda_segments(const hs_cuda *sorter, cudaStream_t stream, const hs_cuda_args *args,
-                                      cudaError_t *error)
+extern "C" hs_status hs_cuda_scan(const hs_cuda *sorter, cudaStream_t stream,
+                                  const hs_cuda_scan_args *args, cudaError_t *error)
 {
-    return hs_cuda_run(sorter, stream, args, HS_SEGMENTS, error);
+    hs_cuda_record record = hs_cuda_empty(HS_SCAN);
+    if (args) {
+        record.n = args->n;
+        record.source = args->source;
+        record.source_bytes = args->source_bytes;
+        record.destination = args->destination;
+        record.destination_bytes = args->destination_bytes;
+        record.scratch = args->scratch;
+        record.scratch_bytes = args->scratch_bytes;
+    }
+    return hs_cuda_run(sorter, stream, args ? &record : NULL, error);
 }
 
-extern "C" hs_status hs_cuda_merge(const hs_cuda *sorter, cudaStream_t stream, const hs_cuda_args *args,
-                                   cudaError_t *error)
+extern "C" hs_status hs_cuda_segments(const hs_cuda *sorter, cudaStream_t stream,
+                                      const hs_cuda_segmented_sort_args *args, cudaError_t *error)
 {
-    return hs_cuda_run(sorter, stream, args, HS_MERGE, error);
+    hs_cuda_record record = hs_cuda_empty(HS_SEGMENTS);
+    if (args) {
+        record.n = args->n;
+        record.parts = args->segment_count;
+        record.options = args->options;
+        record.source = args->source;
+        record.source_bytes = args->source_bytes;
+        record.destination = args->destination;
+        record.destination_bytes = args->destination_bytes;
+        record.scratch = args->scratch;
+        record.scratch_bytes = args->scratch_bytes;
+        record.other = args->offsets;
+        record.other_bytes = args->offsets_bytes;
+        record.values = args->values;
+        record.values_bytes = args->values_bytes;
+        record.values_destination = args->values_destination;
+        record.values_destination_bytes = args->values_destination_bytes;
+    }
+    return hs_cuda_run(sorter, stream, args ? &record : NULL, error);
 }
 
-extern "C" hs_status hs_cuda_check(const hs_cuda *sorter, cudaStream_t stream, const hs_cuda_args *args,
-                                   cudaError_t *error)
+extern "C" hs_status hs_cuda_merge(const hs_cuda *sorter, cudaStream_t stream,
+                                   const hs_cuda_merge_args *args, cudaError_t *error)
 {
-    return hs_cuda_run(sorter, stream, args, HS_CHECK, error);
+    hs_cuda_record record = hs_cuda_empty(HS_MERGE);
+    if (args) {
+        record.n = args->n;
+        record.parts = args->first_count;
+        record.options = args->options;
+        record.source = args->first;
+        record.source_bytes = args->first_bytes;
+        record.other = args->second;
+        record.other_bytes = args->second_bytes;
+        record.destination = args->destination;
+        record.destination_bytes = args->destination_bytes;
+        record.scratch = args->scratch;
+        record.scratch_bytes = args->scratch_bytes;
+        record.values = args->first_values;
+        record.values_bytes = args->first_values_bytes;
+        record.other_values = args->second_values;
+        record.other_values_bytes = args->second_values_bytes;
+        record.values_destination = args->values_destination;
+        record.values_destination_bytes = args->values_destination_bytes;
+    }
+    return hs_cuda_run(sorter, stream, args ? &record : NULL, error);
+}
+
+extern "C" hs_status hs_cuda_check(const hs_cuda *sorter, cudaStream_t stream,
+                                   const hs_cuda_digest_args *args, cudaError_t *error)
+{
+    hs_cuda_record record = hs_cuda_empty(HS_CHECK);
+    if (args) {
+        record.n = args->n;
+        record.parts = args->capacity;
+        record.options = args->options;
+        record.source = args->source;
+        record.source_bytes = args->source_bytes;
+        record.values = args->values;
+        record.values_bytes = args->values_bytes;
+        record.report = args->digest;
+        record.report_bytes = args->digest_bytes;
+    }
+    return hs_cuda_run(sorter, stream, args ? &record : NULL, error);
 }
 
 /* What hs_suits asks of the current device; `properties` keeps the name. */

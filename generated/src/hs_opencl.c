@@ -250,6 +250,17 @@ void hs_opencl_release(hs_opencl *sorter)
 
 const hs_sort *hs_opencl_sort_of(const hs_opencl *sorter) { return sorter ? sorter->sort : NULL; }
 
+/* A call of any kind, which the public functions fill in: `number` is what it has besides n. */
+typedef struct hs_opencl_record {
+    hs_kind kind;
+    uint64_t n, number;
+    hs_options options;
+    cl_mem given[HS_ROLES];
+    cl_uint wait_count;
+    const cl_event *wait;
+    cl_event *event;
+} hs_opencl_record;
+
 /* A buffer of a call: where the sort sees it, in bytes of the whole buffer that it was cut from. */
 typedef struct hs_part {
     cl_mem memory, root;
@@ -257,25 +268,24 @@ typedef struct hs_part {
 } hs_part;
 
 /* Look at the buffers of a call that are given. */
-static hs_status hs_parts(const hs_opencl_args *args, hs_part parts[HS_ROLES], hs_span spans[HS_ROLES],
+static hs_status hs_parts(const hs_opencl_record *record, hs_part parts[HS_ROLES], hs_span spans[HS_ROLES],
                           hs_opencl_error *error)
 {
-    const cl_mem given[HS_ROLES] = {args->source, args->destination == args->source ? NULL : args->destination,
-                                    args->scratch, args->values,
-                                    args->values_destination == args->values ? NULL : args->values_destination,
-                                    args->count, args->other, args->other_values, args->report};
     cl_int code = CL_SUCCESS;
     int i;
     for (i = 0; i < HS_ROLES && code == CL_SUCCESS; i++) {
         hs_part *part = &parts[i];
-        if (!given[i]) continue;
-        code = clGetMemObjectInfo(given[i], CL_MEM_SIZE, sizeof part->size, &part->size, NULL);
+        const cl_mem given = record->given[i];
+        if (!given) continue;
+        /* a destination that is its source is in place */
+        if ((i == HS_DESTINATION || i == HS_VALUES_OUT) && given == record->given[i - 1]) continue;
+        code = clGetMemObjectInfo(given, CL_MEM_SIZE, sizeof part->size, &part->size, NULL);
         if (code == CL_SUCCESS)
-            code = clGetMemObjectInfo(given[i], CL_MEM_ASSOCIATED_MEMOBJECT, sizeof part->root, &part->root, NULL);
+            code = clGetMemObjectInfo(given, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof part->root, &part->root, NULL);
         if (code == CL_SUCCESS)
-            code = clGetMemObjectInfo(given[i], CL_MEM_OFFSET, sizeof part->offset, &part->offset, NULL);
-        part->memory = given[i];
-        if (!part->root) part->root = given[i];
+            code = clGetMemObjectInfo(given, CL_MEM_OFFSET, sizeof part->offset, &part->offset, NULL);
+        part->memory = given;
+        if (!part->root) part->root = given;
         spans[i].where = (uint64_t)(uintptr_t)part->root;
         spans[i].begin = part->offset;
         spans[i].room = part->size;
@@ -359,14 +369,14 @@ static int hs_step_grid(const hs_sort *sort, const hs_step *step, const hs_call 
 }
 
 /* Enqueue the steps of a call that has been checked. */
-static cl_int hs_steps(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_args *args,
+static cl_int hs_steps(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_record *record,
                        const hs_opencl_call *call)
 {
     const hs_sort *sort = sorter->sort;
     cl_command_queue_properties properties = 0;
     cl_event last = NULL, next = NULL;
-    const cl_event *wait = args->wait;
-    cl_uint wait_count = args->wait_count;
+    const cl_event *wait = record->wait;
+    cl_uint wait_count = record->wait_count;
     uint32_t i, grid[2], launched = 0;
     int32_t argument = 0;
     cl_int code = clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL);
@@ -381,17 +391,17 @@ static cl_int hs_steps(hs_opencl *sorter, cl_command_queue queue, const hs_openc
         wait_count = (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) ? 1 : 0;
         wait = &last;
     }
-    if (code == CL_SUCCESS && launched == 0 && args->event)
+    if (code == CL_SUCCESS && launched == 0 && record->event)
         code = clEnqueueMarkerWithWaitList(queue, wait_count, wait_count ? wait : NULL, &last);
-    if (code == CL_SUCCESS && args->event)
-        *args->event = last;
+    if (code == CL_SUCCESS && record->event)
+        *record->event = last;
     else if (last)
         clReleaseEvent(last);
     return code;
 }
 
 /* Check a call and enqueue its steps. */
-static hs_status hs_opencl_perform(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_args *args,
+static hs_status hs_opencl_perform(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_record *record,
                                    hs_opencl_error *error)
 {
     const hs_sort *sort = sorter->sort;
@@ -399,59 +409,132 @@ static hs_status hs_opencl_perform(hs_opencl *sorter, cl_command_queue queue, co
     hs_status status = HS_OK;
     uint32_t i, grid[2];
     int32_t argument;
-    if (args->n > sort->max_n) return HS_ERROR_COUNT;
+    if (record->n > sort->max_n) return HS_ERROR_COUNT;
     memset(&call, 0, sizeof call);
-    call.plan.n = args->n;
-    call.plan.parts = args->parts;
-    call.plan.options = &args->options;
-    call.spans[HS_COUNT].where = args->count != NULL; /* all that is looked at where the call is idle */
-    if (!hs_idle(sort, args->n)) status = hs_parts(args, call.parts, call.spans, error);
+    call.plan.n = record->n;
+    call.plan.parts = record->number;
+    call.plan.options = &record->options;
+    call.spans[HS_COUNT].where = record->given[HS_COUNT] != NULL; /* all that is looked at where the call is idle */
+    if (!hs_idle(sort, record->n)) status = hs_parts(record, call.parts, call.spans, error);
     if (status == HS_OK) status = hs_survey(sort, &call.plan, call.spans);
     for (i = 0; i < sort->step_count && status == HS_OK; i++)
         if (hs_step_grid(sort, &sort->steps[i], &call.plan, grid, &argument) < 0) status = HS_ERROR_DEVICE;
-    return status == HS_OK ? hs_opencl_status(hs_steps(sorter, queue, args, &call), error) : status;
+    return status == HS_OK ? hs_opencl_status(hs_steps(sorter, queue, record, &call), error) : status;
 }
 
-static hs_status hs_opencl_run(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_args *args, hs_kind kind,
+static hs_status hs_opencl_run(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_record *record,
                                hs_opencl_error *error)
 {
     hs_status status;
     if (error) memset(error, 0, sizeof *error);
-    if (!sorter || !queue || !args || (args->wait_count && !args->wait)) return HS_ERROR_ARGUMENT;
-    if (args->event) *args->event = NULL;
-    if (sorter->sort->kind != kind) return HS_ERROR_KERNELS;
+    if (!sorter || !queue || !record || (record->wait_count && !record->wait)) return HS_ERROR_ARGUMENT;
+    if (record->event) *record->event = NULL;
+    if (sorter->sort->kind != record->kind) return HS_ERROR_KERNELS;
     if (!HS_ENTER(&sorter->busy)) return HS_ERROR_BUSY;
-    status = hs_opencl_perform(sorter, queue, args, error);
+    status = hs_opencl_perform(sorter, queue, record, error);
     HS_LEAVE(&sorter->busy);
     return status;
 }
 
-hs_status hs_opencl_sort(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_args *args, hs_opencl_error *error)
+static hs_opencl_record hs_opencl_empty(hs_kind kind)
 {
-    return hs_opencl_run(sorter, queue, args, HS_SORT, error);
+    hs_opencl_record record;
+    memset(&record, 0, sizeof record);
+    record.kind = kind;
+    return record;
 }
 
-hs_status hs_opencl_scan(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_args *args, hs_opencl_error *error)
+/* What the arguments of all operations have. */
+#define HS_OPENCL_SHARED(record, args)        \
+    do {                                  \
+        record.n = args->n;               \
+        record.wait_count = args->wait_count; \
+        record.wait = args->wait;       \
+        record.event = args->event;     \
+    } while (0)
+
+hs_status hs_opencl_sort(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_sort_args *args,
+                         hs_opencl_error *error)
 {
-    return hs_opencl_run(sorter, queue, args, HS_SCAN, error);
+    hs_opencl_record record = hs_opencl_empty(HS_SORT);
+    if (args) {
+        HS_OPENCL_SHARED(record, args);
+        record.number = args->shift;
+        record.options = args->options;
+        record.given[HS_SOURCE] = args->source;
+        record.given[HS_DESTINATION] = args->destination;
+        record.given[HS_SCRATCH] = args->scratch;
+        record.given[HS_VALUES] = args->values;
+        record.given[HS_VALUES_OUT] = args->values_destination;
+        record.given[HS_COUNT] = args->count;
+        record.given[HS_REPORT] = args->report;
+    }
+    return hs_opencl_run(sorter, queue, args ? &record : NULL, error);
 }
 
-hs_status hs_opencl_segments(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_args *args,
-                           hs_opencl_error *error)
+hs_status hs_opencl_scan(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_scan_args *args,
+                         hs_opencl_error *error)
 {
-    return hs_opencl_run(sorter, queue, args, HS_SEGMENTS, error);
+    hs_opencl_record record = hs_opencl_empty(HS_SCAN);
+    if (args) {
+        HS_OPENCL_SHARED(record, args);
+        record.given[HS_SOURCE] = args->source;
+        record.given[HS_DESTINATION] = args->destination;
+        record.given[HS_SCRATCH] = args->scratch;
+    }
+    return hs_opencl_run(sorter, queue, args ? &record : NULL, error);
 }
 
-hs_status hs_opencl_merge(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_args *args,
-                        hs_opencl_error *error)
+hs_status hs_opencl_segments(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_segmented_sort_args *args,
+                             hs_opencl_error *error)
 {
-    return hs_opencl_run(sorter, queue, args, HS_MERGE, error);
+    hs_opencl_record record = hs_opencl_empty(HS_SEGMENTS);
+    if (args) {
+        HS_OPENCL_SHARED(record, args);
+        record.number = args->segment_count;
+        record.options = args->options;
+        record.given[HS_SOURCE] = args->source;
+        record.given[HS_DESTINATION] = args->destination;
+        record.given[HS_SCRATCH] = args->scratch;
+        record.given[HS_VALUES] = args->values;
+        record.given[HS_VALUES_OUT] = args->values_destination;
+        record.given[HS_OTHER_INPUT] = args->offsets;
+    }
+    return hs_opencl_run(sorter, queue, args ? &record : NULL, error);
 }
 
-hs_status hs_opencl_check(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_args *args,
-                        hs_opencl_error *error)
+hs_status hs_opencl_merge(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_merge_args *args,
+                          hs_opencl_error *error)
 {
-    return hs_opencl_run(sorter, queue, args, HS_CHECK, error);
+    hs_opencl_record record = hs_opencl_empty(HS_MERGE);
+    if (args) {
+        HS_OPENCL_SHARED(record, args);
+        record.number = args->first_count;
+        record.options = args->options;
+        record.given[HS_SOURCE] = args->first;
+        record.given[HS_OTHER_INPUT] = args->second;
+        record.given[HS_DESTINATION] = args->destination;
+        record.given[HS_SCRATCH] = args->scratch;
+        record.given[HS_VALUES] = args->first_values;
+        record.given[HS_OTHER_VALUES] = args->second_values;
+        record.given[HS_VALUES_OUT] = args->values_destination;
+    }
+    return hs_opencl_run(sorter, queue, args ? &record : NULL, error);
+}
+
+hs_status hs_opencl_check(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_digest_args *args,
+                          hs_opencl_error *error)
+{
+    hs_opencl_record record = hs_opencl_empty(HS_CHECK);
+    if (args) {
+        HS_OPENCL_SHARED(record, args);
+        record.number = args->capacity;
+        record.options = args->options;
+        record.given[HS_SOURCE] = args->source;
+        record.given[HS_VALUES] = args->values;
+        record.given[HS_REPORT] = args->digest;
+    }
+    return hs_opencl_run(sorter, queue, args ? &record : NULL, error);
 }
 
 hs_status hs_opencl_match(const hs_target *const *targets, size_t count, const char *key, const char *value,

@@ -496,8 +496,28 @@ static void hs_vulkan_alike(hs_span *also, hs_span *of)
     also->where = 0;
 }
 
+/* A call of any kind, which the public functions fill in: `parts` is the number that it has besides n. */
+typedef struct hs_vulkan_record {
+    hs_kind kind;
+    uint64_t n;
+    hs_options options;
+    hs_vulkan_buffer source;
+    hs_vulkan_buffer destination;
+    hs_vulkan_buffer scratch;
+    hs_vulkan_buffer values;
+    hs_vulkan_buffer values_destination;
+    hs_vulkan_buffer count;
+    VkDescriptorPool pool;
+    VkPipelineStageFlags stages;
+    VkAccessFlags accesses;
+    hs_vulkan_buffer other;
+    hs_vulkan_buffer other_values;
+    hs_vulkan_buffer report;
+    uint64_t parts;
+} hs_vulkan_record;
+
 /* All that can be wrong with the buffers of a call. */
-static hs_status hs_vulkan_roles(const hs_sort *sort, const hs_vulkan_args *args, hs_vulkan_call *call)
+static hs_status hs_vulkan_roles(const hs_sort *sort, const hs_vulkan_record *record, hs_vulkan_call *call)
 {
     hs_span *const spans = call->spans;
     hs_status status;
@@ -508,13 +528,13 @@ static hs_status hs_vulkan_roles(const hs_sort *sort, const hs_vulkan_args *args
         spans[i].begin = one->offset;
         spans[i].room = one->size == VK_WHOLE_SIZE || one->offset > UINT64_MAX - one->size ? 0 : one->size;
     }
-    if (hs_vulkan_same(&args->destination, &args->source))
+    if (hs_vulkan_same(&record->destination, &record->source))
         hs_vulkan_alike(&spans[HS_DESTINATION], &spans[HS_SOURCE]);
-    if (hs_vulkan_same(&args->values_destination, &args->values))
+    if (hs_vulkan_same(&record->values_destination, &record->values))
         hs_vulkan_alike(&spans[HS_VALUES_OUT], &spans[HS_VALUES]);
     status = hs_survey(sort, &call->plan, spans);
-    if (status || hs_idle(sort, args->n)) return status;
-    if (args->accesses && !args->stages) return HS_ERROR_ARGUMENT;
+    if (status || hs_idle(sort, record->n)) return status;
+    if (record->accesses && !record->stages) return HS_ERROR_ARGUMENT;
     if ((spans[HS_SCRATCH].bytes || spans[HS_DESTINATION].from == HS_SCRATCH) && spans[HS_SCRATCH].begin % 256)
         return HS_ERROR_ALIGNMENT;
     for (i = 0; i < HS_ROLES; i++)
@@ -661,12 +681,12 @@ static void hs_vulkan_push(const hs_vulkan *s, VkCommandBuffer commands, const h
     s->CmdPushConstants(commands, s->layouts[form][set->count], VK_SHADER_STAGE_COMPUTE_BIT, 0, 8 * k + 8, push);
 }
 
-static void hs_vulkan_record(const hs_vulkan *s, VkCommandBuffer commands, const hs_vulkan_args *args,
+static void hs_vulkan_steps(const hs_vulkan *s, VkCommandBuffer commands, const hs_vulkan_record *record,
                              const hs_vulkan_call *call, const hs_vulkan_set *sets, const VkDescriptorSet *handles)
 {
     const hs_span *scratch = &call->spans[HS_SCRATCH];
-    VkPipelineStageFlags stages = args->stages;
-    VkAccessFlags accesses = args->accesses;
+    VkPipelineStageFlags stages = record->stages;
+    VkAccessFlags accesses = record->accesses;
     VkPipeline bound_pipeline = VK_NULL_HANDLE;
     const hs_vulkan_set *bound = NULL;
     uint32_t i, grid[2];
@@ -700,7 +720,7 @@ static void hs_vulkan_record(const hs_vulkan *s, VkCommandBuffer commands, const
 }
 
 /* Take the descriptor sets of a call that has been checked, and record it. */
-static hs_status hs_vulkan_take(const hs_vulkan *s, VkCommandBuffer commands, const hs_vulkan_args *args,
+static hs_status hs_vulkan_take(const hs_vulkan *s, VkCommandBuffer commands, const hs_vulkan_record *record,
                                 const hs_vulkan_call *call, VkResult *result)
 {
     hs_vulkan_set *sets;
@@ -717,70 +737,151 @@ static hs_status hs_vulkan_take(const hs_vulkan *s, VkCommandBuffer commands, co
         VkDescriptorSetAllocateInfo allocate;
         memset(&allocate, 0, sizeof allocate);
         allocate.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO;
-        allocate.descriptorPool = args->pool;
+        allocate.descriptorPool = record->pool;
         allocate.descriptorSetCount = taken;
         allocate.pSetLayouts = layouts;
-        status = args->pool ? hs_vulkan_status(s->AllocateDescriptorSets(s->device, &allocate, handles), result)
+        status = record->pool ? hs_vulkan_status(s->AllocateDescriptorSets(s->device, &allocate, handles), result)
                             : HS_ERROR_ARGUMENT;
     }
     for (i = 0; !status && i < s->set_count; i++)
         if (sets[i].bound) hs_vulkan_write_set(s, &sets[i], handles[sets[i].place]);
-    if (!status) hs_vulkan_record(s, commands, args, call, sets, handles);
+    if (!status) hs_vulkan_steps(s, commands, record, call, sets, handles);
     free(sets);
     return status;
 }
 
-static hs_status hs_vulkan_run(const hs_vulkan *s, VkCommandBuffer commands, const hs_vulkan_args *args, hs_kind kind,
+static hs_status hs_vulkan_run(const hs_vulkan *s, VkCommandBuffer commands, const hs_vulkan_record *record,
                                VkResult *result)
 {
     hs_vulkan_call call;
     hs_status status;
     if (result) *result = VK_SUCCESS;
-    if (!s || !commands || !args) return HS_ERROR_ARGUMENT;
-    if (s->sort->kind != kind) return HS_ERROR_KERNELS;
-    if (args->n > s->sort->max_n) return HS_ERROR_COUNT;
+    if (!s || !commands || !record) return HS_ERROR_ARGUMENT;
+    if (s->sort->kind != record->kind) return HS_ERROR_KERNELS;
+    if (record->n > s->sort->max_n) return HS_ERROR_COUNT;
     memset(&call, 0, sizeof call);
-    call.plan.n = args->n;
-    call.plan.parts = args->parts;
-    call.plan.options = &args->options;
-    call.plan.counted = args->count.buffer != VK_NULL_HANDLE;
-    call.plan.in_place = hs_vulkan_same(&args->destination, &args->source) && !args->options.discard_keys;
-    call.given[HS_SOURCE] = args->source;
-    call.given[HS_DESTINATION] = args->destination;
-    call.given[HS_SCRATCH] = args->scratch;
-    call.given[HS_VALUES] = args->values;
-    call.given[HS_VALUES_OUT] = args->values_destination;
-    call.given[HS_COUNT] = args->count;
-    call.given[HS_OTHER_INPUT] = args->other;
-    call.given[HS_OTHER_VALUES] = args->other_values;
-    call.given[HS_REPORT] = args->report;
+    call.plan.n = record->n;
+    call.plan.parts = record->parts;
+    call.plan.options = &record->options;
+    call.plan.counted = record->count.buffer != VK_NULL_HANDLE;
+    call.plan.in_place = hs_vulkan_same(&record->destination, &record->source) && !record->options.discard_keys;
+    call.given[HS_SOURCE] = record->source;
+    call.given[HS_DESTINATION] = record->destination;
+    call.given[HS_SCRATCH] = record->scratch;
+    call.given[HS_VALUES] = record->values;
+    call.given[HS_VALUES_OUT] = record->values_destination;
+    call.given[HS_COUNT] = record->count;
+    call.given[HS_OTHER_INPUT] = record->other;
+    call.given[HS_OTHER_VALUES] = record->other_values;
+    call.given[HS_REPORT] = record->report;
     if (!hs_vulkan_counts(s->sort, &call.plan)) return HS_ERROR_COUNT;
-    status = hs_vulkan_roles(s->sort, args, &call);
-    return status || hs_idle(s->sort, args->n) ? status : hs_vulkan_take(s, commands, args, &call, result);
+    status = hs_vulkan_roles(s->sort, record, &call);
+    return status || hs_idle(s->sort, record->n) ? status : hs_vulkan_take(s, commands, record, &call, result);
 }
 
-hs_status hs_vulkan_sort(const hs_vulkan *s, VkCommandBuffer commands, const hs_vulkan_args *args, VkResult *result)
+static hs_vulkan_record hs_vulkan_empty(hs_kind kind)
 {
-    return hs_vulkan_run(s, commands, args, HS_SORT, result);
+    hs_vulkan_record record;
+    memset(&record, 0, sizeof record);
+    record.kind = kind;
+    return record;
 }
 
-hs_status hs_vulkan_scan(const hs_vulkan *s, VkCommandBuffer commands, const hs_vulkan_args *args, VkResult *result)
+hs_status hs_vulkan_sort(const hs_vulkan *s, VkCommandBuffer commands,
+                         const hs_vulkan_sort_args *args, VkResult *result)
 {
-    return hs_vulkan_run(s, commands, args, HS_SCAN, result);
+    hs_vulkan_record record = hs_vulkan_empty(HS_SORT);
+    if (args) {
+        record.n = args->n;
+        record.parts = args->shift;
+        record.options = args->options;
+        record.source = args->source;
+        record.destination = args->destination;
+        record.scratch = args->scratch;
+        record.values = args->values;
+        record.values_destination = args->values_destination;
+        record.count = args->count;
+        record.report = args->report;
+        record.pool = args->pool;
+        record.stages = args->stages;
+        record.accesses = args->accesses;
+    }
+    return hs_vulkan_run(s, commands, args ? &record : NULL, result);
 }
 
-hs_status hs_vulkan_segments(const hs_vulkan *s, VkCommandBuffer commands, const hs_vulkan_args *args,
-                             VkResult *result)
+hs_status hs_vulkan_scan(const hs_vulkan *s, VkCommandBuffer commands,
+                         const hs_vulkan_scan_args *args, VkResult *result)
 {
-    return hs_vulkan_run(s, commands, args, HS_SEGMENTS, result);
+    hs_vulkan_record record = hs_vulkan_empty(HS_SCAN);
+    if (args) {
+        record.n = args->n;
+        record.source = args->source;
+        record.destination = args->destination;
+        record.scratch = args->scratch;
+        record.pool = args->pool;
+        record.stages = args->stages;
+        record.accesses = args->accesses;
+    }
+    return hs_vulkan_run(s, commands, args ? &record : NULL, result);
 }
 
-hs_status hs_vulkan_merge(const hs_vulkan *s, VkCommandBuffer commands, const hs_vulkan_args *args, VkResult *result)
+hs_status hs_vulkan_segments(const hs_vulkan *s, VkCommandBuffer commands,
+                             const hs_vulkan_segmented_sort_args *args, VkResult *result)
 {
-    return hs_vulkan_run(s, commands, args, HS_MERGE, result);
+    hs_vulkan_record record = hs_vulkan_empty(HS_SEGMENTS);
+    if (args) {
+        record.n = args->n;
+        record.parts = args->segment_count;
+        record.options = args->options;
+        record.source = args->source;
+        record.destination = args->destination;
+        record.scratch = args->scratch;
+        record.other = args->offsets;
+        record.values = args->values;
+        record.values_destination = args->values_destination;
+        record.pool = args->pool;
+        record.stages = args->stages;
+        record.accesses = args->accesses;
+    }
+    return hs_vulkan_run(s, commands, args ? &record : NULL, result);
 }
 
-hs_status hs_vulkan_check(const hs_vulkan *s, VkCommandBuffer commands, const hs_vulkan_args *args, VkResult *result)
+hs_status hs_vulkan_merge(const hs_vulkan *s, VkCommandBuffer commands,
+                          const hs_vulkan_merge_args *args, VkResult *result)
 {
-    return hs_vulkan_run(s, commands, args, HS_CHECK, result);
+    hs_vulkan_record record = hs_vulkan_empty(HS_MERGE);
+    if (args) {
+        record.n = args->n;
+        record.parts = args->first_count;
+        record.options = args->options;
+        record.source = args->first;
+        record.other = args->second;
+        record.destination = args->destination;
+        record.scratch = args->scratch;
+        record.values = args->first_values;
+        record.other_values = args->second_values;
+        record.values_destination = args->values_destination;
+        record.pool = args->pool;
+        record.stages = args->stages;
+        record.accesses = args->accesses;
+    }
+    return hs_vulkan_run(s, commands, args ? &record : NULL, result);
+}
+
+hs_status hs_vulkan_check(const hs_vulkan *s, VkCommandBuffer commands,
+                          const hs_vulkan_digest_args *args, VkResult *result)
+{
+    hs_vulkan_record record = hs_vulkan_empty(HS_CHECK);
+    if (args) {
+        record.n = args->n;
+        record.parts = args->capacity;
+        record.options = args->options;
+        record.source = args->source;
+        record.values = args->values;
+        record.report = args->digest;
+        record.pool = args->pool;
+        record.stages = args->stages;
+        record.accesses = args->accesses;
+    }
+    return hs_vulkan_run(s, commands, args ? &record : NULL, result);
 }

@@ -1,6 +1,6 @@
 /* The CUDA runtime of a bundle against a fake CUDA that only takes notes: what it launches, and what it refuses before
  * it launches anything.  Arguments: counts.  Prints the launches of each; exits with 1 and a line if a check fails. */
-#include "hs/hs_cuda.h"
+#include "../../templates/apis/cuda/harness/any_cuda.h"
 #include "hs/hs_targets.h"
 
 #include <initializer_list>
@@ -113,16 +113,16 @@ extern "C" cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, con
 
 #define CHECK(what) if (!(what)) return fprintf(stderr, "%d: %s\n", __LINE__, #what), 1
 
-static int refused(const hs_cuda *sorter, hs_cuda_args args, hs_status status)
+static int refused(const hs_cuda *sorter, any_args args, hs_status status)
 {
     const unsigned before = launches;
     cudaError_t error = cudaErrorUnknown;
-    return hs_cuda_sort(sorter, NULL, &args, &error) == status && launches == before && error == cudaSuccess;
+    return any_sort(sorter, NULL, &args, &error) == status && launches == before && error == cudaSuccess;
 }
 
-static hs_cuda_args good(uint64_t n)
+static any_args good(uint64_t n)
 {
-    hs_cuda_args a = {};
+    any_args a = {};
     a.n = n;
     a.source = reinterpret_cast<void *>(uintptr_t{1} << 40);
     a.destination = reinterpret_cast<void *>(uintptr_t{2} << 40);
@@ -138,20 +138,20 @@ static hs_cuda_args good(uint64_t n)
 static int sorts(const hs_cuda *sorter)
 {
     const uint64_t bytes = 1000 * TESTED.key_bytes;
-    hs_cuda_args a = good(1000);
-    CHECK(hs_cuda_sort(NULL, NULL, &a, NULL) == HS_ERROR_ARGUMENT);
-    CHECK(hs_cuda_sort(sorter, NULL, NULL, NULL) == HS_ERROR_ARGUMENT);
+    any_args a = good(1000);
+    CHECK(any_sort(NULL, NULL, &a, NULL) == HS_ERROR_ARGUMENT);
+    CHECK(any_sort(sorter, NULL, NULL, NULL) == HS_ERROR_ARGUMENT);
     CHECK(refused(sorter, good(0), HS_OK));
-    CHECK(refused(sorter, hs_cuda_args{}, HS_OK));
+    CHECK(refused(sorter, any_args{}, HS_OK));
     CHECK(refused(sorter, good(TESTED.max_n + 1), HS_ERROR_COUNT));
     CHECK(refused(sorter, good(UINT64_MAX), HS_ERROR_COUNT));
     a.source = NULL;
     CHECK(refused(sorter, a, HS_ERROR_ARGUMENT));
     a = good(1000);
     cudaError_t error = cudaErrorUnknown;
-    CHECK(hs_cuda_scan(sorter, NULL, &a, &error) == HS_ERROR_KERNELS && error == cudaSuccess);
+    CHECK(any_scan(sorter, NULL, &a, &error) == HS_ERROR_KERNELS && error == cudaSuccess);
     a.n = 0;
-    CHECK(hs_cuda_scan(sorter, NULL, &a, NULL) == HS_ERROR_KERNELS);
+    CHECK(any_scan(sorter, NULL, &a, NULL) == HS_ERROR_KERNELS);
     for (int k = 0; k < 2; k++) {
         a = good(1000);
         (k ? a.source_bytes : a.destination_bytes) = bytes - 1;
@@ -164,11 +164,11 @@ static int sorts(const hs_cuda *sorter)
         a.source = static_cast<char *>(a.destination) + (k ? bytes - TESTED.key_bytes : TESTED.key_bytes - bytes);
         CHECK(refused(sorter, a, HS_ERROR_OVERLAP));
         a.source = static_cast<char *>(a.destination) + (k ? bytes : 0 - bytes); /* next to each other */
-        CHECK(hs_cuda_sort(sorter, NULL, &a, NULL) == HS_OK);
+        CHECK(any_sort(sorter, NULL, &a, NULL) == HS_OK);
     }
     a = good(1000);
     a.source_bytes = a.destination_bytes = 0; /* not checked */
-    CHECK(hs_cuda_sort(sorter, NULL, &a, NULL) == HS_OK);
+    CHECK(any_sort(sorter, NULL, &a, NULL) == HS_OK);
     device_number = 1; /* not the sorter's */
     CHECK(refused(sorter, good(1000), HS_ERROR_DEVICE));
     device_number = 0;
@@ -178,20 +178,20 @@ static int sorts(const hs_cuda *sorter)
 /* Errors of the API come back, are not left behind, and take none away that was there before. */
 static int errors(const hs_cuda_kernels *sort, const hs_cuda *sorter)
 {
-    const hs_cuda_args a = good(1000);
+    const any_args a = good(1000);
     hs_cuda *none = NULL;
     cudaError_t error = cudaSuccess;
     for (int k = 0; k < 2; k++) {
         const cudaError_t waiting = k ? cudaErrorMemoryAllocation : cudaSuccess;
         last = waiting;
-        CHECK(hs_cuda_sort(sorter, NULL, &a, &error) == HS_OK && error == cudaSuccess && last == waiting);
+        CHECK(any_sort(sorter, NULL, &a, &error) == HS_OK && error == cudaSuccess && last == waiting);
         attributes_fail = cudaErrorNoKernelImageForDevice;
         CHECK(hs_cuda_create(sort, &none, &error) == HS_ERROR_DEVICE && error == attributes_fail && !none);
         CHECK(k || last == cudaSuccess);
         attributes_fail = cudaSuccess;
         launch_fail = cudaErrorIllegalAddress;
         launches = 0;
-        CHECK(hs_cuda_sort(sorter, NULL, &a, &error) == HS_ERROR_DEVICE_LOST && error == launch_fail && launches == 1);
+        CHECK(any_sort(sorter, NULL, &a, &error) == HS_ERROR_DEVICE_LOST && error == launch_fail && launches == 1);
         CHECK(k ? last != cudaSuccess : last == cudaSuccess);
         launch_fail = cudaSuccess;
     }
@@ -281,14 +281,14 @@ static int scratch_and_wide()
     hs_cuda *sorter = NULL;
     launched = &made;
     CHECK(hs_cuda_create(&sort, &sorter, NULL) == HS_OK);
-    hs_cuda_args a = good(1000);
-    CHECK(hs_cuda_sort(sorter, NULL, &a, NULL) == HS_OK && got.argument == 6 && got.pointers[0] == at + 2048);
+    any_args a = good(1000);
+    CHECK(any_sort(sorter, NULL, &a, NULL) == HS_OK && got.argument == 6 && got.pointers[0] == at + 2048);
     a.destination = NULL;
-    CHECK(hs_cuda_sort(sorter, NULL, &a, NULL) == HS_OK && got.argument == 5 && got.pointers[1] == at + 1024);
+    CHECK(any_sort(sorter, NULL, &a, NULL) == HS_OK && got.argument == 5 && got.pointers[1] == at + 1024);
     a.destination = const_cast<void *>(a.source);
-    CHECK(hs_cuda_sort(sorter, NULL, &a, NULL) == HS_OK && got.argument == 5 && got.n == 1000);
+    CHECK(any_sort(sorter, NULL, &a, NULL) == HS_OK && got.argument == 5 && got.n == 1000);
     a = good(huge);
-    CHECK(hs_cuda_sort(sorter, NULL, &a, NULL) == HS_OK && got.argument == 7 && got.n == 8589934597ll);
+    CHECK(any_sort(sorter, NULL, &a, NULL) == HS_OK && got.argument == 7 && got.n == 8589934597ll);
     CHECK(got.pointers[1] == at + (8 * huge + 1023) / 1024 * 1024);
     a = good(1000);
     a.scratch_bytes--;
@@ -306,9 +306,9 @@ static int scratch_and_wide()
     made.columns = 3;
     a = good(1000);
     CHECK(a.source_bytes == 3000 * made.key_bytes && refused(sorter, a, HS_ERROR_KERNELS));
-    CHECK(hs_cuda_scan(sorter, NULL, &a, NULL) == HS_OK && got.argument == 6);
+    CHECK(any_scan(sorter, NULL, &a, NULL) == HS_OK && got.argument == 6);
     a.source_bytes--;
-    CHECK(hs_cuda_scan(sorter, NULL, &a, NULL) == HS_ERROR_COUNT);
+    CHECK(any_scan(sorter, NULL, &a, NULL) == HS_ERROR_COUNT);
     hs_cuda_release(sorter);
     launched = &TESTED;
     return 0;
@@ -346,13 +346,13 @@ static int cooperates()
     CHECK(shared_asked == 20000); /* what is resident depends on it */
     CHECK(hs_cuda_create(&sort, &sorter, NULL) == HS_OK);
     launches = together = 0;
-    hs_cuda_args a = good(1000);
-    CHECK(hs_cuda_sort(sorter, NULL, &a, NULL) == HS_OK && launches == 1 && together == 0 && got.n == 1000);
+    any_args a = good(1000);
+    CHECK(any_sort(sorter, NULL, &a, NULL) == HS_OK && launches == 1 && together == 0 && got.n == 1000);
     a = good(6000);
-    CHECK(hs_cuda_sort(sorter, NULL, &a, NULL) == HS_OK && launches == 2 && together == 1 && got.argument == 1);
+    CHECK(any_sort(sorter, NULL, &a, NULL) == HS_OK && launches == 2 && together == 1 && got.argument == 1);
     CHECK(got.n == 6000 && got.pointers[1] == uint64_t{2} << 40);
     launch_fail = cudaErrorCooperativeLaunchTooLarge;
-    CHECK(hs_cuda_sort(sorter, NULL, &a, NULL) == HS_ERROR_DEVICE && last == cudaSuccess);
+    CHECK(any_sort(sorter, NULL, &a, NULL) == HS_ERROR_DEVICE && last == cudaSuccess);
     launch_fail = cudaSuccess;
     hs_cuda_release(sorter);
     int *const facts[] = {&can_cooperate, &cores, &resident}, low[] = {0, 3, 0};
@@ -374,9 +374,9 @@ static int cooperates()
 static void *at(uint64_t buffer, uint64_t bytes = 0) { return reinterpret_cast<void *>((buffer << 40) + bytes); }
 
 /* A call of a sort with values: sources at 1 and 4, destinations at 2 and 5, scratch at 3. */
-static hs_cuda_args valued(uint64_t n)
+static any_args valued(uint64_t n)
 {
-    hs_cuda_args a = good(n);
+    any_args a = good(n);
     a.values = at(4);
     a.values_destination = at(5);
     a.values_bytes = a.values_destination_bytes = n * launched->value_bytes;
@@ -386,33 +386,33 @@ static hs_cuda_args valued(uint64_t n)
 /* What kernels of a sort with values, types, ranges of bits and a count on the device get. */
 static int everything_launches(const hs_cuda *sorter)
 {
-    hs_cuda_args a = valued(1000);
+    any_args a = valued(1000);
     const uint64_t places[] = {1, 2, 4, 5, 1};
     a.options.type = HS_I32;
     a.options.begin_bit = 4; /* 28 bits: four passes of seven */
-    CHECK(hs_cuda_sort(sorter, NULL, &a, NULL) == HS_OK);
+    CHECK(any_sort(sorter, NULL, &a, NULL) == HS_OK);
     CHECK(got.argument == (1 | 11 << 8 | 7 << 16 | HS_DIRECT | HS_SIGNED) && got.low == 5 && got.high == 0x7fffffff);
     for (int k = 0; k < 5; k++) CHECK(got.pointers[k] == places[k] << 40);
     a.count = static_cast<const uint32_t *>(at(6, 4));
     a.options.descending = 1;
-    CHECK(hs_cuda_sort(sorter, NULL, &a, NULL) == HS_OK && got.pointers[4] == (uint64_t{6} << 40) + 4);
+    CHECK(any_sort(sorter, NULL, &a, NULL) == HS_OK && got.pointers[4] == (uint64_t{6} << 40) + 4);
     CHECK(got.argument == (1 | 11 << 8 | 7 << 16 | HS_DIRECT | HS_SIGNED | HS_DESCENDING | HS_COUNTED));
     a.n = (1 << 30) - 1; /* of which few may be there: a step for few runs as well, in the grid for its most */
     a.source_bytes = a.destination_bytes = a.values_bytes = a.values_destination_bytes = 0;
     a.scratch_bytes = size_t{1} << 34;
     launches = 0;
-    CHECK(hs_cuda_sort(sorter, NULL, &a, NULL) == HS_OK && launches == 2);
+    CHECK(any_sort(sorter, NULL, &a, NULL) == HS_OK && launches == 2);
     a.count = NULL;
     launches = 0;
-    CHECK(hs_cuda_sort(sorter, NULL, &a, NULL) == HS_OK && launches == 1);
+    CHECK(any_sort(sorter, NULL, &a, NULL) == HS_OK && launches == 1);
     a = valued(1000);
     a.options.begin_bit = 4;
     a.destination = a.values_destination = NULL; /* in place, of which DIRECT says nothing */
-    CHECK(hs_cuda_sort(sorter, NULL, &a, NULL) == HS_OK && !(got.argument & HS_DIRECT));
+    CHECK(any_sort(sorter, NULL, &a, NULL) == HS_OK && !(got.argument & HS_DIRECT));
     CHECK(got.pointers[1] == got.pointers[0] && got.pointers[3] == got.pointers[2]);
     a.destination = const_cast<void *>(a.source);
     a.values_destination = const_cast<void *>(a.values);
-    CHECK(hs_cuda_sort(sorter, NULL, &a, NULL) == HS_OK && got.pointers[3] == got.pointers[2]);
+    CHECK(any_sort(sorter, NULL, &a, NULL) == HS_OK && got.pointers[3] == got.pointers[2]);
     a.values = a.values_destination = a.destination; /* which is written then */
     a.values_bytes = a.values_destination_bytes = 0;
     CHECK(refused(sorter, a, HS_ERROR_OVERLAP));
@@ -422,7 +422,7 @@ static int everything_launches(const hs_cuda *sorter)
 static int everything_refused(const hs_cuda *sorter, const hs_cuda *plain)
 {
     for (int k = 0;; k++) {
-        hs_cuda_args a = valued(1000);
+        any_args a = valued(1000);
         const hs_cuda *s = sorter;
         hs_status status = HS_ERROR_OPTION;
         switch (k) {
@@ -517,16 +517,16 @@ static int indices()
     hs_cuda *sorter = NULL;
     launched = &made;
     CHECK(hs_cuda_create(&sort, &sorter, NULL) == HS_OK);
-    hs_cuda_args a = good(1000);
+    any_args a = good(1000);
     CHECK(refused(sorter, a, HS_ERROR_OPTION));
     a.values_destination = at(5);
-    CHECK(hs_cuda_sort(sorter, NULL, &a, NULL) == HS_OK && got.pointers[2] == uint64_t{5} << 40 && got.argument == 0);
+    CHECK(any_sort(sorter, NULL, &a, NULL) == HS_OK && got.pointers[2] == uint64_t{5} << 40 && got.argument == 0);
     a.options.discard_keys = 1;
     CHECK(refused(sorter, a, HS_ERROR_ARGUMENT)); /* room for keys that nobody wants */
     a.destination = NULL;
     CHECK(refused(sorter, a, HS_ERROR_SCRATCH));
     a.scratch_bytes = 1024 + 1000 * made.key_bytes;
-    CHECK(hs_cuda_sort(sorter, NULL, &a, NULL) == HS_OK && got.argument == HS_DISCARD);
+    CHECK(any_sort(sorter, NULL, &a, NULL) == HS_OK && got.argument == HS_DISCARD);
     CHECK(got.pointers[1] == (uint64_t{3} << 40) + 1024);
     a.scratch = at(3, 128);
     CHECK(refused(sorter, a, HS_ERROR_ALIGNMENT));
@@ -540,14 +540,12 @@ static int indices()
     return 0;
 }
 
-using entry = hs_status (*)(const hs_cuda *, cudaStream_t, const hs_cuda_args *, cudaError_t *);
-static const entry entries[] = {hs_cuda_sort, hs_cuda_scan, hs_cuda_segments, hs_cuda_merge, hs_cuda_check};
 
 /* A call of a kind that is refused, and launches nothing. */
-static int declined(hs_kind kind, const hs_cuda *sorter, const hs_cuda_args &args, hs_status status)
+static int declined(hs_kind kind, const hs_cuda *sorter, const any_args &args, hs_status status)
 {
     const unsigned before = launches;
-    return entries[kind](sorter, NULL, &args, NULL) == status && launches == before;
+    return any_entries[kind](sorter, NULL, &args, NULL) == status && launches == before;
 }
 
 /* Segments and merges: a first kernel gets the parts alone, the second the buffers, of which one lends itself. */
@@ -572,7 +570,7 @@ static int parted(hs_sort made)
         hs_cuda *sorter = NULL;
         launched = &made;
         CHECK(hs_cuda_create(&sort, &sorter, NULL) == HS_OK);
-        hs_cuda_args a = good(1000);
+        any_args a = good(1000);
         a.parts = 10;
         a.other = at(4);
         if (merge) a.source_bytes = 10 * key;
@@ -580,7 +578,7 @@ static int parted(hs_sort made)
         for (const hs_kind other : {HS_SORT, HS_SCAN, HS_SEGMENTS, HS_MERGE, HS_CHECK})
             CHECK(other == kind || declined(other, sorter, a, HS_ERROR_KERNELS));
         launches = 0;
-        CHECK(entries[kind](sorter, NULL, &a, NULL) == HS_OK && launches == 2 && got.argument == 3);
+        CHECK(any_entries[kind](sorter, NULL, &a, NULL) == HS_OK && launches == 2 && got.argument == 3);
         CHECK(got.pointers[0] == UINT64_C(1) << 40 && got.pointers[1] == uint64_t{4} << 40);
         a.other_bytes--;
         CHECK(declined(kind, sorter, a, HS_ERROR_COUNT));
@@ -594,10 +592,8 @@ static int parted(hs_sort made)
         CHECK(declined(kind, sorter, a, HS_ERROR_PARTS));
         a.parts = merge ? 1000 : 10; /* an empty array, or rows */
         a.source_bytes = 0;
-        CHECK(entries[kind](sorter, NULL, &a, NULL) == HS_OK && got.pointers[1] == UINT64_C(1) << 40);
+        CHECK(any_entries[kind](sorter, NULL, &a, NULL) == HS_OK && got.pointers[1] == UINT64_C(1) << 40);
         CHECK(got.argument == (merge ? 3 : 3 | HS_ROWS));
-        a.report = static_cast<uint32_t *>(at(5));
-        CHECK(declined(kind, sorter, a, HS_ERROR_OPTION));
         hs_cuda_release(sorter);
     }
     launched = &TESTED;
@@ -622,14 +618,14 @@ static int reporting(hs_sort made)
         made.report_words_per_key = kind == HS_SORT;
         const hs_cuda_kernels sort = {&made, kernels};
         hs_cuda *sorter = NULL;
-        hs_cuda_args a = {};
+        any_args a = {};
         launched = &made;
         CHECK(hs_cuda_create(&sort, &sorter, NULL) == HS_OK);
         CHECK(declined(kind, sorter, a, HS_ERROR_ARGUMENT));
         a.report = static_cast<uint32_t *>(at(5));
         a.report_bytes = kind == HS_CHECK ? 32 : 4;
         launches = 0;
-        CHECK(entries[kind](sorter, NULL, &a, NULL) == HS_OK && launches == 1 && got.n == 0 && got.argument == 0);
+        CHECK(any_entries[kind](sorter, NULL, &a, NULL) == HS_OK && launches == 1 && got.n == 0 && got.argument == 0);
         CHECK(got.pointers[0] == uint64_t{5} << 40 && got.pointers[1] == got.pointers[0]);
         a.report_bytes--;
         CHECK(declined(kind, sorter, a, HS_ERROR_COUNT));
@@ -637,7 +633,7 @@ static int reporting(hs_sort made)
         a.source = at(1);
         a.n = 20;
         a.parts = 4;
-        CHECK(entries[kind](sorter, NULL, &a, NULL) == HS_OK && got.argument == (kind == HS_CHECK ? 20 : 4));
+        CHECK(any_entries[kind](sorter, NULL, &a, NULL) == HS_OK && got.argument == (kind == HS_CHECK ? 20 : 4));
         hs_cuda_release(sorter);
     }
     launched = &TESTED;
@@ -671,10 +667,10 @@ int main(int argc, char **argv)
     CHECK(hs_cuda_sort_of(sorter) == &TESTED && shared_asked == static_cast<int>(greatest));
     for (int k = 1; k < argc; k++)
         for (int in_place = 0; in_place < 2; in_place++) {
-            hs_cuda_args a = good(strtoull(argv[k], NULL, 10));
+            any_args a = good(strtoull(argv[k], NULL, 10));
             if (in_place) a.destination = NULL;
             printf("n %s %d\n", argv[k], in_place);
-            CHECK(hs_cuda_sort(sorter, NULL, &a, NULL) == HS_OK);
+            CHECK(any_sort(sorter, NULL, &a, NULL) == HS_OK);
         }
     quiet = true;
     if (sorts(sorter) || errors(&sort, sorter) || creates(&sort) || matches(&sort)) return 1;

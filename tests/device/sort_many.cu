@@ -44,7 +44,7 @@ static bool sorts(const hs_cuda_kernels *kernels, uint64_t n, bool in_place, uin
     if (hs_scratch(sort, n, &scratch) != HS_OK) return false;
     Memory from(n * sizeof(Key)), to(n * sizeof(Key)), values_from(n * size), values_to(n * size), work(scratch), live(4);
     hs_cuda *sorter = nullptr;
-    hs_cuda_args args = {};
+    hs_cuda_sort_args args = {};
     args.n = n;
     args.scratch = scratch ? work.at : nullptr;
     args.scratch_bytes = scratch;

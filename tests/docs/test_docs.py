@@ -146,8 +146,8 @@ def test_the_readme_vendors_a_bundle(tree: Path) -> None:
     if (compiler := shutil.which("cc")) is None:
         missing("a C compiler is not installed (apt-get install gcc)")
     types = (
-        "hs_vulkan_device where, const hs_sort *sort, hs_vulkan *sorter, VkCommandBuffer commands, hs_vulkan_args args,"
-        " hs_vulkan_buffer values, uint64_t n, uint64_t bytes"
+        "hs_vulkan_device where, const hs_sort *sort, hs_vulkan *sorter, VkCommandBuffer commands,"
+        " hs_vulkan_sort_args args, hs_vulkan_buffer values, uint64_t n, uint64_t bytes"
     )
     head = '#include "hs/hs_vulkan.h"\n#include "hs/hs_targets.h"\n'
     body = f"{head}void lines({types}, VkResult code);\nvoid lines({types}, VkResult code)\n{{\n"

@@ -1,4 +1,4 @@
-/* What hs_vulkan_sort records, checked without any Vulkan driver: a table of fake functions takes it down.
+/* What any_sort records, checked without any Vulkan driver: a table of fake functions takes it down.
  *
  *     cc -std=c99 -Iinclude [-Dcalloc=fake_calloc] recording.c src/hs.c src/hs_vulkan.c <the bundle's targets>
  *
@@ -7,7 +7,7 @@
  * barrier K of each sort: then 1 says that every sort with so many barriers was found wrong for it, and 0 that one was
  * not. */
 #include "hs/hs_targets.h"
-#include "hs/hs_vulkan.h"
+#include "../../templates/apis/vulkan/harness/any_vulkan.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -414,13 +414,11 @@ static hs_vulkan_device fresh(uint32_t width)
 
 static VkCommandBuffer commands(void) { return (VkCommandBuffer)(uintptr_t)4; }
 
-typedef hs_status (*entry)(const hs_vulkan *, VkCommandBuffer, const hs_vulkan_args *, VkResult *);
-static const entry entries[] = {hs_vulkan_sort, hs_vulkan_scan, hs_vulkan_segments, hs_vulkan_merge, hs_vulkan_check};
 
 /* What a sort does, or whatever else its kind does. */
-static hs_status perform(const hs_sort *sort, const hs_vulkan *sorter, const hs_vulkan_args *args, VkResult *result)
+static hs_status perform(const hs_sort *sort, const hs_vulkan *sorter, const any_args *args, VkResult *result)
 {
-    return entries[sort->kind](sorter, commands(), args, result);
+    return any_entries[sort->kind](sorter, commands(), args, result);
 }
 
 static uint64_t scratch_of(const hs_sort *sort, uint64_t n)
@@ -447,7 +445,7 @@ static hs_vulkan_buffer of_elements(uint32_t which, uint64_t count, uint64_t byt
 static int reports(const hs_sort *sort) { return sort->steps[0].bindings[0].role == HS_REPORT; }
 
 /* What sorts of other kinds take; of a merge either array may be empty, of segments there may be no offsets. */
-static void more_arguments(const hs_sort *sort, hs_vulkan_args *args)
+static void more_arguments(const hs_sort *sort, any_args *args)
 {
     const uint64_t n = args->n, value = sort->value_bytes;
     if (sort->kind == HS_MERGE) {
@@ -472,9 +470,9 @@ static void more_arguments(const hs_sort *sort, hs_vulkan_args *args)
     }
 }
 
-static hs_vulkan_args arguments(const hs_sort *sort, uint64_t n, int in_place)
+static any_args arguments(const hs_sort *sort, uint64_t n, int in_place)
 {
-    hs_vulkan_args args;
+    any_args args;
     memset(&args, 0, sizeof args);
     args.n = n;
     args.source.buffer = (VkBuffer)(uintptr_t)SOURCE_BUFFER;
@@ -509,7 +507,7 @@ static hs_vulkan_args arguments(const hs_sort *sort, uint64_t n, int in_place)
     return args;
 }
 
-static void count_on_device(hs_vulkan_args *args)
+static void count_on_device(any_args *args)
 {
     args->count.buffer = (VkBuffer)(uintptr_t)COUNT_BUFFER;
     args->count.offset = 4 * (args->n % 9);
@@ -521,7 +519,7 @@ static void count_on_device(hs_vulkan_args *args)
 static uint32_t lent;
 
 /* The buffers of a call by role, as the plan means them, and the bytes of each; returns whether it is in place. */
-static int resolve(const hs_sort *sort, const hs_vulkan_args *args, hs_vulkan_buffer roles[HS_ROLES],
+static int resolve(const hs_sort *sort, const any_args *args, hs_vulkan_buffer roles[HS_ROLES],
                    uint64_t bytes[HS_ROLES])
 {
     const uint64_t scratch = scratch_of(sort, args->n);
@@ -655,7 +653,7 @@ static void compare_binding(const hs_sort *sort, const hs_step *step, uint32_t k
 }
 
 /* Whether a step runs, its grid, and its kernel's argument, by the interpreter. */
-static int planned(const hs_sort *sort, const hs_step *step, const hs_vulkan_args *args, int in_place,
+static int planned(const hs_sort *sort, const hs_step *step, const any_args *args, int in_place,
                    uint32_t max_groups, uint32_t grid[2], int32_t *argument)
 {
     const int counted = args->count.buffer != VK_NULL_HANDLE;
@@ -673,7 +671,7 @@ static int planned(const hs_sort *sort, const hs_step *step, const hs_vulkan_arg
     return groups != 0;
 }
 
-static void compare_dispatch(const event *one, const hs_step *step, const hs_vulkan_args *args, const state *at,
+static void compare_dispatch(const event *one, const hs_step *step, const any_args *args, const state *at,
                              uint64_t i, const uint32_t grid[2], uint32_t max_groups)
 {
     if (args->count.buffer && step->argument.kind != HS_INDIRECT_GRIDS) {
@@ -687,7 +685,7 @@ static void compare_dispatch(const event *one, const hs_step *step, const hs_vul
     }
 }
 
-static void compare(const hs_sort *sort, const hs_vulkan_args *args, uint64_t binding_limit, uint32_t max_groups)
+static void compare(const hs_sort *sort, const any_args *args, uint64_t binding_limit, uint32_t max_groups)
 {
     const uint64_t alignment = properties.limits.minStorageBufferOffsetAlignment;
     hs_vulkan_buffer roles[HS_ROLES];
@@ -750,7 +748,7 @@ static unsigned sorts_done;
 static void one_sort(const hs_sort *sort, const hs_vulkan *sorter, const hs_vulkan_device *device, uint64_t n,
                      int variant)
 {
-    hs_vulkan_args args = arguments(sort, n, variant & 1);
+    any_args args = arguments(sort, n, variant & 1);
     uint64_t scratch = 0;
     const VkPhysicalDeviceLimits *limits = &properties.limits;
     uint64_t binding_limit = limits->maxStorageBufferRange;
@@ -838,7 +836,7 @@ static void failures(const hs_sort *sort, uint32_t width)
     static const VkResult codes[] = {VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY, VK_ERROR_DEVICE_LOST,
                                      VK_ERROR_OUT_OF_POOL_MEMORY, VK_ERROR_FRAGMENTED_POOL, VK_ERROR_INVALID_SHADER_NV,
                                      VK_ERROR_UNKNOWN};
-    hs_vulkan_args args = arguments(sort, 1000, 0);
+    any_args args = arguments(sort, 1000, 0);
     hs_vulkan *sorter;
     VkResult result;
     hs_status status;
@@ -1009,9 +1007,9 @@ static void wrong_arguments(const hs_sort *sort, uint32_t width)
     device.binding_limit = 1 << 20;
     if (!check(hs_vulkan_create(sort, &device, &sorter, NULL) == HS_OK, "a sorter is made")) return;
     for (trial = 0;; trial++) {
-        hs_vulkan_args args = arguments(sort, n, 0);
+        any_args args = arguments(sort, n, 0);
         const hs_vulkan *s = sorter;
-        const hs_vulkan_args *a = &args;
+        const any_args *a = &args;
         VkCommandBuffer c = commands();
         hs_status expected = HS_ERROR_ARGUMENT, status;
         int scan = 0;
@@ -1065,7 +1063,7 @@ static void wrong_arguments(const hs_sort *sort, uint32_t width)
         case 23: args.n = 0; scan = 1; expected = HS_ERROR_KERNELS; break;
         default: hs_vulkan_release(sorter); return;
         }
-        status = (scan ? hs_vulkan_scan : hs_vulkan_sort)(s, c, a, NULL);
+        status = (scan ? any_scan : any_sort)(s, c, a, NULL);
         check(status == expected, "the status of wrong arguments");
         check((event_count == 0) == (expected != HS_OK || args.n == 0), "only a good sort is recorded");
     }
@@ -1076,19 +1074,19 @@ static void too_large(const hs_sort *sort, uint32_t width)
 {
     hs_vulkan_device device = fresh(width);
     hs_vulkan *sorter = NULL;
-    hs_vulkan_args args = arguments(sort, sort->max_n, 1);
+    any_args args = arguments(sort, sort->max_n, 1);
     context = "a grid beyond the device";
     context_n = args.n;
     properties.limits.maxComputeWorkGroupCount[1] = 3;
     check(hs_vulkan_create(sort, &device, &sorter, NULL) == HS_OK, "a sorter is made");
-    check(hs_vulkan_sort(sorter, commands(), &args, NULL) == HS_ERROR_DEVICE && event_count == 0, "is refused");
+    check(any_sort(sorter, commands(), &args, NULL) == HS_ERROR_DEVICE && event_count == 0, "is refused");
     hs_vulkan_release(sorter);
     context = "a buffer beyond the binding limit, without addresses";
     device = fresh(width);
     device.features &= ~(uint32_t)HS_VULKAN_ADDRESS;
     properties.limits.maxStorageBufferRange = 1 << 27;
     check(hs_vulkan_create(sort, &device, &sorter, NULL) == HS_OK, "a sorter is made");
-    check(hs_vulkan_sort(sorter, commands(), &args, NULL) == HS_ERROR_DEVICE && event_count == 0, "is refused");
+    check(any_sort(sorter, commands(), &args, NULL) == HS_ERROR_DEVICE && event_count == 0, "is refused");
     hs_vulkan_release(sorter);
     check(live == 0, "all is destroyed");
 }
@@ -1392,14 +1390,14 @@ static void other_kinds(const hs_sort *original, uint32_t width)
         const uint64_t n = 1000; /* with offsets, or with both arrays */
         hs_vulkan_device device = fresh(width);
         hs_vulkan *sorter = NULL;
-        hs_vulkan_args args = arguments(&sort, n + (kinds[i] == HS_MERGE ? 2 : 0), 0);
+        any_args args = arguments(&sort, n + (kinds[i] == HS_MERGE ? 2 : 0), 0);
         if (!check(hs_vulkan_create(&sort, &device, &sorter, NULL) == HS_OK, "a sorter is made")) return;
         for (k = 0; k < 5; k++)
             if (k != (uint32_t)kinds[i])
-                check(entries[k](sorter, commands(), &args, NULL) == HS_ERROR_KERNELS, "only its own kind");
+                check(any_entries[k](sorter, commands(), &args, NULL) == HS_ERROR_KERNELS, "only its own kind");
         for (k = 0; k < 6; k++) {
             const int asks = kinds[i] == HS_SEGMENTS || kinds[i] == HS_MERGE;
-            hs_vulkan_args bad = args;
+            any_args bad = args;
             hs_vulkan_buffer *one = asks ? &bad.other : &bad.report;
             hs_status expected = HS_ERROR_ALIGNMENT;
             context_n = 10 * i + k;
@@ -1436,7 +1434,7 @@ static void wrong_options(const hs_sort *original, uint32_t width)
     check(hs_vulkan_create(&index, &device, &indexer, NULL) == HS_OK, "a sorter is made");
     check(hs_vulkan_create(&bare, &device, &barer, NULL) == HS_OK, "a sorter is made");
     for (trial = 0; sorter && indexer && barer; trial++) {
-        hs_vulkan_args args = arguments(trial < 24 ? &sort : &index, 1000, 0);
+        any_args args = arguments(trial < 24 ? &sort : &index, 1000, 0);
         const hs_vulkan *s = trial < 24 ? sorter : indexer;
         hs_status expected = HS_ERROR_OPTION;
         context_n = trial;
@@ -1493,7 +1491,7 @@ static void wrong_options(const hs_sort *original, uint32_t width)
             hs_vulkan_release(barer);
             return;
         }
-        check(hs_vulkan_sort(s, commands(), &args, NULL) == expected, "the status of wrong options");
+        check(any_sort(s, commands(), &args, NULL) == expected, "the status of wrong options");
         check((event_count == 0) == (expected != HS_OK), "only a good sort is recorded");
     }
 }
@@ -1527,21 +1525,21 @@ static void wide_kernels(const hs_sort *original, uint32_t width)
     const uint64_t n = (1 << 20) + 1;
     hs_vulkan_device device = fresh(width);
     hs_vulkan *sorter = NULL;
-    hs_vulkan_args args = arguments(&sort, n, 0);
+    any_args args = arguments(&sort, n, 0);
     uint32_t needed, useful;
     context = "kernels for 64-bit counts";
     context_n = n;
     check(hs_vulkan_features(&sort, &device, &needed, &useful) == HS_OK, "the rest of the sort runs");
     if (!check(hs_vulkan_create(&sort, &device, &sorter, NULL) == HS_OK, "a sorter is made")) return;
-    check(hs_vulkan_sort(sorter, commands(), &args, NULL) == HS_ERROR_COUNT && event_count == 0, "is refused");
+    check(any_sort(sorter, commands(), &args, NULL) == HS_ERROR_COUNT && event_count == 0, "is refused");
     args.source.buffer = VK_NULL_HANDLE; /* whatever else is wrong */
-    check(hs_vulkan_sort(sorter, commands(), &args, NULL) == HS_ERROR_COUNT && event_count == 0, "is refused");
+    check(any_sort(sorter, commands(), &args, NULL) == HS_ERROR_COUNT && event_count == 0, "is refused");
     one_sort(&sort, sorter, &device, n - 1, 0);
     one_sort(&sort, sorter, &device, n, 1); /* in place it is none of those */
     args = arguments(&sort, n, 1);
     args.destination = args.source;
     event_count = 0;
-    check(hs_vulkan_sort(sorter, commands(), &args, NULL) == HS_OK && event_count > 0, "in place by its name twice");
+    check(any_sort(sorter, commands(), &args, NULL) == HS_OK && event_count > 0, "in place by its name twice");
     hs_vulkan_release(sorter);
     check(live == 0, "all is destroyed");
 }
@@ -1555,7 +1553,7 @@ static void wrong_scratch(const hs_sort *original, uint32_t width)
     context = "wrong scratch";
     if (!check(hs_vulkan_create(&sort, &device, &sorter, NULL) == HS_OK, "a sorter is made")) return;
     for (trial = 0; trial < 7; trial++) {
-        hs_vulkan_args args = arguments(&sort, 1000, 0);
+        any_args args = arguments(&sort, 1000, 0);
         hs_status expected = HS_ERROR_SCRATCH;
         context_n = trial;
         event_count = 0;
@@ -1571,7 +1569,7 @@ static void wrong_scratch(const hs_sort *original, uint32_t width)
             args.scratch.buffer = VK_NULL_HANDLE;
             expected = HS_OK;
         }
-        check(hs_vulkan_sort(sorter, commands(), &args, NULL) == expected, "the status of wrong scratch");
+        check(any_sort(sorter, commands(), &args, NULL) == expected, "the status of wrong scratch");
         check((event_count == 0) == (expected != HS_OK), "only a good sort is recorded");
     }
     hs_vulkan_release(sorter);
@@ -1582,12 +1580,12 @@ static void scans(const hs_sort *original, uint32_t width)
     const hs_sort sort = made_up(original, 1 << 20, 3);
     hs_vulkan_device device = fresh(width);
     hs_vulkan *sorter = NULL;
-    hs_vulkan_args args = arguments(&sort, 1000, 0);
+    any_args args = arguments(&sort, 1000, 0);
     context = "scans";
     if (!check(hs_vulkan_create(&sort, &device, &sorter, NULL) == HS_OK, "a sorter is made")) return;
-    check(hs_vulkan_sort(sorter, commands(), &args, NULL) == HS_ERROR_KERNELS && event_count == 0, "is no sort");
+    check(any_sort(sorter, commands(), &args, NULL) == HS_ERROR_KERNELS && event_count == 0, "is no sort");
     args.source.size--;
-    check(hs_vulkan_scan(sorter, commands(), &args, NULL) == HS_ERROR_COUNT && event_count == 0, "all columns count");
+    check(any_scan(sorter, commands(), &args, NULL) == HS_ERROR_COUNT && event_count == 0, "all columns count");
     hs_vulkan_release(sorter);
 }
 

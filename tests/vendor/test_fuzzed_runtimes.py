@@ -33,7 +33,7 @@ MUTANTS: list[tuple[str, Mapping[str, tuple[str, str]]]] = [
     ),
     ("vulkan", {"hs_vulkan.c": ("free(s->set_of);", "")}),
     ("vulkan", {"hs_vulkan.c": ("one->size == VK_WHOLE_SIZE || ", "")}),
-    ("vulkan", {"hs_vulkan.c": ("    if (args->accesses && !args->stages) return HS_ERROR_ARGUMENT;\n", "")}),
+    ("vulkan", {"hs_vulkan.c": ("    if (record->accesses && !record->stages) return HS_ERROR_ARGUMENT;\n", "")}),
     (
         "vulkan",
         {"hs_vulkan.c": ("call->given[i].address % hs_element(sort, (hs_role)i))", "call->given[i].address == 1)")},

@@ -38,41 +38,111 @@ void hs_cuda_release(hs_cuda *sorter);
 /* The sort that a sorter was made of, for hs_describe, hs_pad and hs_scratch. */
 const hs_sort *hs_cuda_sort_of(const hs_cuda *sorter);
 
-/* One sort, or whatever else its kind does.  Set what is not needed to 0.  Pointers are to device memory. */
-typedef struct hs_cuda_args {
-    uint64_t n;            /* keys, or rows; with `count` the most that there can be, below 2^30 */
-    hs_options options;    /* type, order, bits; a scan has none */
-    const void *source;    /* never written unless it is the destination too */
-    void *destination;     /* null: sort in place, source is then written, or the keys are discarded */
-    void *scratch;         /* at least hs_scratch_with bytes, aligned to 256 as cudaMalloc does; null where that is 0 */
-    const void *values;    /* the value of each key, for sorts that have such; written where sorted in place */
-    void *values_destination; /* null: in place as the keys are; always given where indices are made */
-    const uint32_t *count; /* the count, at most n counts; null: n keys */
-    size_t scratch_bytes;
-    size_t source_bytes, destination_bytes; /* what the buffers hold; 0: not checked */
-    size_t values_bytes, values_destination_bytes;
-    const void *other;     /* offsets of segments (null: they are of equal length), or the second array of a merge */
-    const void *other_values; /* the values of its keys */
-    uint32_t *report;      /* what a check says, or where sorted keys change */
-    size_t other_bytes, other_values_bytes, report_bytes;
-    uint64_t parts;        /* of segments, of keys of the first array, of keys to look at; or a shift of keys */
-} hs_cuda_args;
+/* Calls.  Set members that are not needed to 0.  Pointers are to device memory. */
 
-/* Enqueue a sort on `stream` of the sorter's device, which must be the current one; returns at once. */
-hs_status hs_cuda_sort(const hs_cuda *sorter, cudaStream_t stream, const hs_cuda_args *args, cudaError_t *error);
+/* Every call is enqueued on `stream` of the sorter's device, which must be the current one; returns at once. */
 
-/* The same for a scan (HS_SCAN): the prefix sums of each column of a table of n rows. */
-hs_status hs_cuda_scan(const hs_cuda *sorter, cudaStream_t stream, const hs_cuda_args *args, cudaError_t *error);
+/* A sort of n keys. */
+typedef struct hs_cuda_sort_args {
+    uint64_t n;                          /* keys; with `count` the most that there can be, below 2^30 */
+    uint64_t shift;                      /* the low bits of keys that the stage after the sort leaves out */
+    hs_options options;                  /* type, order, bits */
+    const void *source;                  /* never written unless it is the destination too */
+    void *destination;                   /* null: sort in place, or the keys are discarded */
+    /* at least hs_scratch_with bytes, aligned to 256 as cudaMalloc does; null where that is 0 */
+    void *scratch;
+    const void *values;                  /* the value of each key, for sorts that have such */
+    void *values_destination;            /* null: in place as the keys are; always given where indices are made */
+    const uint32_t *count;               /* the count as a 32-bit number, at most n counts; null: n keys */
+    /* what the stage after the sort reports, such as where the sorted keys change */
+    uint32_t *report;
+    size_t source_bytes;                 /* what it holds; 0: not checked */
+    size_t destination_bytes;
+    size_t scratch_bytes;                /* what it holds */
+    size_t values_bytes;
+    size_t values_destination_bytes;
+    size_t report_bytes;
+} hs_cuda_sort_args;
 
-/* The same for HS_SEGMENTS: each of `parts` segments of n keys is sorted by itself.  Segment i begins at other[i] and
- * ends at other[i + 1].  Where offsets decrease or run past n nothing is written, and hs_outcome says so. */
-hs_status hs_cuda_segments(const hs_cuda *sorter, cudaStream_t stream, const hs_cuda_args *args, cudaError_t *error);
+hs_status hs_cuda_sort(const hs_cuda *sorter, cudaStream_t stream, const hs_cuda_sort_args *args, cudaError_t *error);
 
-/* The same for HS_MERGE: `parts` keys of source and n - parts of other, both in order, go to destination in order. */
-hs_status hs_cuda_merge(const hs_cuda *sorter, cudaStream_t stream, const hs_cuda_args *args, cudaError_t *error);
+/* The prefix sums of each column of a table of n rows (HS_SCAN). */
+typedef struct hs_cuda_scan_args {
+    uint64_t n;                          /* rows */
+    const void *source;                  /* never written unless it is the destination too */
+    void *destination;                   /* null: in place */
+    /* at least hs_scratch_with bytes, aligned to 256 as cudaMalloc does; null where that is 0 */
+    void *scratch;
+    size_t source_bytes;                 /* what it holds; 0: not checked */
+    size_t destination_bytes;
+    size_t scratch_bytes;                /* what it holds */
+} hs_cuda_scan_args;
 
-/* The same for HS_CHECK: 8 words about n keys of source, and about those from n to `parts`, go to report. */
-hs_status hs_cuda_check(const hs_cuda *sorter, cudaStream_t stream, const hs_cuda_args *args, cudaError_t *error);
+hs_status hs_cuda_scan(const hs_cuda *sorter, cudaStream_t stream, const hs_cuda_scan_args *args, cudaError_t *error);
+
+/* A sort of each segment of n keys by itself (HS_SEGMENTS).  Segment i begins at offsets[i] and ends at offsets[i + 1].
+ * Where offsets decrease or run past n nothing is written, and hs_outcome says so. */
+typedef struct hs_cuda_segmented_sort_args {
+    uint64_t n;                          /* keys of all segments */
+    uint64_t segment_count;
+    hs_options options;                  /* type and order */
+    const void *source;                  /* never written unless it is the destination too */
+    void *destination;                   /* null: sort in place */
+    /* at least hs_scratch_with bytes, aligned to 256 as cudaMalloc does; null where that is 0 */
+    void *scratch;
+    const uint32_t *offsets;             /* segment_count + 1 32-bit numbers; null: segments are rows of equal length */
+    const void *values;                  /* the value of each key, for sorts that have such */
+    void *values_destination;            /* null: in place as the keys are; always given where indices are made */
+    size_t source_bytes;                 /* what it holds; 0: not checked */
+    size_t destination_bytes;
+    size_t scratch_bytes;                /* what it holds */
+    size_t offsets_bytes;
+    size_t values_bytes;
+    size_t values_destination_bytes;
+} hs_cuda_segmented_sort_args;
+
+hs_status hs_cuda_segments(const hs_cuda *sorter, cudaStream_t stream,
+                           const hs_cuda_segmented_sort_args *args, cudaError_t *error);
+
+/* A merge of two arrays, both in order (HS_MERGE). */
+typedef struct hs_cuda_merge_args {
+    uint64_t n;                          /* keys of both arrays */
+    uint64_t first_count;                /* those of the first */
+    hs_options options;                  /* type and order */
+    const void *first;
+    const void *second;
+    void *destination;
+    /* at least hs_scratch_with bytes, aligned to 256 as cudaMalloc does; null where that is 0 */
+    void *scratch;
+    const void *first_values;            /* the value of each key, for merges that have such */
+    const void *second_values;
+    void *values_destination;
+    size_t first_bytes;                  /* what it holds; 0: not checked */
+    size_t second_bytes;
+    size_t destination_bytes;
+    size_t scratch_bytes;                /* what it holds */
+    size_t first_values_bytes;
+    size_t second_values_bytes;
+    size_t values_destination_bytes;
+} hs_cuda_merge_args;
+
+hs_status hs_cuda_merge(const hs_cuda *sorter, cudaStream_t stream, const hs_cuda_merge_args *args, cudaError_t *error);
+
+/* A digest of n keys, and of what lies behind them (HS_CHECK); hs_check_compare compares two. */
+typedef struct hs_cuda_digest_args {
+    uint64_t n;                          /* keys */
+    uint64_t capacity;                   /* keys from n up to here lie behind them; not more than n: none */
+    hs_options options;                  /* type, order, bits */
+    const void *source;
+    const void *values;                  /* the value of each key, for digests that have such */
+    uint32_t *digest;                    /* 8 32-bit words */
+    size_t source_bytes;                 /* what it holds; 0: not checked */
+    size_t values_bytes;
+    size_t digest_bytes;
+} hs_cuda_digest_args;
+
+hs_status hs_cuda_check(const hs_cuda *sorter, cudaStream_t stream,
+                        const hs_cuda_digest_args *args, cudaError_t *error);
 
 /* The sort for `key` ("u32") and `value` (null: "none"), as in hs_serves, among these targets that suits the current
  * device best and runs on it; null if none.  A query that fails is an error, but not that a kernel was not compiled for

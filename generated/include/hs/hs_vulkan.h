@@ -67,50 +67,104 @@ typedef struct hs_vulkan_buffer {
     VkDeviceAddress address;   /* of the buffer's begin; 0 unless device addresses may be used */
 } hs_vulkan_buffer;
 
-/* One sort, or whatever else its kind does.  Set what is not needed to 0.  Buffers need
+/* Calls.  Set members that are not needed to 0.  A buffer that is null is none.  Buffers need
  * VK_BUFFER_USAGE_STORAGE_BUFFER_BIT, and with `count` scratch also VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT. */
-typedef struct hs_vulkan_args {
-    uint64_t n;                   /* keys, or rows; with `count` the most that there can be, below 2^30 */
-    hs_options options;           /* type, order, bits; a scan has none */
-    hs_vulkan_buffer source;      /* never written unless it is the destination too */
-    hs_vulkan_buffer destination; /* buffer null: sort in place, or the keys are discarded */
-    hs_vulkan_buffer scratch;     /* at least hs_scratch_with bytes; offset a multiple of 256 */
-    hs_vulkan_buffer values;      /* the value of each key, for sorts that have such */
-    hs_vulkan_buffer values_destination; /* buffer null: in place as the keys are; always given for indices */
-    hs_vulkan_buffer count;       /* the count as a 32-bit number, at most n counts; buffer null: n keys */
-    VkDescriptorPool pool;        /* sets are allocated from it; reset it when the command buffer has run */
-    VkPipelineStageFlags stages;  /* of the commands before that wrote or read these buffers; 0: none did */
-    VkAccessFlags accesses;       /* their accesses */
-    hs_vulkan_buffer other;       /* offsets of segments (buffer null: they are of equal length), or the second array of
-                                     a merge */
-    hs_vulkan_buffer other_values; /* the values of its keys */
-    hs_vulkan_buffer report;      /* what a check says, or where sorted keys change */
-    uint64_t parts;               /* of segments, of keys of the first array, of keys to look at; or a shift of keys */
-} hs_vulkan_args;
 
-/* Record a sort.  The result is written by VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT with VK_ACCESS_SHADER_WRITE_BIT; the
+/* Every call is recorded.  The result is written by VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT with VK_ACCESS_SHADER_WRITE_BIT; the
  * caller's barrier makes it visible to what follows.  Binds a compute pipeline, descriptor set 0 and push constants.
  * Arguments are checked before anything is recorded.  `result`, if not null, gets the API's own code.  A count that
  * only kernels for 64-bit counts take, which Vulkan has none of, gives HS_ERROR_COUNT. */
-hs_status hs_vulkan_sort(const hs_vulkan *sorter, VkCommandBuffer commands, const hs_vulkan_args *args,
-                         VkResult *result);
 
-/* The same for a scan (HS_SCAN): the prefix sums of each column of a table of n rows. */
-hs_status hs_vulkan_scan(const hs_vulkan *sorter, VkCommandBuffer commands, const hs_vulkan_args *args,
-                         VkResult *result);
+/* A sort of n keys. */
+typedef struct hs_vulkan_sort_args {
+    uint64_t n;                          /* keys; with `count` the most that there can be, below 2^30 */
+    uint64_t shift;                      /* the low bits of keys that the stage after the sort leaves out */
+    hs_options options;                  /* type, order, bits */
+    hs_vulkan_buffer source;             /* never written unless it is the destination too */
+    hs_vulkan_buffer destination;        /* null: sort in place, or the keys are discarded */
+    hs_vulkan_buffer scratch;            /* at least hs_scratch_with bytes; offset a multiple of 256 */
+    hs_vulkan_buffer values;             /* the value of each key, for sorts that have such */
+    hs_vulkan_buffer values_destination; /* null: in place as the keys are; always given where indices are made */
+    hs_vulkan_buffer count;              /* the count as a 32-bit number, at most n counts; null: n keys */
+    /* what the stage after the sort reports, such as where the sorted keys change */
+    hs_vulkan_buffer report;
+    VkDescriptorPool pool;               /* sets are allocated from it; reset it when the command buffer has run */
+    VkPipelineStageFlags stages;         /* of the commands before that wrote or read these buffers; 0: none did */
+    VkAccessFlags accesses;              /* their accesses */
+} hs_vulkan_sort_args;
 
-/* The same for HS_SEGMENTS: each of `parts` segments of n keys is sorted by itself.  Segment i begins at other[i] and
- * ends at other[i + 1].  Where offsets decrease or run past n nothing is written, and hs_outcome says so. */
-hs_status hs_vulkan_segments(const hs_vulkan *sorter, VkCommandBuffer commands, const hs_vulkan_args *args,
-                             VkResult *result);
+hs_status hs_vulkan_sort(const hs_vulkan *sorter, VkCommandBuffer commands,
+                         const hs_vulkan_sort_args *args, VkResult *result);
 
-/* The same for HS_MERGE: `parts` keys of source and n - parts of other, both in order, go to destination in order. */
-hs_status hs_vulkan_merge(const hs_vulkan *sorter, VkCommandBuffer commands, const hs_vulkan_args *args,
-                          VkResult *result);
+/* The prefix sums of each column of a table of n rows (HS_SCAN). */
+typedef struct hs_vulkan_scan_args {
+    uint64_t n;                          /* rows */
+    hs_vulkan_buffer source;             /* never written unless it is the destination too */
+    hs_vulkan_buffer destination;        /* null: in place */
+    hs_vulkan_buffer scratch;            /* at least hs_scratch_with bytes; offset a multiple of 256 */
+    VkDescriptorPool pool;               /* sets are allocated from it; reset it when the command buffer has run */
+    VkPipelineStageFlags stages;         /* of the commands before that wrote or read these buffers; 0: none did */
+    VkAccessFlags accesses;              /* their accesses */
+} hs_vulkan_scan_args;
 
-/* The same for HS_CHECK: 8 words about n keys of source, and about those from n to `parts`, go to report. */
-hs_status hs_vulkan_check(const hs_vulkan *sorter, VkCommandBuffer commands, const hs_vulkan_args *args,
-                          VkResult *result);
+hs_status hs_vulkan_scan(const hs_vulkan *sorter, VkCommandBuffer commands,
+                         const hs_vulkan_scan_args *args, VkResult *result);
+
+/* A sort of each segment of n keys by itself (HS_SEGMENTS).  Segment i begins at offsets[i] and ends at offsets[i + 1].
+ * Where offsets decrease or run past n nothing is written, and hs_outcome says so. */
+typedef struct hs_vulkan_segmented_sort_args {
+    uint64_t n;                          /* keys of all segments */
+    uint64_t segment_count;
+    hs_options options;                  /* type and order */
+    hs_vulkan_buffer source;             /* never written unless it is the destination too */
+    hs_vulkan_buffer destination;        /* null: sort in place */
+    hs_vulkan_buffer scratch;            /* at least hs_scratch_with bytes; offset a multiple of 256 */
+    hs_vulkan_buffer offsets;            /* segment_count + 1 32-bit numbers; null: segments are rows of equal length */
+    hs_vulkan_buffer values;             /* the value of each key, for sorts that have such */
+    hs_vulkan_buffer values_destination; /* null: in place as the keys are; always given where indices are made */
+    VkDescriptorPool pool;               /* sets are allocated from it; reset it when the command buffer has run */
+    VkPipelineStageFlags stages;         /* of the commands before that wrote or read these buffers; 0: none did */
+    VkAccessFlags accesses;              /* their accesses */
+} hs_vulkan_segmented_sort_args;
+
+hs_status hs_vulkan_segments(const hs_vulkan *sorter, VkCommandBuffer commands,
+                             const hs_vulkan_segmented_sort_args *args, VkResult *result);
+
+/* A merge of two arrays, both in order (HS_MERGE). */
+typedef struct hs_vulkan_merge_args {
+    uint64_t n;                          /* keys of both arrays */
+    uint64_t first_count;                /* those of the first */
+    hs_options options;                  /* type and order */
+    hs_vulkan_buffer first;
+    hs_vulkan_buffer second;
+    hs_vulkan_buffer destination;
+    hs_vulkan_buffer scratch;            /* at least hs_scratch_with bytes; offset a multiple of 256 */
+    hs_vulkan_buffer first_values;       /* the value of each key, for merges that have such */
+    hs_vulkan_buffer second_values;
+    hs_vulkan_buffer values_destination;
+    VkDescriptorPool pool;               /* sets are allocated from it; reset it when the command buffer has run */
+    VkPipelineStageFlags stages;         /* of the commands before that wrote or read these buffers; 0: none did */
+    VkAccessFlags accesses;              /* their accesses */
+} hs_vulkan_merge_args;
+
+hs_status hs_vulkan_merge(const hs_vulkan *sorter, VkCommandBuffer commands,
+                          const hs_vulkan_merge_args *args, VkResult *result);
+
+/* A digest of n keys, and of what lies behind them (HS_CHECK); hs_check_compare compares two. */
+typedef struct hs_vulkan_digest_args {
+    uint64_t n;                          /* keys */
+    uint64_t capacity;                   /* keys from n up to here lie behind them; not more than n: none */
+    hs_options options;                  /* type, order, bits */
+    hs_vulkan_buffer source;
+    hs_vulkan_buffer values;             /* the value of each key, for digests that have such */
+    hs_vulkan_buffer digest;             /* 8 32-bit words */
+    VkDescriptorPool pool;               /* sets are allocated from it; reset it when the command buffer has run */
+    VkPipelineStageFlags stages;         /* of the commands before that wrote or read these buffers; 0: none did */
+    VkAccessFlags accesses;              /* their accesses */
+} hs_vulkan_digest_args;
+
+hs_status hs_vulkan_check(const hs_vulkan *sorter, VkCommandBuffer commands,
+                          const hs_vulkan_digest_args *args, VkResult *result);
 
 /* The sort for `key` ("u32") and `value` (null: "none"), as in hs_serves, among these targets that suits the device
  * best and that it can run with those features of `device` that it offers (UINT32_MAX: all); null if none.  A query or

@@ -45,11 +45,11 @@ static bool fine(const char *what, cudaError_t error)
 static bool look(const Device &device, size_t count, uint32_t words[8])
 {
     cudaError_t error = cudaSuccess;
-    hs_cuda_args args = {};
+    hs_cuda_digest_args args = {};
     if (!device.checker) return true;
     args.n = count;
     args.source = device.keys;
-    args.report = static_cast<uint32_t *>(device.report);
+    args.digest = static_cast<uint32_t *>(device.report);
     if (!fine("hs_cuda_check", hs_cuda_check(device.checker, device.stream, &args, &error), error)) return false;
     error = cudaMemcpyAsync(words, device.report, 8 * sizeof words[0], cudaMemcpyDeviceToHost, device.stream);
     return fine("report", error);
@@ -80,7 +80,7 @@ static bool run(Device &device, std::vector<unsigned int> &keys)
     if (!fine("cudaStreamCreate", cudaStreamCreate(&device.stream))) return false;
 
     /* The sort is enqueued like a kernel: work that the stream holds already runs before it, later work after it. */
-    hs_cuda_args args = {};
+    hs_cuda_sort_args args = {};
     args.n = keys.size();
     args.source = device.keys; /* with no destination, sorted in place */
     args.scratch = device.scratch;

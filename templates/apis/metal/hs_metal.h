@@ -60,39 +60,87 @@ typedef struct hs_metal_buffer {
     uint64_t offset;
 } hs_metal_buffer;
 
-/* One sort, or whatever else its kind does.  Set what is not needed to 0.  The caller keeps the buffers. */
-typedef struct hs_metal_args {
-    uint64_t n;                  /* keys, or rows; with `count` the most that there can be, below 2^30 */
-    hs_options options;          /* type, order, bits; a scan has none */
-    hs_metal_buffer source;      /* never written unless it is the destination too */
-    hs_metal_buffer destination; /* null: sort in place, or the keys are discarded */
-    hs_metal_buffer scratch;     /* at least hs_scratch_with bytes; offset a multiple of 256; null where that is 0 */
-    hs_metal_buffer values;      /* the value of each key, for sorts that have such */
-    hs_metal_buffer values_destination; /* null: in place as the keys are; always given where indices are made */
-    hs_metal_buffer count;       /* the count as a 32-bit number, at most n counts; null: n keys */
-    hs_metal_buffer other;       /* offsets of segments (null: of equal length), or the second array of a merge */
-    hs_metal_buffer other_values; /* the values of its keys */
-    hs_metal_buffer report;      /* what a check says, or where sorted keys change */
-    uint64_t parts;              /* of segments, of keys of the first array, of keys to look at; or a shift of keys */
-} hs_metal_args;
+/* Calls.  Set members that are not needed to 0.  The caller keeps the buffers. */
 
-/* Encode a sort into a command buffer that has no encoder open; it is one compute encoder, which has ended on return.
+/* Every call is encoded into a command buffer that has no encoder open; it is one compute encoder, which has ended on return.
  * Arguments are checked before anything is encoded.  Metal orders it after what the command buffer did before with
  * these buffers; those of a heap or without hazard tracking are the caller's to order, with fences or events. */
-hs_status hs_metal_sort(const hs_metal *sorter, hs_metal_commands commands, const hs_metal_args *args);
 
-/* The same for a scan (HS_SCAN): the prefix sums of each column of a table of n rows. */
-hs_status hs_metal_scan(const hs_metal *sorter, hs_metal_commands commands, const hs_metal_args *args);
+/* A sort of n keys. */
+typedef struct hs_metal_sort_args {
+    uint64_t n;                          /* keys; with `count` the most that there can be, below 2^30 */
+    uint64_t shift;                      /* the low bits of keys that the stage after the sort leaves out */
+    hs_options options;                  /* type, order, bits */
+    hs_metal_buffer source;              /* never written unless it is the destination too */
+    hs_metal_buffer destination;         /* null: sort in place, or the keys are discarded */
+    /* at least hs_scratch_with bytes; offset a multiple of 256; null where that is 0 */
+    hs_metal_buffer scratch;
+    hs_metal_buffer values;              /* the value of each key, for sorts that have such */
+    hs_metal_buffer values_destination;  /* null: in place as the keys are; always given where indices are made */
+    hs_metal_buffer count;               /* the count as a 32-bit number, at most n counts; null: n keys */
+    /* what the stage after the sort reports, such as where the sorted keys change */
+    hs_metal_buffer report;
+} hs_metal_sort_args;
 
-/* The same for HS_SEGMENTS: each of `parts` segments of n keys is sorted by itself.  Segment i begins at other[i] and
- * ends at other[i + 1].  Where offsets decrease or run past n nothing is written, and hs_outcome says so. */
-hs_status hs_metal_segments(const hs_metal *sorter, hs_metal_commands commands, const hs_metal_args *args);
+hs_status hs_metal_sort(const hs_metal *sorter, hs_metal_commands commands, const hs_metal_sort_args *args);
 
-/* The same for HS_MERGE: `parts` keys of source and n - parts of other, both in order, go to destination in order. */
-hs_status hs_metal_merge(const hs_metal *sorter, hs_metal_commands commands, const hs_metal_args *args);
+/* The prefix sums of each column of a table of n rows (HS_SCAN). */
+typedef struct hs_metal_scan_args {
+    uint64_t n;                          /* rows */
+    hs_metal_buffer source;              /* never written unless it is the destination too */
+    hs_metal_buffer destination;         /* null: in place */
+    /* at least hs_scratch_with bytes; offset a multiple of 256; null where that is 0 */
+    hs_metal_buffer scratch;
+} hs_metal_scan_args;
 
-/* The same for HS_CHECK: 8 words about n keys of source, and about those from n to `parts`, go to report. */
-hs_status hs_metal_check(const hs_metal *sorter, hs_metal_commands commands, const hs_metal_args *args);
+hs_status hs_metal_scan(const hs_metal *sorter, hs_metal_commands commands, const hs_metal_scan_args *args);
+
+/* A sort of each segment of n keys by itself (HS_SEGMENTS).  Segment i begins at offsets[i] and ends at offsets[i + 1].
+ * Where offsets decrease or run past n nothing is written, and hs_outcome says so. */
+typedef struct hs_metal_segmented_sort_args {
+    uint64_t n;                          /* keys of all segments */
+    uint64_t segment_count;
+    hs_options options;                  /* type and order */
+    hs_metal_buffer source;              /* never written unless it is the destination too */
+    hs_metal_buffer destination;         /* null: sort in place */
+    /* at least hs_scratch_with bytes; offset a multiple of 256; null where that is 0 */
+    hs_metal_buffer scratch;
+    hs_metal_buffer offsets;             /* segment_count + 1 32-bit numbers; null: segments are rows of equal length */
+    hs_metal_buffer values;              /* the value of each key, for sorts that have such */
+    hs_metal_buffer values_destination;  /* null: in place as the keys are; always given where indices are made */
+} hs_metal_segmented_sort_args;
+
+hs_status hs_metal_segments(const hs_metal *sorter, hs_metal_commands commands,
+                            const hs_metal_segmented_sort_args *args);
+
+/* A merge of two arrays, both in order (HS_MERGE). */
+typedef struct hs_metal_merge_args {
+    uint64_t n;                          /* keys of both arrays */
+    uint64_t first_count;                /* those of the first */
+    hs_options options;                  /* type and order */
+    hs_metal_buffer first;
+    hs_metal_buffer second;
+    hs_metal_buffer destination;
+    /* at least hs_scratch_with bytes; offset a multiple of 256; null where that is 0 */
+    hs_metal_buffer scratch;
+    hs_metal_buffer first_values;        /* the value of each key, for merges that have such */
+    hs_metal_buffer second_values;
+    hs_metal_buffer values_destination;
+} hs_metal_merge_args;
+
+hs_status hs_metal_merge(const hs_metal *sorter, hs_metal_commands commands, const hs_metal_merge_args *args);
+
+/* A digest of n keys, and of what lies behind them (HS_CHECK); hs_check_compare compares two. */
+typedef struct hs_metal_digest_args {
+    uint64_t n;                          /* keys */
+    uint64_t capacity;                   /* keys from n up to here lie behind them; not more than n: none */
+    hs_options options;                  /* type, order, bits */
+    hs_metal_buffer source;
+    hs_metal_buffer values;              /* the value of each key, for digests that have such */
+    hs_metal_buffer digest;              /* 8 32-bit words */
+} hs_metal_digest_args;
+
+hs_status hs_metal_check(const hs_metal *sorter, hs_metal_commands commands, const hs_metal_digest_args *args);
 
 /* The sort for `key` ("u32") and `value` (null: "none"), as in hs_serves, among these targets that suits the device
  * best and that its general limits allow; null if none.  How wide SIMD groups are is found out by hs_metal_create. */

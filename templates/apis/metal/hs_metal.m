@@ -159,21 +159,38 @@ static int hs_metal_same(const hs_metal_buffer *a, const hs_metal_buffer *b)
     return a->memory == b->memory && a->offset == b->offset;
 }
 
+/* A call of any kind, which the public functions fill in: `parts` is the number that it has besides n. */
+typedef struct hs_metal_record {
+    hs_kind kind;
+    uint64_t n;
+    hs_options options;
+    hs_metal_buffer source;
+    hs_metal_buffer destination;
+    hs_metal_buffer scratch;
+    hs_metal_buffer values;
+    hs_metal_buffer values_destination;
+    hs_metal_buffer count;
+    hs_metal_buffer other;
+    hs_metal_buffer other_values;
+    hs_metal_buffer report;
+    uint64_t parts;
+} hs_metal_record;
+
 /* All that can be wrong with the buffers of a call. */
-static hs_status hs_metal_survey(const hs_sort *sort, const hs_metal_args *args, hs_metal_call *call)
+static hs_status hs_metal_survey(const hs_sort *sort, const hs_metal_record *record, hs_metal_call *call)
 {
     hs_span *const spans = call->spans;
     hs_status status;
     int i;
-    call->given[HS_SOURCE] = args->source;
-    call->given[HS_DESTINATION] = args->destination;
-    call->given[HS_SCRATCH] = args->scratch;
-    call->given[HS_VALUES] = args->values;
-    call->given[HS_VALUES_OUT] = args->values_destination;
-    call->given[HS_COUNT] = args->count;
-    call->given[HS_OTHER_INPUT] = args->other;
-    call->given[HS_OTHER_VALUES] = args->other_values;
-    call->given[HS_REPORT] = args->report;
+    call->given[HS_SOURCE] = record->source;
+    call->given[HS_DESTINATION] = record->destination;
+    call->given[HS_SCRATCH] = record->scratch;
+    call->given[HS_VALUES] = record->values;
+    call->given[HS_VALUES_OUT] = record->values_destination;
+    call->given[HS_COUNT] = record->count;
+    call->given[HS_OTHER_INPUT] = record->other;
+    call->given[HS_OTHER_VALUES] = record->other_values;
+    call->given[HS_REPORT] = record->report;
     for (i = 0; i < HS_ROLES; i++) {
         const hs_metal_buffer *one = &call->given[i];
         const uint64_t length = one->memory ? [one->memory length] : 0;
@@ -181,10 +198,10 @@ static hs_status hs_metal_survey(const hs_sort *sort, const hs_metal_args *args,
         spans[i].begin = one->offset;
         spans[i].room = length > one->offset ? length - one->offset : 0;
     }
-    if (hs_metal_same(&args->destination, &args->source)) spans[HS_DESTINATION].where = 0;
-    if (hs_metal_same(&args->values_destination, &args->values)) spans[HS_VALUES_OUT].where = 0;
+    if (hs_metal_same(&record->destination, &record->source)) spans[HS_DESTINATION].where = 0;
+    if (hs_metal_same(&record->values_destination, &record->values)) spans[HS_VALUES_OUT].where = 0;
     status = hs_survey(sort, &call->plan, spans);
-    if (status != HS_OK || hs_idle(sort, args->n)) return status;
+    if (status != HS_OK || hs_idle(sort, record->n)) return status;
     if ((spans[HS_SCRATCH].bytes || spans[HS_DESTINATION].from == HS_SCRATCH) && spans[HS_SCRATCH].begin % 256)
         return HS_ERROR_ALIGNMENT;
     return HS_OK;
@@ -244,22 +261,21 @@ static hs_status hs_metal_encode(const hs_metal *sorter, hs_metal_commands comma
     return HS_OK;
 }
 
-static hs_status hs_metal_run(const hs_metal *sorter, hs_metal_commands commands, const hs_metal_args *args,
-                              hs_kind kind)
+static hs_status hs_metal_run(const hs_metal *sorter, hs_metal_commands commands, const hs_metal_record *record)
 {
     hs_metal_call call;
     hs_status status;
     uint32_t i, grid[2];
     int32_t argument;
-    if (!sorter || !commands || !args) return HS_ERROR_ARGUMENT;
-    if (sorter->sort->kind != kind) return HS_ERROR_KERNELS;
-    if (args->n > sorter->sort->max_n) return HS_ERROR_COUNT;
+    if (!sorter || !commands || !record) return HS_ERROR_ARGUMENT;
+    if (sorter->sort->kind != record->kind) return HS_ERROR_KERNELS;
+    if (record->n > sorter->sort->max_n) return HS_ERROR_COUNT;
     memset(&call, 0, sizeof call);
-    call.plan.n = args->n;
-    call.plan.parts = args->parts;
-    call.plan.options = &args->options;
-    status = hs_metal_survey(sorter->sort, args, &call);
-    if (status != HS_OK || hs_idle(sorter->sort, args->n)) return status;
+    call.plan.n = record->n;
+    call.plan.parts = record->parts;
+    call.plan.options = &record->options;
+    status = hs_metal_survey(sorter->sort, record, &call);
+    if (status != HS_OK || hs_idle(sorter->sort, record->n)) return status;
     for (i = 0; i < sorter->sort->step_count; i++)
         if (hs_metal_grid(sorter->sort, &sorter->sort->steps[i], &call, grid, &argument) < 0) return HS_ERROR_DEVICE;
     @autoreleasepool {
@@ -268,29 +284,92 @@ static hs_status hs_metal_run(const hs_metal *sorter, hs_metal_commands commands
     return status;
 }
 
-hs_status hs_metal_sort(const hs_metal *sorter, hs_metal_commands commands, const hs_metal_args *args)
+static hs_metal_record hs_metal_empty(hs_kind kind)
 {
-    return hs_metal_run(sorter, commands, args, HS_SORT);
+    hs_metal_record record;
+    memset(&record, 0, sizeof record);
+    record.kind = kind;
+    return record;
 }
 
-hs_status hs_metal_scan(const hs_metal *sorter, hs_metal_commands commands, const hs_metal_args *args)
+hs_status hs_metal_sort(const hs_metal *sorter, hs_metal_commands commands, const hs_metal_sort_args *args)
 {
-    return hs_metal_run(sorter, commands, args, HS_SCAN);
+    hs_metal_record record = hs_metal_empty(HS_SORT);
+    if (args) {
+        record.n = args->n;
+        record.parts = args->shift;
+        record.options = args->options;
+        record.source = args->source;
+        record.destination = args->destination;
+        record.scratch = args->scratch;
+        record.values = args->values;
+        record.values_destination = args->values_destination;
+        record.count = args->count;
+        record.report = args->report;
+    }
+    return hs_metal_run(sorter, commands, args ? &record : NULL);
 }
 
-hs_status hs_metal_segments(const hs_metal *sorter, hs_metal_commands commands, const hs_metal_args *args)
+hs_status hs_metal_scan(const hs_metal *sorter, hs_metal_commands commands, const hs_metal_scan_args *args)
 {
-    return hs_metal_run(sorter, commands, args, HS_SEGMENTS);
+    hs_metal_record record = hs_metal_empty(HS_SCAN);
+    if (args) {
+        record.n = args->n;
+        record.source = args->source;
+        record.destination = args->destination;
+        record.scratch = args->scratch;
+    }
+    return hs_metal_run(sorter, commands, args ? &record : NULL);
 }
 
-hs_status hs_metal_merge(const hs_metal *sorter, hs_metal_commands commands, const hs_metal_args *args)
+hs_status hs_metal_segments(const hs_metal *sorter, hs_metal_commands commands,
+                            const hs_metal_segmented_sort_args *args)
 {
-    return hs_metal_run(sorter, commands, args, HS_MERGE);
+    hs_metal_record record = hs_metal_empty(HS_SEGMENTS);
+    if (args) {
+        record.n = args->n;
+        record.parts = args->segment_count;
+        record.options = args->options;
+        record.source = args->source;
+        record.destination = args->destination;
+        record.scratch = args->scratch;
+        record.other = args->offsets;
+        record.values = args->values;
+        record.values_destination = args->values_destination;
+    }
+    return hs_metal_run(sorter, commands, args ? &record : NULL);
 }
 
-hs_status hs_metal_check(const hs_metal *sorter, hs_metal_commands commands, const hs_metal_args *args)
+hs_status hs_metal_merge(const hs_metal *sorter, hs_metal_commands commands, const hs_metal_merge_args *args)
 {
-    return hs_metal_run(sorter, commands, args, HS_CHECK);
+    hs_metal_record record = hs_metal_empty(HS_MERGE);
+    if (args) {
+        record.n = args->n;
+        record.parts = args->first_count;
+        record.options = args->options;
+        record.source = args->first;
+        record.other = args->second;
+        record.destination = args->destination;
+        record.scratch = args->scratch;
+        record.values = args->first_values;
+        record.other_values = args->second_values;
+        record.values_destination = args->values_destination;
+    }
+    return hs_metal_run(sorter, commands, args ? &record : NULL);
+}
+
+hs_status hs_metal_check(const hs_metal *sorter, hs_metal_commands commands, const hs_metal_digest_args *args)
+{
+    hs_metal_record record = hs_metal_empty(HS_CHECK);
+    if (args) {
+        record.n = args->n;
+        record.parts = args->capacity;
+        record.options = args->options;
+        record.source = args->source;
+        record.values = args->values;
+        record.report = args->digest;
+    }
+    return hs_metal_run(sorter, commands, args ? &record : NULL);
 }
 
 hs_status hs_metal_match(const hs_metal_target *const *targets, size_t count, const char *key, const char *value,

@@ -37,13 +37,13 @@ static int compare(const void *a, const void *b)
 static hs_status look(const hs_metal *checker, id<MTLCommandBuffer> commands, id<MTLBuffer> buffer,
                       id<MTLBuffer> reports, uint64_t offset)
 {
-    hs_metal_args args;
+    hs_metal_digest_args args;
     if (!checker) return HS_OK;
     memset(&args, 0, sizeof args);
     args.n = COUNT;
     args.source.memory = buffer;
-    args.report.memory = reports;
-    args.report.offset = offset;
+    args.digest.memory = reports;
+    args.digest.offset = offset;
     return hs_metal_check(checker, commands, &args);
 }
 
@@ -58,7 +58,7 @@ static hs_status run(const hs_metal *sorter, const hs_metal *checker, id<MTLDevi
     id<MTLBuffer> scratch = nil;
     uint64_t bytes = 0;
     uint32_t words[16], faults = 0;
-    hs_metal_args args;
+    hs_metal_sort_args args;
     /* Memory is yours to allocate: the keys, and as much scratch as the sort asks for, which may be none. */
     hs_status status = hs_scratch(hs_metal_sort_of(sorter), COUNT, &bytes);
     if (status != HS_OK) return status;

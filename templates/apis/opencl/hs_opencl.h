@@ -41,44 +41,98 @@ void hs_opencl_release(hs_opencl *sorter);
 /* The sort that a sorter was made of, for hs_describe, hs_pad and hs_scratch. */
 const hs_sort *hs_opencl_sort_of(const hs_opencl *sorter);
 
-/* One sort, or whatever else its kind does.  Set what is not needed to 0. */
-typedef struct hs_opencl_args {
-    uint64_t n;             /* keys, or rows; with `count` the most that there can be, below 2^30 */
-    hs_options options;     /* type, order, bits; a scan has none */
+/* Calls.  Set members that are not needed to 0.  All buffers are buffers or sub-buffers; none that is written overlaps
+ * another.  `scratch` has at least the bytes of hs_scratch_with, and is null where these are 0.
+ *
+ * A call is enqueued on a queue of either order and returns at once.  One thread at a time for a sorter, else
+ * HS_ERROR_BUSY.  On an error nothing more is enqueued, and keys of the destination may be in any order. */
+
+/* A sort of n keys. */
+typedef struct hs_opencl_sort_args {
+    uint64_t n;             /* keys; with `count` the most that there can be, below 2^30 */
+    hs_options options;     /* type, order, bits */
     cl_mem source;          /* never written unless it is the destination too */
     cl_mem destination;     /* null: sort in place, or the keys are discarded */
-    cl_mem scratch;         /* at least hs_scratch_with bytes; null where that is 0 */
+    cl_mem scratch;
     cl_mem values;          /* the value of each key, for sorts that have such */
     cl_mem values_destination; /* null: in place as the keys are; always given where indices are made */
     cl_mem count;           /* the count as a 32-bit number, at most n counts; null: n keys */
+    cl_mem report;          /* what the stage after the sort reports, such as where the sorted keys change */
+    uint64_t shift;         /* the low bits of keys that this stage leaves out */
     cl_uint wait_count;     /* events to wait for */
     const cl_event *wait;
     cl_event *event;        /* if not null: the event of the end, also for n = 0, which the caller releases */
-    cl_mem other;           /* offsets of segments (null: they are of equal length), or the second array of a merge */
-    cl_mem other_values;    /* the values of its keys */
-    cl_mem report;          /* what a check says, or where sorted keys change */
-    uint64_t parts;         /* of segments, of keys of the first array, of keys to look at; or a shift of keys */
-} hs_opencl_args;
+} hs_opencl_sort_args;
 
-/* Enqueue a sort on a queue of either order; returns at once.  One thread at a time for a sorter, else HS_ERROR_BUSY.
- * On an error nothing more is enqueued, and keys of the destination may be in any order.  All are buffers or
- * sub-buffers; none that is written overlaps another. */
-hs_status hs_opencl_sort(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_args *args, hs_opencl_error *error);
+hs_status hs_opencl_sort(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_sort_args *args,
+                         hs_opencl_error *error);
 
-/* The same for a scan (HS_SCAN): the prefix sums of each column of a table of n rows. */
-hs_status hs_opencl_scan(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_args *args, hs_opencl_error *error);
+/* The prefix sums of each column of a table of n rows (HS_SCAN). */
+typedef struct hs_opencl_scan_args {
+    uint64_t n;             /* rows */
+    cl_mem source;          /* never written unless it is the destination too */
+    cl_mem destination;     /* null: in place */
+    cl_mem scratch;
+    cl_uint wait_count;     /* events to wait for */
+    const cl_event *wait;
+    cl_event *event;        /* if not null: the event of the end, also for n = 0, which the caller releases */
+} hs_opencl_scan_args;
 
-/* The same for HS_SEGMENTS: each of `parts` segments of n keys is sorted by itself.  Segment i begins at other[i] and
- * ends at other[i + 1].  Where offsets decrease or run past n nothing is written, and hs_outcome says so. */
-hs_status hs_opencl_segments(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_args *args,
+hs_status hs_opencl_scan(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_scan_args *args,
+                         hs_opencl_error *error);
+
+/* A sort of each segment of n keys by itself (HS_SEGMENTS).  Segment i begins at offsets[i] and ends at offsets[i + 1].
+ * Where offsets decrease or run past n nothing is written, and hs_outcome says so. */
+typedef struct hs_opencl_segmented_sort_args {
+    uint64_t n;             /* keys of all segments */
+    uint64_t segment_count;
+    hs_options options;     /* type and order */
+    cl_mem source;          /* never written unless it is the destination too */
+    cl_mem destination;     /* null: sort in place */
+    cl_mem scratch;
+    cl_mem offsets;         /* segment_count + 1 32-bit numbers; null: segments are rows of equal length */
+    cl_mem values;          /* the value of each key, for sorts that have such */
+    cl_mem values_destination; /* null: in place as the keys are; always given where indices are made */
+    cl_uint wait_count;     /* events to wait for */
+    const cl_event *wait;
+    cl_event *event;        /* if not null: the event of the end, also for n = 0, which the caller releases */
+} hs_opencl_segmented_sort_args;
+
+hs_status hs_opencl_segments(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_segmented_sort_args *args,
                              hs_opencl_error *error);
 
-/* The same for HS_MERGE: `parts` keys of source and n - parts of other, both in order, go to destination in order. */
-hs_status hs_opencl_merge(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_args *args,
+/* A merge of two arrays, both in order (HS_MERGE). */
+typedef struct hs_opencl_merge_args {
+    uint64_t n;             /* keys of both arrays */
+    uint64_t first_count;   /* those of the first */
+    hs_options options;     /* type and order */
+    cl_mem first, second;
+    cl_mem destination;
+    cl_mem scratch;
+    cl_mem first_values, second_values; /* the value of each key, for merges that have such */
+    cl_mem values_destination;
+    cl_uint wait_count;     /* events to wait for */
+    const cl_event *wait;
+    cl_event *event;        /* if not null: the event of the end, also for n = 0, which the caller releases */
+} hs_opencl_merge_args;
+
+hs_status hs_opencl_merge(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_merge_args *args,
                           hs_opencl_error *error);
 
-/* The same for HS_CHECK: 8 words about n keys of source, and about those from n to `parts`, go to report. */
-hs_status hs_opencl_check(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_args *args,
+/* A digest of n keys, and of what lies behind them (HS_CHECK); hs_check_compare compares two. */
+typedef struct hs_opencl_digest_args {
+    uint64_t n;             /* keys */
+    uint64_t capacity;      /* keys from n up to here lie behind them; not more than n: none */
+    hs_options options;     /* type, order, bits */
+    cl_mem source;
+    cl_mem values;          /* the value of each key, for digests that have such */
+    cl_mem digest;          /* 8 32-bit words */
+    cl_uint wait_count;     /* events to wait for */
+    const cl_event *wait;
+    cl_event *event;        /* if not null: the event of the end, also for n = 0, which the caller releases */
+} hs_opencl_digest_args;
+
+hs_status hs_opencl_check(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_digest_args *args,
                           hs_opencl_error *error);
 
 /* The sort for `key` ("u32") and `value` (null: "none"), as in hs_serves, among these targets that suits the device

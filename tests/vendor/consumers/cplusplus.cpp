@@ -58,7 +58,7 @@ try {
     good(code);
     Owned<cl_mem, clReleaseMemObject> to(clCreateBuffer(context.get(), CL_MEM_READ_WRITE, bytes, nullptr, &code));
     good(code);
-    hs_opencl_args args{};
+    hs_opencl_sort_args args{};
     args.n = keys.size();
     args.source = from.get();
     args.destination = to.get();

@@ -1,6 +1,6 @@
 /* Every way of calling the C API wrongly that can be told gets its status, and what is right next to it works.
  * Runs on the first OpenCL device with the first sort of its bundle. */
-#include "hs/hs_opencl.h"
+#include "any_opencl.h"
 #include "hs/hs_targets.h"
 
 #include <stdio.h>
@@ -71,9 +71,9 @@ static int sorted(cl_mem memory, uint32_t first, uint32_t count)
     return 1;
 }
 
-static hs_opencl_args arguments(uint64_t n, cl_mem source, cl_mem destination)
+static any_args arguments(uint64_t n, cl_mem source, cl_mem destination)
 {
-    hs_opencl_args args;
+    any_args args;
     memset(&args, 0, sizeof args);
     args.n = n;
     args.source = source;
@@ -83,8 +83,8 @@ static hs_opencl_args arguments(uint64_t n, cl_mem source, cl_mem destination)
 
 static hs_status sort(hs_opencl *sorter, uint64_t n, cl_mem source, cl_mem destination)
 {
-    const hs_opencl_args args = arguments(n, source, destination);
-    return hs_opencl_sort(sorter, queue, &args, &error);
+    const any_args args = arguments(n, source, destination);
+    return any_sort(sorter, queue, &args, &error);
 }
 
 /* The rules of scratch and of what it tells afterwards. */
@@ -317,7 +317,7 @@ static void sorting(const hs_sort *plain, hs_opencl *sorter)
 {
     const uint32_t most = ROOM, odd = 4711;
     cl_mem from = buffer(ROOM), to = buffer(ROOM), small = buffer(1000);
-    hs_opencl_args args = arguments(odd, from, NULL);
+    any_args args = arguments(odd, from, NULL);
     cl_event event = NULL, gate;
     cl_command_queue disordered, foreign_queue;
     cl_context foreign;
@@ -325,12 +325,12 @@ static void sorting(const hs_sort *plain, hs_opencl *sorter)
 
     EXPECT(hs_opencl_sort_of(sorter) == plain);
     fill(from);
-    STATUS(hs_opencl_sort(NULL, queue, &args, &error), HS_ERROR_ARGUMENT);
-    STATUS(hs_opencl_sort(sorter, NULL, &args, &error), HS_ERROR_ARGUMENT);
-    STATUS(hs_opencl_sort(sorter, queue, NULL, &error), HS_ERROR_ARGUMENT);
+    STATUS(any_sort(NULL, queue, &args, &error), HS_ERROR_ARGUMENT);
+    STATUS(any_sort(sorter, NULL, &args, &error), HS_ERROR_ARGUMENT);
+    STATUS(any_sort(sorter, queue, NULL, &error), HS_ERROR_ARGUMENT);
     STATUS(sort(sorter, odd, NULL, NULL), HS_ERROR_ARGUMENT);
     args.wait_count = 1;
-    STATUS(hs_opencl_sort(sorter, queue, &args, NULL), HS_ERROR_ARGUMENT);
+    STATUS(any_sort(sorter, queue, &args, NULL), HS_ERROR_ARGUMENT);
     STATUS(sort(sorter, plain->max_n + 1, from, NULL), HS_ERROR_COUNT);
     STATUS(sort(sorter, UINT64_MAX, from, NULL), HS_ERROR_COUNT);
     STATUS(sort(sorter, ROOM + 1, from, NULL), HS_ERROR_COUNT);
@@ -358,7 +358,7 @@ static void sorting(const hs_sort *plain, hs_opencl *sorter)
     args.wait_count = 1;
     args.wait = &gate;
     args.event = &event;
-    STATUS(hs_opencl_sort(sorter, queue, &args, &error), HS_OK);
+    STATUS(any_sort(sorter, queue, &args, &error), HS_OK);
     EXPECT(event != NULL);
     must(clSetUserEventStatus(gate, CL_COMPLETE), "clSetUserEventStatus");
     if (event) must(clWaitForEvents(1, &event), "clWaitForEvents");
@@ -374,7 +374,7 @@ static void sorting(const hs_sort *plain, hs_opencl *sorter)
     must(code, "clEnqueueCopyBuffer");
     args.n = odd;
     args.wait = &gate;
-    STATUS(hs_opencl_sort(sorter, disordered, &args, &error), HS_OK);
+    STATUS(any_sort(sorter, disordered, &args, &error), HS_OK);
     must(clWaitForEvents(1, &event), "clWaitForEvents");
     EXPECT(sorted(from, 0, odd));
     clReleaseEvent(event);
@@ -388,7 +388,7 @@ static void sorting(const hs_sort *plain, hs_opencl *sorter)
     must(code, "clCreateCommandQueue");
     args = arguments(odd, from, NULL);
     args.event = &event;
-    STATUS(hs_opencl_sort(sorter, foreign_queue, &args, &error), HS_ERROR_API);
+    STATUS(any_sort(sorter, foreign_queue, &args, &error), HS_ERROR_API);
     EXPECT(error.code == CL_INVALID_CONTEXT && event == NULL);
     clReleaseCommandQueue(foreign_queue);
     clReleaseContext(foreign);
@@ -440,7 +440,7 @@ static void scratch(const hs_sort *plain)
     hs_sort crafted = *plain;
     hs_opencl *sorter = NULL;
     cl_mem memory = buffer(ROOM), enough = buffer(256 + 1000), little = buffer(256 + 999);
-    hs_opencl_args args = arguments(1000, memory, NULL);
+    any_args args = arguments(1000, memory, NULL);
     uint64_t bytes = 0;
     crafted.kernel_count = 2;
     crafted.step_count = 2;
@@ -455,19 +455,19 @@ static void scratch(const hs_sort *plain)
     EXPECT(bytes == 1024 + 4000);
     STATUS(hs_opencl_create(&crafted, context, device, &sorter, &error), HS_OK);
     fill(memory);
-    STATUS(hs_opencl_sort(sorter, queue, &args, &error), HS_ERROR_SCRATCH);
+    STATUS(any_sort(sorter, queue, &args, &error), HS_ERROR_SCRATCH);
     args.scratch = little;
-    STATUS(hs_opencl_sort(sorter, queue, &args, &error), HS_ERROR_SCRATCH);
+    STATUS(any_sort(sorter, queue, &args, &error), HS_ERROR_SCRATCH);
     EXPECT(sorted(memory, 0, 0));
     args.scratch = enough;
-    STATUS(hs_opencl_sort(sorter, queue, &args, &error), HS_OK);
+    STATUS(any_sort(sorter, queue, &args, &error), HS_OK);
     EXPECT(sorted(memory, 0, 1000));
     hs_opencl_release(sorter);
 
     /* a plan whose grid is larger than the target's limit */
     crafted.max_groups = 2;
     STATUS(hs_opencl_create(&crafted, context, device, &sorter, &error), HS_OK);
-    EXPECT(hs_opencl_sort(sorter, queue, &args, &error) != HS_OK);
+    EXPECT(any_sort(sorter, queue, &args, &error) != HS_OK);
     hs_opencl_release(sorter);
     must(clFinish(queue), "clFinish");
     clReleaseMemObject(memory);
@@ -493,7 +493,7 @@ static void places(const hs_sort *plain)
     cl_mem from = buffer(ROOM), to = buffer(ROOM);
     hs_sort crafted = *plain;
     hs_opencl *sorter = NULL;
-    hs_opencl_args args = arguments(10, from, NULL);
+    any_args args = arguments(10, from, NULL);
     crafted.kernel_count = 2;
     crafted.step_count = 3;
     crafted.kernels = kernels;
@@ -501,13 +501,13 @@ static void places(const hs_sort *plain)
     crafted.opencl = text;
     crafted.opencl_lines = 2;
     STATUS(hs_opencl_create(&crafted, context, device, &sorter, &error), HS_OK);
-    STATUS(hs_opencl_scan(sorter, queue, &args, &error), HS_ERROR_KERNELS);
+    STATUS(any_scan(sorter, queue, &args, &error), HS_ERROR_KERNELS);
     for (i = 0; i < 3; i++) {
         fill(from);
         fill(to);
         if (i == 1) args.destination = from; /* by its name twice */
         if (i == 2) args.destination = to;
-        STATUS(hs_opencl_sort(sorter, queue, &args, &error), HS_OK);
+        STATUS(any_sort(sorter, queue, &args, &error), HS_OK);
         must(clEnqueueReadBuffer(queue, i == 2 ? to : from, CL_TRUE, 0, sizeof said, said, 0, NULL, NULL), "read");
         EXPECT(said[10] == (i == 2 ? MARK - 10u : 1) && said[11] == (i == 2 ? 1 : MARK - 11u) && said[2] == 10);
     }
@@ -516,16 +516,16 @@ static void places(const hs_sort *plain)
     crafted.kind = HS_SCAN;
     crafted.columns = 3;
     STATUS(hs_opencl_create(&crafted, context, device, &sorter, &error), HS_OK);
-    STATUS(hs_opencl_sort(sorter, queue, &args, &error), HS_ERROR_KERNELS);
-    STATUS(hs_opencl_scan(sorter, queue, &args, &error), HS_OK);
+    STATUS(any_sort(sorter, queue, &args, &error), HS_ERROR_KERNELS);
+    STATUS(any_scan(sorter, queue, &args, &error), HS_OK);
     args.n = 1000;
     args.source = part(from, 0, 2999);
-    STATUS(hs_opencl_scan(sorter, queue, &args, &error), HS_ERROR_COUNT);
+    STATUS(any_scan(sorter, queue, &args, &error), HS_ERROR_COUNT);
     clReleaseMemObject(args.source);
     args.source = NULL;
     args.n = 0;
-    STATUS(hs_opencl_scan(sorter, queue, &args, &error), HS_OK);
-    STATUS(hs_opencl_sort(sorter, queue, &args, &error), HS_ERROR_KERNELS);
+    STATUS(any_scan(sorter, queue, &args, &error), HS_OK);
+    STATUS(any_sort(sorter, queue, &args, &error), HS_ERROR_KERNELS);
     must(clFinish(queue), "clFinish");
     hs_opencl_release(sorter);
     clReleaseMemObject(from);
@@ -547,7 +547,7 @@ static void wide(const hs_sort *plain)
     cl_mem from = buffer(ROOM), scratch = buffer(ROOM);
     hs_sort crafted = *plain;
     hs_opencl *sorter = NULL;
-    hs_opencl_args args = arguments(n, from, NULL);
+    any_args args = arguments(n, from, NULL);
     crafted.kernel_count = crafted.step_count = 1;
     crafted.kernels = kernels;
     crafted.steps = steps;
@@ -558,7 +558,7 @@ static void wide(const hs_sort *plain)
     crafted.key_bytes = 0; /* so that such counts fit a buffer */
     args.scratch = scratch;
     STATUS(hs_opencl_create(&crafted, context, device, &sorter, &error), HS_OK);
-    STATUS(hs_opencl_sort(sorter, queue, &args, &error), HS_OK);
+    STATUS(any_sort(sorter, queue, &args, &error), HS_OK);
     must(clEnqueueReadBuffer(queue, scratch, CL_TRUE, 0, sizeof said, said, 0, NULL, NULL), "clEnqueueReadBuffer");
     EXPECT(said[0] == 7 && said[1] == 3 && said[2] == 5);
     hs_opencl_release(sorter);
@@ -606,7 +606,7 @@ static void everything(const hs_sort *plain)
     uint32_t trial, said[ROOM];
     STATUS(hs_opencl_create(&crafted, context, device, &sorter, &error), HS_OK);
     for (trial = 0; sorter; trial++) {
-        hs_opencl_args args = arguments(1000, from, to);
+        any_args args = arguments(1000, from, to);
         hs_status expected = HS_ERROR_OPTION;
         args.values = with;
         args.values_destination = out;
@@ -619,7 +619,7 @@ static void everything(const hs_sort *plain)
         case 0: /* 25 bits are digits of 7, 6, 6 and 6; of an even number of passes the third does not go straight */
         case 1:
             args.count = trial ? count : NULL;
-            STATUS(hs_opencl_sort(sorter, queue, &args, &error), HS_OK);
+            STATUS(any_sort(sorter, queue, &args, &error), HS_OK);
             must(clEnqueueReadBuffer(queue, whole, CL_TRUE, 0, sizeof said, said, 0, NULL, NULL), "read");
             EXPECT(said[1024] == 1000 && said[1026] == 5 && said[1027] == 0x7fffffff);
             EXPECT(said[1025] == (2u | 16u << 8 | 6u << 16 | HS_SIGNED | HS_FLOAT | HS_DESCENDING |
@@ -629,13 +629,13 @@ static void everything(const hs_sort *plain)
         case 2: /* in place; 24 bits take three passes, of which this is the last */
             args.destination = args.values_destination = NULL;
             args.options.end_bit = 27;
-            STATUS(hs_opencl_sort(sorter, queue, &args, &error), HS_OK);
+            STATUS(any_sort(sorter, queue, &args, &error), HS_OK);
             must(clEnqueueReadBuffer(queue, whole, CL_TRUE, 0, sizeof said, said, 0, NULL, NULL), "read");
             EXPECT(said[1] == (2u | 19u << 8 | 8u << 16 | HS_SIGNED | HS_FLOAT | HS_DESCENDING));
             continue;
         case 3: /* the same, from one buffer to another: it goes straight to the destination */
             args.options.end_bit = 27;
-            STATUS(hs_opencl_sort(sorter, queue, &args, &error), HS_OK);
+            STATUS(any_sort(sorter, queue, &args, &error), HS_OK);
             must(clEnqueueReadBuffer(queue, whole, CL_TRUE, 0, sizeof said, said, 0, NULL, NULL), "read");
             EXPECT(said[1025] == (2u | 19u << 8 | 8u << 16 | HS_DIRECT | HS_SIGNED | HS_FLOAT | HS_DESCENDING));
             continue;
@@ -663,7 +663,7 @@ static void everything(const hs_sort *plain)
             break;
         default: hs_opencl_release(sorter); sorter = NULL; continue;
         }
-        is(hs_opencl_sort(sorter, queue, &args, &error), expected, __LINE__ + (int)trial, "a call with everything");
+        is(any_sort(sorter, queue, &args, &error), expected, __LINE__ + (int)trial, "a call with everything");
         EXPECT(expected == HS_OK || sorted(whole, 0, 0));
     }
     clReleaseMemObject(from);
@@ -687,7 +687,7 @@ static void indices(const hs_sort *plain)
     cl_mem from = buffer(ROOM), out = buffer(ROOM), scratch = buffer(256 + 1000), little = buffer(256 + 999);
     hs_sort crafted = *plain;
     hs_opencl *sorter = NULL;
-    hs_opencl_args args = arguments(1000, from, NULL);
+    any_args args = arguments(1000, from, NULL);
     uint32_t said[256 + 1000];
     uint64_t bytes = 0;
     crafted.value = "index";
@@ -705,24 +705,24 @@ static void indices(const hs_sort *plain)
     STATUS(hs_opencl_create(&crafted, context, device, &sorter, &error), HS_OK);
     fill(from);
     args.values_destination = out;
-    STATUS(hs_opencl_sort(sorter, queue, &args, &error), HS_ERROR_SCRATCH);
+    STATUS(any_sort(sorter, queue, &args, &error), HS_ERROR_SCRATCH);
     args.scratch = little;
-    STATUS(hs_opencl_sort(sorter, queue, &args, &error), HS_ERROR_SCRATCH);
+    STATUS(any_sort(sorter, queue, &args, &error), HS_ERROR_SCRATCH);
     args.scratch = scratch;
-    STATUS(hs_opencl_sort(sorter, queue, &args, &error), HS_OK);
+    STATUS(any_sort(sorter, queue, &args, &error), HS_OK);
     must(clEnqueueReadBuffer(queue, scratch, CL_TRUE, 0, sizeof said, said, 0, NULL, NULL), "read");
     EXPECT(said[256] == 1000 && said[256 + 999] == (5u | HS_DISCARD));
     must(clEnqueueReadBuffer(queue, out, CL_TRUE, 0, sizeof(uint32_t), said, 0, NULL, NULL), "read");
     EXPECT(said[0] == MARK - 5u && sorted(from, 0, 0)); /* the source is only read */
     args.destination = little;
-    STATUS(hs_opencl_sort(sorter, queue, &args, &error), HS_ERROR_ARGUMENT);
+    STATUS(any_sort(sorter, queue, &args, &error), HS_ERROR_ARGUMENT);
     args.destination = NULL;
     args.values = from;
-    STATUS(hs_opencl_sort(sorter, queue, &args, &error), HS_ERROR_OPTION);
+    STATUS(any_sort(sorter, queue, &args, &error), HS_ERROR_OPTION);
     args.values = args.values_destination = NULL;
-    STATUS(hs_opencl_sort(sorter, queue, &args, &error), HS_ERROR_OPTION);
+    STATUS(any_sort(sorter, queue, &args, &error), HS_ERROR_OPTION);
     args.values_destination = from;
-    STATUS(hs_opencl_sort(sorter, queue, &args, &error), HS_ERROR_OVERLAP); /* what is read is not written */
+    STATUS(any_sort(sorter, queue, &args, &error), HS_ERROR_OVERLAP); /* what is read is not written */
     hs_opencl_release(sorter);
     clReleaseMemObject(from);
     clReleaseMemObject(out);
@@ -734,7 +734,7 @@ static void indices(const hs_sort *plain)
 static void nothing_more(hs_opencl *sorter)
 {
     cl_mem from = buffer(ROOM), other = buffer(ROOM);
-    hs_opencl_args args = arguments(1000, from, NULL);
+    any_args args = arguments(1000, from, NULL);
     int i;
     fill(from);
     for (i = 0; i < 7; i++) {
@@ -746,13 +746,13 @@ static void nothing_more(hs_opencl *sorter)
         if (i == 4) args.options.descending = 1;
         if (i == 5) args.options.end_bit = 16;
         if (i == 6) args.options.discard_keys = 1;
-        STATUS(hs_opencl_sort(sorter, queue, &args, &error), HS_ERROR_OPTION);
+        STATUS(any_sort(sorter, queue, &args, &error), HS_ERROR_OPTION);
     }
     EXPECT(sorted(from, 0, 0));
     args = arguments(1000, from, NULL);
     args.options.type = HS_U32;
     args.options.end_bit = 32;
-    STATUS(hs_opencl_sort(sorter, queue, &args, &error), HS_OK);
+    STATUS(any_sort(sorter, queue, &args, &error), HS_OK);
     EXPECT(sorted(from, 0, 1000));
     clReleaseMemObject(from);
     clReleaseMemObject(other);

@@ -61,7 +61,7 @@ static hs_status all(const hs_sort *sort, hs_opencl_error *error)
         cl_event event = NULL;
         cl_mem source = fake_buffer(20000), destination = fake_buffer(20000), scratch = fake_buffer(100000);
         cl_mem values = fake_buffer(20000), values_destination = fake_buffer(20000), count = fake_buffer(4);
-        hs_opencl_args args;
+        hs_opencl_sort_args args;
         const unsigned enqueued = fake.enqueued, waited = fake.waited;
         memset(&args, 0, sizeof args);
         args.n = counts[i];

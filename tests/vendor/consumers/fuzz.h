@@ -438,6 +438,24 @@ static void fuzz_mutate(fuzz_case *c)
     }
 }
 
+/* Leave out what the arguments of the entry point have no member for. */
+static void fuzz_members(fuzz_case *c)
+{
+    static const uint32_t has[] = {1u << HS_VALUES | 1u << HS_VALUES_OUT | 1u << HS_COUNT | 1u << HS_REPORT, 0,
+                                   1u << HS_VALUES | 1u << HS_VALUES_OUT | 1u << HS_OTHER_INPUT,
+                                   1u << HS_VALUES | 1u << HS_VALUES_OUT | 1u << HS_OTHER_INPUT | 1u << HS_OTHER_VALUES,
+                                   1u << HS_VALUES | 1u << HS_REPORT};
+    const uint32_t roles = has[c->entry] | 1u << HS_SOURCE |
+                           (c->entry == HS_CHECK ? 0u : 1u << HS_DESTINATION | 1u << HS_SCRATCH);
+    uint32_t i;
+    for (i = 0; i < HS_ROLES; i++)
+        if (!(roles >> i & 1)) memset(&c->at[i], 0, sizeof c->at[i]);
+    if (c->entry == HS_SCAN) {
+        memset(&c->options, 0, sizeof c->options);
+        c->parts = 0;
+    }
+}
+
 /* One call, right or wrong, and sometimes with a driver that fails in it. */
 static void fuzz_one(const hs_sort *s)
 {

@@ -1,6 +1,6 @@
 /* Calls by chance of CUDA's runtime, over functions that only take notes, and every failure of them; see fuzz.h.  Linked
  * with --wrap=malloc and --wrap=free, so that memory may be out. */
-#include "hs/hs_cuda.h"
+#include "../../../templates/apis/cuda/harness/any_cuda.h"
 
 #include <cuda_runtime_api.h>
 
@@ -142,6 +142,7 @@ static void fuzz_reshape(fuzz_case *c)
         part->unknown = i == HS_COUNT || (i != HS_SCRATCH && part->room == 0);
         if (part->unknown) part->room = 0;
     }
+    fuzz_members(c);
     c->columns = static_cast<uint64_t>(grid_x);
     c->rows = 65535;
     c->nulls &= ~static_cast<uint32_t>(FUZZ_NO_QUEUE); /* which is the default stream */
@@ -182,8 +183,6 @@ static void *at(const fuzz_part *part)
     return part->memory ? reinterpret_cast<void *>(static_cast<uintptr_t>(part->offset)) : NULL;
 }
 
-typedef hs_status (*entry)(const hs_cuda *, cudaStream_t, const hs_cuda_args *, cudaError_t *);
-static const entry entries[] = {hs_cuda_sort, hs_cuda_scan, hs_cuda_segments, hs_cuda_merge, hs_cuda_check};
 static const cudaError_t codes[] = {cudaErrorMemoryAllocation, cudaErrorNoDevice, cudaErrorInsufficientDriver,
                                     cudaErrorECCUncorrectable, cudaErrorInvalidValue, cudaErrorUnknown};
 static const hs_status statuses[] = {HS_ERROR_DEVICE_MEMORY, HS_ERROR_DEVICE, HS_ERROR_DEVICE,
@@ -191,7 +190,7 @@ static const hs_status statuses[] = {HS_ERROR_DEVICE_MEMORY, HS_ERROR_DEVICE, HS
 
 static hs_status fuzz_perform(const fuzz_case *c, unsigned fail)
 {
-    hs_cuda_args a = {};
+    any_args a = {};
     a.n = c->n;
     a.parts = c->parts;
     a.options = c->options;
@@ -218,7 +217,7 @@ static hs_status fuzz_perform(const fuzz_case *c, unsigned fail)
     fail_code = codes[fail % 6];
     fuzz_injected = 0;
     in_runtime = true;
-    const hs_status status = entries[c->entry](c->nulls & FUZZ_NO_SORTER ? NULL : sorter, NULL,
+    const hs_status status = any_entries[c->entry](c->nulls & FUZZ_NO_SORTER ? NULL : sorter, NULL,
                                                c->nulls & FUZZ_NO_ARGS ? NULL : &a,
                                                c->nulls & FUZZ_NO_ERROR ? NULL : &error);
     in_runtime = false;

@@ -1,7 +1,7 @@
 /* Calls by chance of Metal's runtime, over the fake Metal; see fuzz.h. */
 #include "fake_metal.h"
 
-#include "hs/hs_metal.h"
+#include "any_metal.h"
 
 enum { FUZZ_SCRATCH = 256, FUZZ_SAME_HANDLE = 0, FUZZ_LEAST_ROOM = 0, FUZZ_WHOLE = 0, FUZZ_WIDE = 1, FUZZ_GRIDS = 0,
        FUZZ_LIMITED = 0 };
@@ -26,6 +26,7 @@ static void fuzz_reshape(fuzz_case *c)
     }
     for (i = 0; i < HS_ROLES; i++)
         if (c->at[i].memory) c->at[i].room = lengths[c->at[i].memory] - c->at[i].offset;
+    fuzz_members(c);
     c->columns = c->rows = UINT32_MAX;
 }
 
@@ -88,9 +89,7 @@ static hs_metal_buffer buffer(const fuzz_part *part)
 
 static hs_status fuzz_perform(const fuzz_case *c, unsigned fail)
 {
-    typedef hs_status (*entry)(const hs_metal *, hs_metal_commands, const hs_metal_args *);
-    static const entry entries[] = {hs_metal_sort, hs_metal_scan, hs_metal_segments, hs_metal_merge, hs_metal_check};
-    hs_metal_args args;
+    any_args args;
     hs_status status;
     memset(&args, 0, sizeof args);
     args.n = c->n;
@@ -108,7 +107,7 @@ static hs_status fuzz_perform(const fuzz_case *c, unsigned fail)
     fake.calls = 0;
     fake.fail = fail ? 1 : 0; /* a call asks for an encoder once */
     fake.dispatched = dispatched;
-    status = entries[c->entry](c->nulls & FUZZ_NO_SORTER ? NULL : sorter, c->nulls & FUZZ_NO_QUEUE ? NULL : fake_commands(),
+    status = any_entries[c->entry](c->nulls & FUZZ_NO_SORTER ? NULL : sorter, c->nulls & FUZZ_NO_QUEUE ? NULL : fake_commands(),
                                c->nulls & FUZZ_NO_ARGS ? NULL : &args);
     fuzz_injected = fake.fail && fake.calls >= fake.fail;
     fuzz_expect(!fuzz_injected || status == HS_ERROR_API, c, "another status than that of no encoder");

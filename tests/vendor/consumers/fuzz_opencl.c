@@ -1,7 +1,7 @@
 /* Calls by chance of OpenCL's runtime, over the fake OpenCL; see fuzz.h. */
 #include "fake_opencl.h"
 
-#include "hs/hs_opencl.h"
+#include "any_opencl.h"
 
 enum { FUZZ_SCRATCH = 4, FUZZ_SAME_HANDLE = 1, FUZZ_LEAST_ROOM = 0, FUZZ_WHOLE = 0, FUZZ_WIDE = 1, FUZZ_GRIDS = 0,
        FUZZ_LIMITED = 0 };
@@ -22,6 +22,7 @@ static void fuzz_reshape(fuzz_case *c)
         if (!c->at[i].room) c->at[i].room = 1;
         if (!c->at[i].memory) memset(&c->at[i], 0, sizeof c->at[i]);
     }
+    fuzz_members(c);
     c->columns = c->rows = UINT32_MAX;
 }
 
@@ -91,11 +92,8 @@ static cl_mem object(const fuzz_case *c, cl_mem made[HS_ROLES], uint32_t role)
 
 static hs_status fuzz_perform(const fuzz_case *c, unsigned fail)
 {
-    typedef hs_status (*entry)(hs_opencl *, cl_command_queue, const hs_opencl_args *, hs_opencl_error *);
-    static const entry entries[] = {hs_opencl_sort, hs_opencl_scan, hs_opencl_segments, hs_opencl_merge,
-                                    hs_opencl_check};
     static const cl_int codes[] = {CL_OUT_OF_HOST_MEMORY, CL_OUT_OF_RESOURCES, CL_DEVICE_NOT_AVAILABLE, -9999};
-    hs_opencl_args args;
+    any_args args;
     hs_opencl_error error;
     hs_status status;
     cl_mem made[HS_ROLES];
@@ -118,7 +116,7 @@ static hs_status fuzz_perform(const fuzz_case *c, unsigned fail)
     args.other_values = made[HS_OTHER_VALUES];
     args.report = made[HS_REPORT];
     args.wait_count = (cl_uint)fuzz_any() | 1;
-    status = entries[c->entry](sorter, fake_queue(), &args, &error);
+    status = any_entries[c->entry](sorter, fake_queue(), &args, &error);
     fuzz_expect(status == HS_ERROR_ARGUMENT && error.code == 0, c, "events are counted that are not there");
     args.wait_count = 0;
     if (c->n % 3) args.event = &event;
@@ -127,7 +125,7 @@ static hs_status fuzz_perform(const fuzz_case *c, unsigned fail)
     fake.code = codes[fail % 4];
     fake.failed = NULL;
     fake.launched = launched;
-    status = entries[c->entry](c->nulls & FUZZ_NO_SORTER ? NULL : sorter,
+    status = any_entries[c->entry](c->nulls & FUZZ_NO_SORTER ? NULL : sorter,
                                c->nulls & FUZZ_NO_QUEUE ? NULL : fake_queue(), c->nulls & FUZZ_NO_ARGS ? NULL : &args,
                                c->nulls & FUZZ_NO_ERROR ? NULL : &error);
     fuzz_injected = fake.failed != NULL;

@@ -1,5 +1,5 @@
 /* Calls by chance of Vulkan's runtime, over functions that only take notes; see fuzz.h. */
-#include "hs/hs_vulkan.h"
+#include "../../../templates/apis/vulkan/harness/any_vulkan.h"
 
 enum { FUZZ_SCRATCH = 256, FUZZ_SAME_HANDLE = 0, FUZZ_LEAST_ROOM = 1, FUZZ_WHOLE = 1, FUZZ_WIDE = 0, FUZZ_GRIDS = 1,
        FUZZ_LIMITED = 1 };
@@ -321,6 +321,7 @@ static void fuzz_reshape(fuzz_case *c)
     uint32_t i;
     for (i = 0; i < HS_ROLES; i++)
         if (!c->at[i].memory) memset(&c->at[i], 0, sizeof c->at[i]);
+    fuzz_members(c);
     if (c->columns != 65535) c->columns = 65535; /* which is the device's */
     c->rows = 65535;
 }
@@ -360,11 +361,9 @@ static hs_vulkan_buffer buffer(const fuzz_part *part)
     return made;
 }
 
-typedef hs_status (*entry)(const hs_vulkan *, VkCommandBuffer, const hs_vulkan_args *, VkResult *);
-static const entry entries[] = {hs_vulkan_sort, hs_vulkan_scan, hs_vulkan_segments, hs_vulkan_merge, hs_vulkan_check};
 
 /* A right call with something wrong that only Vulkan has: no pool, accesses without stages, a misaligned address. */
-static void spoil(const fuzz_case *c, hs_vulkan_args args)
+static void spoil(const fuzz_case *c, any_args args)
 {
     hs_vulkan_buffer *const buffers[] = {&args.source, &args.destination, &args.scratch,      &args.values, /* by role */
                                          &args.values_destination, &args.count, &args.other, &args.other_values,
@@ -385,7 +384,7 @@ static void spoil(const fuzz_case *c, hs_vulkan_args args)
         buffers[role]->address = 2 * fuzz_random() + 1;
         expected = HS_ERROR_ALIGNMENT;
     }
-    status = entries[c->entry](sorter, (VkCommandBuffer)(uintptr_t)1, &args, NULL);
+    status = any_entries[c->entry](sorter, (VkCommandBuffer)(uintptr_t)1, &args, NULL);
     fuzz_status = hs_status_text(status);
     fuzz_expect(status == expected || status == HS_ERROR_DEVICE || (!args.pool && !fuzz_count && status == HS_OK), c,
                 "what only Vulkan has is not looked at");
@@ -397,7 +396,7 @@ static hs_status fuzz_perform(const fuzz_case *c, unsigned fail)
 {
     static const VkResult codes[] = {VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_POOL_MEMORY, VK_ERROR_DEVICE_LOST,
                                      VK_ERROR_UNKNOWN};
-    hs_vulkan_args args;
+    any_args args;
     hs_status status;
     VkResult result = VK_ERROR_UNKNOWN;
     memset(&args, 0, sizeof args);
@@ -424,7 +423,7 @@ static hs_status fuzz_perform(const fuzz_case *c, unsigned fail)
     fail_at = fail ? 1 + fail % 2 : 0; /* a call takes memory once, and sets once */
     fail_code = codes[fail % 4];
     fuzz_injected = 0;
-    status = entries[c->entry](c->nulls & FUZZ_NO_SORTER ? NULL : sorter,
+    status = any_entries[c->entry](c->nulls & FUZZ_NO_SORTER ? NULL : sorter,
                                c->nulls & FUZZ_NO_QUEUE ? NULL : (VkCommandBuffer)(uintptr_t)1,
                                c->nulls & FUZZ_NO_ARGS ? NULL : &args, c->nulls & FUZZ_NO_ERROR ? NULL : &result);
     if (!(c->nulls & FUZZ_NO_ERROR))

@@ -5,7 +5,7 @@
  * metal fail: lets every call fail that can, one after the other.
  * metal wrong: calls that are wrong, and their statuses. */
 #include "fake_metal.h"
-#include "hs/hs_metal.h"
+#include "any_metal.h"
 #include "hs/hs_targets_metal.h"
 
 #include <inttypes.h>
@@ -27,7 +27,7 @@ static const hs_metal_kernels *find(const char *target, const char *algorithm, c
 }
 
 /* Buffers a to f by their role, none at its begin. */
-static void fill(const hs_sort *sort, hs_metal_args *args, int in_place)
+static void fill(const hs_sort *sort, any_args *args, int in_place)
 {
     const int valued = sort->value_bytes && !sort->index;
     args->source.memory = fake_buffer('a', ROOM);
@@ -53,7 +53,7 @@ static int play(void)
     char target[64], algorithm[64], key[16], value[16];
     int in_place, counted;
     unsigned type;
-    hs_metal_args args;
+    any_args args;
     memset(&args, 0, sizeof args);
     fake.shows = 1;
     while (scanf("%63s %63s %15s %15s %" SCNu64 " %d %d %u %" SCNu32 " %" SCNu32 " %" SCNu32 " %" SCNu32, target,
@@ -76,7 +76,7 @@ static int play(void)
         }
         status = hs_metal_create(kernels, fake_device(), &sorter, NULL);
         if (status == HS_OK && hs_metal_sort_of(sorter) != kernels->sort) return 1;
-        if (status == HS_OK) status = hs_metal_sort(sorter, fake_commands(), &args);
+        if (status == HS_OK) status = any_sort(sorter, fake_commands(), &args);
         printf("status %d\n", (int)status);
         hs_metal_release(sorter);
     }
@@ -88,7 +88,7 @@ static hs_status once(hs_metal_error *error)
 {
     const hs_metal_kernels *kernels = NULL;
     hs_metal *sorter = NULL;
-    hs_metal_args args;
+    any_args args;
     hs_status status = hs_metal_match(hs_metal_targets, hs_metal_targets_count, "u32", NULL, fake_device(), &kernels);
     if (status == HS_OK && !kernels) return HS_ERROR_DEVICE;
     memset(&args, 0, sizeof args);
@@ -96,7 +96,7 @@ static hs_status once(hs_metal_error *error)
     if (status == HS_OK) status = hs_metal_create(kernels, fake_device(), &sorter, error);
     if (status != HS_OK && sorter) fake.wrong++;
     if (status == HS_OK) fill(kernels->sort, &args, 1);
-    if (status == HS_OK) status = hs_metal_sort(sorter, fake_commands(), &args);
+    if (status == HS_OK) status = any_sort(sorter, fake_commands(), &args);
     hs_metal_release(sorter);
     return status;
 }
@@ -138,47 +138,47 @@ static void wrong_sorts(const hs_metal_kernels *kernels, const hs_metal *sorter)
 {
     void *const commands = fake_commands();
     const unsigned long before = fake.encoders;
-    hs_metal_args args, good;
+    any_args args, good;
     memset(&good, 0, sizeof good);
     good.n = 1000003;
     fill(kernels->sort, &good, 0);
-    expect("no sorter", hs_metal_sort(NULL, commands, &good), HS_ERROR_ARGUMENT);
-    expect("no commands", hs_metal_sort(sorter, NULL, &good), HS_ERROR_ARGUMENT);
-    expect("no arguments", hs_metal_sort(sorter, commands, NULL), HS_ERROR_ARGUMENT);
-    expect("a scan", hs_metal_scan(sorter, commands, &good), HS_ERROR_KERNELS);
+    expect("no sorter", any_sort(NULL, commands, &good), HS_ERROR_ARGUMENT);
+    expect("no commands", any_sort(sorter, NULL, &good), HS_ERROR_ARGUMENT);
+    expect("no arguments", any_sort(sorter, commands, NULL), HS_ERROR_ARGUMENT);
+    expect("a scan", any_scan(sorter, commands, &good), HS_ERROR_KERNELS);
     args = good, args.source.memory = NULL;
-    expect("no source", hs_metal_sort(sorter, commands, &args), HS_ERROR_ARGUMENT);
+    expect("no source", any_sort(sorter, commands, &args), HS_ERROR_ARGUMENT);
     args = good, args.n = kernels->sort->max_n + 1;
-    expect("too many", hs_metal_sort(sorter, commands, &args), HS_ERROR_COUNT);
+    expect("too many", any_sort(sorter, commands, &args), HS_ERROR_COUNT);
     args = good, args.source.offset += 1;
-    expect("an odd offset", hs_metal_sort(sorter, commands, &args), HS_ERROR_ALIGNMENT);
+    expect("an odd offset", any_sort(sorter, commands, &args), HS_ERROR_ALIGNMENT);
     args = good, args.scratch.offset += 16;
-    expect("an odd scratch", hs_metal_sort(sorter, commands, &args), HS_ERROR_ALIGNMENT);
+    expect("an odd scratch", any_sort(sorter, commands, &args), HS_ERROR_ALIGNMENT);
     args = good, args.scratch.memory = NULL;
-    expect("no scratch", hs_metal_sort(sorter, commands, &args), HS_ERROR_SCRATCH);
+    expect("no scratch", any_sort(sorter, commands, &args), HS_ERROR_SCRATCH);
     args = good, args.scratch.offset = ROOM - 256;
-    expect("little scratch", hs_metal_sort(sorter, commands, &args), HS_ERROR_SCRATCH);
+    expect("little scratch", any_sort(sorter, commands, &args), HS_ERROR_SCRATCH);
     args = good, args.destination.offset = ROOM - 4000;
-    expect("a short destination", hs_metal_sort(sorter, commands, &args), HS_ERROR_COUNT);
+    expect("a short destination", any_sort(sorter, commands, &args), HS_ERROR_COUNT);
     args = good, args.destination.offset = ROOM + 4000;
-    expect("an offset beyond", hs_metal_sort(sorter, commands, &args), HS_ERROR_COUNT);
+    expect("an offset beyond", any_sort(sorter, commands, &args), HS_ERROR_COUNT);
     args = good, args.destination.memory = good.source.memory;
-    expect("an overlap", hs_metal_sort(sorter, commands, &args), HS_ERROR_OVERLAP);
+    expect("an overlap", any_sort(sorter, commands, &args), HS_ERROR_OVERLAP);
     args = good, args.values.memory = fake_buffer('d', ROOM);
-    expect("values", hs_metal_sort(sorter, commands, &args), HS_ERROR_OPTION);
+    expect("values", any_sort(sorter, commands, &args), HS_ERROR_OPTION);
     args = good, args.count.memory = fake_buffer('f', ROOM);
-    expect("a count", hs_metal_sort(sorter, commands, &args), HS_ERROR_OPTION);
+    expect("a count", any_sort(sorter, commands, &args), HS_ERROR_OPTION);
     args = good, args.parts = 1;
-    expect("parts", hs_metal_sort(sorter, commands, &args), HS_ERROR_PARTS);
+    expect("parts", any_sort(sorter, commands, &args), HS_ERROR_PARTS);
     args = good, args.report.memory = fake_buffer('g', ROOM);
-    expect("a report", hs_metal_sort(sorter, commands, &args), HS_ERROR_OPTION);
+    expect("a report", any_sort(sorter, commands, &args), HS_ERROR_OPTION);
     args = good, args.options.descending = 1;
-    expect("an order", hs_metal_sort(sorter, commands, &args), HS_ERROR_OPTION);
+    expect("an order", any_sort(sorter, commands, &args), HS_ERROR_OPTION);
     args = good, args.n = 0;
-    expect("no keys", hs_metal_sort(sorter, commands, &args), HS_OK);
+    expect("no keys", any_sort(sorter, commands, &args), HS_OK);
     asked++, failed += fake.encoders != before;
     args = good, args.destination = args.source;
-    expect("in place by name", hs_metal_sort(sorter, commands, &args), HS_OK);
+    expect("in place by name", any_sort(sorter, commands, &args), HS_OK);
     asked++, failed += fake.encoders != before + 1;
 }
 
@@ -191,7 +191,7 @@ static void other_kinds(const hs_metal_kernels *kernels)
     const hs_metal_kernels crafted = {&made, kernels->lines, kernels->line_count}, *found = NULL;
     const unsigned long before = fake.dispatches;
     hs_metal *sorter = NULL;
-    hs_metal_args args;
+    any_args args;
     uint32_t k;
     memset(&step.guard, 0, sizeof step.guard);
     step.guard.max_n = 1000;
@@ -210,20 +210,17 @@ static void other_kinds(const hs_metal_kernels *kernels)
     expect("a checker", hs_metal_create(&crafted, fake_device(), &sorter, NULL), HS_OK);
     if (!sorter) return;
     memset(&args, 0, sizeof args);
-    expect("no report", hs_metal_check(sorter, commands, &args), HS_ERROR_ARGUMENT);
+    expect("no report", any_check(sorter, commands, &args), HS_ERROR_ARGUMENT);
     args.report.memory = fake_buffer('g', ROOM);
     args.report.offset = 4;
-    expect("a sort", hs_metal_sort(sorter, commands, &args), HS_ERROR_KERNELS);
-    expect("segments", hs_metal_segments(sorter, commands, &args), HS_ERROR_KERNELS);
-    expect("a merge", hs_metal_merge(sorter, commands, &args), HS_ERROR_KERNELS);
+    expect("a sort", any_sort(sorter, commands, &args), HS_ERROR_KERNELS);
+    expect("segments", any_segments(sorter, commands, &args), HS_ERROR_KERNELS);
+    expect("a merge", any_merge(sorter, commands, &args), HS_ERROR_KERNELS);
     asked++, failed += fake.dispatches != before;
-    expect("a check", hs_metal_check(sorter, commands, &args), HS_OK);
+    expect("a check", any_check(sorter, commands, &args), HS_OK);
     asked++, failed += fake.dispatches != before + 1;
     args.report.offset = ROOM - 28;
-    expect("a short report", hs_metal_check(sorter, commands, &args), HS_ERROR_COUNT);
-    args.report.offset = 4;
-    args.other = args.report;
-    expect("another array", hs_metal_check(sorter, commands, &args), HS_ERROR_OPTION);
+    expect("a short report", any_check(sorter, commands, &args), HS_ERROR_COUNT);
     asked++, failed += fake.dispatches != before + 1;
     hs_metal_release(sorter);
     expect("a kind", hs_metal_match_kind(hs_metal_targets, hs_metal_targets_count, HS_SORT, "u32", NULL, fake_device(),

@@ -48,7 +48,7 @@ static void *sorts(void *given)
     uint32_t round, i, host[KEYS];
     must(queue && keys, "no queue or no buffer");
     for (round = 0; round < ROUNDS; round++) {
-        hs_opencl_args args;
+        hs_opencl_sort_args args;
         hs_status status;
         uint32_t good = 0, kept = 0;
         for (i = 0; i < KEYS; i++) host[i] = 2 * (KEYS - i) + self->number; /* odd or even */

@@ -2,7 +2,7 @@
  * C and .cu files of its targets. */
 #include "cuda.h"
 
-#include "hs/hs_cuda.h"
+#include "any_cuda.h"
 #include "hs/hs_targets_cuda.h"
 
 #include <stdio.h>
@@ -228,15 +228,13 @@ extern "C" const char *hn_read(int slot, uint64_t offset, void *data, uint64_t b
     return hn_said("reading a buffer", cudaMemcpy(data, from, bytes, cudaMemcpyDeviceToHost));
 }
 
-static hs_status hn_run(const hs_cuda_args *args, cudaError_t *code)
+static hs_status hn_run(const any_args *args, cudaError_t *code)
 {
-    static hs_status (*const by_kind[])(const hs_cuda *, cudaStream_t, const hs_cuda_args *, cudaError_t *) = {
-        hs_cuda_sort, hs_cuda_scan, hs_cuda_segments, hs_cuda_merge, hs_cuda_check};
-    return by_kind[hs_cuda_sort_of(hn_made)->kind](hn_made, hn_state.stream, args, code);
+    return any_entries[hs_cuda_sort_of(hn_made)->kind](hn_made, hn_state.stream, args, code);
 }
 
 /* Between the events, straight on the stream. */
-static const char *hn_enqueue(const hs_cuda_args *args)
+static const char *hn_enqueue(const any_args *args)
 {
     cudaError_t code = cudaEventRecord(hn_state.start, hn_state.stream);
     if (code != cudaSuccess) return hn_said("starting the clock", code);
@@ -247,7 +245,7 @@ static const char *hn_enqueue(const hs_cuda_args *args)
 }
 
 /* Captured into a graph in the strictest mode, which fails at any call that would wait or allocate, and replayed. */
-static const char *hn_replay(const hs_cuda_args *args)
+static const char *hn_replay(const any_args *args)
 {
     cudaGraph_t graph = NULL;
     cudaGraphExec_t ready = NULL;
@@ -281,7 +279,7 @@ static unsigned char *hn_part(const hn_call *call, int role, size_t *bytes)
 
 extern "C" const char *hn_sort(const hn_call *call, double *device_seconds)
 {
-    hs_cuda_args args = {};
+    any_args args = {};
     uint64_t scratch = 0;
     size_t bytes = 0;
     *device_seconds = -1;

@@ -267,27 +267,106 @@ static const char *hn_span(cl_event first, cl_profiling_info from, cl_event last
 
 /* With the clock on, a barrier waits for the gate until all is enqueued, so that the device waits for nobody in
  * between; the sort begins where the barrier ends. */
-static const char *hn_run(const hs_sort *sort, hs_opencl_args *args, double *seconds)
+/* A call of any kind: what its arguments are filled in from. */
+typedef struct hn_record {
+    uint64_t n, number;
+    hs_options options;
+    cl_mem at[HN_ROLES]; /* by hs_role */
+    cl_event event;
+} hn_record;
+
+#define HN_FILL(args) (memset(&(args), 0, sizeof(args)), (args).n = record->n, (args).event = &record->event)
+
+static hs_status hn_call_sort(hs_opencl *sorter, cl_command_queue queue, hn_record *record, hs_opencl_error *error)
 {
-    static hs_status (*const by_kind[])(hs_opencl *, cl_command_queue, const hs_opencl_args *, hs_opencl_error *) = {
-        hs_opencl_sort, hs_opencl_scan, hs_opencl_segments, hs_opencl_merge, hs_opencl_check};
+    hs_opencl_sort_args args;
+    HN_FILL(args);
+    args.options = record->options;
+    args.source = record->at[HS_SOURCE];
+    args.destination = record->at[HS_DESTINATION];
+    args.scratch = record->at[HS_SCRATCH];
+    args.values = record->at[HS_VALUES];
+    args.values_destination = record->at[HS_VALUES_OUT];
+    args.count = record->at[HS_COUNT];
+    args.report = record->at[HS_REPORT];
+    args.shift = record->number;
+    return hs_opencl_sort(sorter, queue, &args, error);
+}
+
+static hs_status hn_call_scan(hs_opencl *sorter, cl_command_queue queue, hn_record *record, hs_opencl_error *error)
+{
+    hs_opencl_scan_args args;
+    HN_FILL(args);
+    args.source = record->at[HS_SOURCE];
+    args.destination = record->at[HS_DESTINATION];
+    args.scratch = record->at[HS_SCRATCH];
+    return hs_opencl_scan(sorter, queue, &args, error);
+}
+
+static hs_status hn_call_segments(hs_opencl *sorter, cl_command_queue queue, hn_record *record, hs_opencl_error *error)
+{
+    hs_opencl_segmented_sort_args args;
+    HN_FILL(args);
+    args.segment_count = record->number;
+    args.options = record->options;
+    args.source = record->at[HS_SOURCE];
+    args.destination = record->at[HS_DESTINATION];
+    args.scratch = record->at[HS_SCRATCH];
+    args.offsets = record->at[HS_OTHER_INPUT];
+    args.values = record->at[HS_VALUES];
+    args.values_destination = record->at[HS_VALUES_OUT];
+    return hs_opencl_segments(sorter, queue, &args, error);
+}
+
+static hs_status hn_call_merge(hs_opencl *sorter, cl_command_queue queue, hn_record *record, hs_opencl_error *error)
+{
+    hs_opencl_merge_args args;
+    HN_FILL(args);
+    args.first_count = record->number;
+    args.options = record->options;
+    args.first = record->at[HS_SOURCE];
+    args.second = record->at[HS_OTHER_INPUT];
+    args.destination = record->at[HS_DESTINATION];
+    args.scratch = record->at[HS_SCRATCH];
+    args.first_values = record->at[HS_VALUES];
+    args.second_values = record->at[HS_OTHER_VALUES];
+    args.values_destination = record->at[HS_VALUES_OUT];
+    return hs_opencl_merge(sorter, queue, &args, error);
+}
+
+static hs_status hn_call_digest(hs_opencl *sorter, cl_command_queue queue, hn_record *record, hs_opencl_error *error)
+{
+    hs_opencl_digest_args args;
+    HN_FILL(args);
+    args.capacity = record->number;
+    args.options = record->options;
+    args.source = record->at[HS_SOURCE];
+    args.values = record->at[HS_VALUES];
+    args.digest = record->at[HS_REPORT];
+    return hs_opencl_check(sorter, queue, &args, error);
+}
+
+static const char *hn_run(const hs_sort *sort, hn_record *record, double *seconds)
+{
+    static hs_status (*const by_kind[])(hs_opencl *, cl_command_queue, hn_record *, hs_opencl_error *) = {
+        hn_call_sort, hn_call_scan, hn_call_segments, hn_call_merge, hn_call_digest};
     static const char *const names[] = HN_NAMES("opencl", "");
     hs_opencl_error error;
-    cl_event event = NULL, gate = NULL, begun = NULL;
+    cl_event gate = NULL, begun = NULL;
     cl_command_queue queue = hn.clocked ? hn.clocked : hn.queue;
     cl_int code = CL_SUCCESS;
     const char *problem;
     memset(&error, 0, sizeof error);
-    args->event = &event;
+    record->event = NULL;
     if (hn.clocked) gate = clCreateUserEvent(hn.context, &code);
     if (gate) code = clEnqueueBarrierWithWaitList(queue, 1, &gate, &begun);
     problem = hn_failed("clEnqueueBarrierWithWaitList", code);
     if (!problem)
-        problem = hn_status(names[sort->kind], by_kind[sort->kind](hn.sorter, queue, args, &error), &error);
+        problem = hn_status(names[sort->kind], by_kind[sort->kind](hn.sorter, queue, record, &error), &error);
     if (gate) clSetUserEventStatus(gate, CL_COMPLETE);
-    if (!problem) problem = hn_failed("clWaitForEvents", clWaitForEvents(1, &event));
-    if (!problem && begun) problem = hn_span(begun, CL_PROFILING_COMMAND_END, event, seconds);
-    if (event) clReleaseEvent(event);
+    if (!problem) problem = hn_failed("clWaitForEvents", clWaitForEvents(1, &record->event));
+    if (!problem && begun) problem = hn_span(begun, CL_PROFILING_COMMAND_END, record->event, seconds);
+    if (record->event) clReleaseEvent(record->event);
     if (begun) clReleaseEvent(begun);
     if (gate) clReleaseEvent(gate);
     return problem;
@@ -295,9 +374,7 @@ static const char *hn_run(const hs_sort *sort, hs_opencl_args *args, double *sec
 
 const char *hn_sort(const hn_call *call, double *device_seconds)
 {
-    hs_opencl_args args;
-    cl_mem *const parts[HN_ROLES] = {&args.source, &args.destination, NULL, &args.values, &args.values_destination,
-                                     &args.count, &args.other, &args.other_values, &args.report};
+    hn_record record;
     cl_int code = CL_SUCCESS;
     const char *problem = NULL;
     const hs_sort *sort = hs_opencl_sort_of(hn.sorter);
@@ -305,24 +382,24 @@ const char *hn_sort(const hn_call *call, double *device_seconds)
     int role;
     hs_status status;
     *device_seconds = -1;
-    memset(&args, 0, sizeof args);
-    args.n = call->n;
-    args.parts = call->parts;
-    args.options.type = (hs_type)call->type;
-    args.options.descending = call->descending;
-    args.options.begin_bit = call->begin_bit;
-    args.options.end_bit = call->end_bit;
-    args.options.discard_keys = call->discard_keys;
-    status = hs_scratch_with(sort, call->n, &args.options, &scratch);
+    memset(&record, 0, sizeof record);
+    record.n = call->n;
+    record.number = call->parts;
+    record.options.type = (hs_type)call->type;
+    record.options.descending = call->descending;
+    record.options.begin_bit = call->begin_bit;
+    record.options.end_bit = call->end_bit;
+    record.options.discard_keys = call->discard_keys;
+    status = hs_scratch_with(sort, call->n, &record.options, &scratch);
     if (status != HS_OK) return hs_status_text(status);
-    if (scratch && (problem = hn_prepare(scratch, &args.scratch)) != NULL) return problem;
+    if (scratch && (problem = hn_prepare(scratch, &record.at[HS_SCRATCH])) != NULL) return problem;
     hn.sorted = call->n;
     for (role = 0; role < HN_ROLES; role++)
-        if (parts[role]) *parts[role] = hn_part(call, role, &code);
-    problem = code == CL_SUCCESS ? hn_run(sort, &args, device_seconds) : hn_failed("clCreateSubBuffer", code);
+        if (role != HS_SCRATCH) record.at[role] = hn_part(call, role, &code);
+    problem = code == CL_SUCCESS ? hn_run(sort, &record, device_seconds) : hn_failed("clCreateSubBuffer", code);
     for (role = HN_ROLES - 1; role >= 0; role--) /* in reverse order, as NVIDIA's driver wants it */
-        if (parts[role] && *parts[role]) clReleaseMemObject(*parts[role]);
-    if (args.scratch) clReleaseMemObject(args.scratch);
+        if (role != HS_SCRATCH && record.at[role]) clReleaseMemObject(record.at[role]);
+    if (record.at[HS_SCRATCH]) clReleaseMemObject(record.at[HS_SCRATCH]);
     return problem;
 }
 

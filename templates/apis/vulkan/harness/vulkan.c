@@ -7,7 +7,7 @@
 #include "hs/hs_targets.h"
 
 #include "copy.h"
-#include "hs/hs_vulkan.h"
+#include "any_vulkan.h"
 
 #include <dlfcn.h>
 #include <stdarg.h>
@@ -848,11 +848,9 @@ static hs_vulkan_buffer hn_part(const hn_call *call, int role)
 
 const char *hn_sort(const hn_call *call, double *device_seconds)
 {
-    static hs_status (*const by_kind[])(const hs_vulkan *, VkCommandBuffer, const hs_vulkan_args *, VkResult *) = {
-        hs_vulkan_sort, hs_vulkan_scan, hs_vulkan_segments, hs_vulkan_merge, hs_vulkan_check};
     static const char *const names[] = HN_NAMES("vulkan", "");
     const hs_sort *sort = hs_vulkan_sort_of(hn.sorter);
-    hs_vulkan_args args;
+    any_args args;
     const char *error;
     uint64_t scratch = 0;
     VkResult code = VK_SUCCESS;
@@ -887,7 +885,7 @@ const char *hn_sort(const hn_call *call, double *device_seconds)
     args.stages = hn_stages;
     args.accesses = hn_accesses;
     hn_tick(0);
-    status = by_kind[sort->kind](hn.sorter, hn.commands, &args, &code);
+    status = any_entries[sort->kind](hn.sorter, hn.commands, &args, &code);
     error = hn_status(names[sort->kind], status, code);
     hn_tick(1);
     if (error) return error; /* the next hn_begin resets what was recorded */
@@ -927,7 +925,7 @@ static const hs_sort hn_copy_sort = {
 
 const char *hn_copy(uint64_t bytes, double *device_seconds)
 {
-    hs_vulkan_args args;
+    any_args args;
     VkBufferCopy whole = {0, 0, 0};
     const char *error = NULL;
     VkResult code = VK_SUCCESS;
@@ -947,7 +945,7 @@ const char *hn_copy(uint64_t bytes, double *device_seconds)
     args.stages = hn_stages;
     args.accesses = hn_accesses;
     hn_tick(0);
-    status = hs_vulkan_sort(hn.copier, hn.commands, &args, &code);
+    status = any_sort(hn.copier, hn.commands, &args, &code);
     if (status == HS_ERROR_DEVICE) { /* more than one binding takes */
         hn_barrier(VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT);
         vk.CmdCopyBuffer(hn.commands, hn.buffers[0].buffer, hn.buffers[1].buffer, 1, &whole);

@@ -1,0 +1,99 @@
+/* Calls of OpenCL's runtime of whichever kind, with one struct for all: what a kind lacks is left out. */
+#ifndef ANY_OPENCL_H
+#define ANY_OPENCL_H
+
+#include "hs/hs_opencl.h"
+
+#include <string.h>
+
+typedef struct any_args {
+    uint64_t n, parts;
+    hs_options options;
+    cl_mem source, destination, scratch, values, values_destination, count, other, other_values, report;
+    cl_uint wait_count;
+    const cl_event *wait;
+    cl_event *event;
+} any_args;
+
+#define ANY_SHARED(args, any) \
+    (memset(&(args), 0, sizeof(args)), (args).n = (any)->n, (args).wait_count = (any)->wait_count, \
+     (args).wait = (any)->wait, (args).event = (any)->event)
+
+static hs_status any_sort(hs_opencl *sorter, cl_command_queue queue, const any_args *any, hs_opencl_error *error)
+{
+    hs_opencl_sort_args args;
+    if (!any) return hs_opencl_sort(sorter, queue, NULL, error);
+    ANY_SHARED(args, any);
+    args.options = any->options;
+    args.source = any->source;
+    args.destination = any->destination;
+    args.scratch = any->scratch;
+    args.values = any->values;
+    args.values_destination = any->values_destination;
+    args.count = any->count;
+    args.report = any->report;
+    args.shift = any->parts;
+    return hs_opencl_sort(sorter, queue, &args, error);
+}
+
+static hs_status any_scan(hs_opencl *sorter, cl_command_queue queue, const any_args *any, hs_opencl_error *error)
+{
+    hs_opencl_scan_args args;
+    if (!any) return hs_opencl_scan(sorter, queue, NULL, error);
+    ANY_SHARED(args, any);
+    args.source = any->source;
+    args.destination = any->destination;
+    args.scratch = any->scratch;
+    return hs_opencl_scan(sorter, queue, &args, error);
+}
+
+static hs_status any_segments(hs_opencl *sorter, cl_command_queue queue, const any_args *any, hs_opencl_error *error)
+{
+    hs_opencl_segmented_sort_args args;
+    if (!any) return hs_opencl_segments(sorter, queue, NULL, error);
+    ANY_SHARED(args, any);
+    args.options = any->options;
+    args.source = any->source;
+    args.destination = any->destination;
+    args.scratch = any->scratch;
+    args.values = any->values;
+    args.values_destination = any->values_destination;
+    args.offsets = any->other;
+    args.segment_count = any->parts;
+    return hs_opencl_segments(sorter, queue, &args, error);
+}
+
+static hs_status any_merge(hs_opencl *sorter, cl_command_queue queue, const any_args *any, hs_opencl_error *error)
+{
+    hs_opencl_merge_args args;
+    if (!any) return hs_opencl_merge(sorter, queue, NULL, error);
+    ANY_SHARED(args, any);
+    args.options = any->options;
+    args.first = any->source;
+    args.second = any->other;
+    args.destination = any->destination;
+    args.scratch = any->scratch;
+    args.first_values = any->values;
+    args.second_values = any->other_values;
+    args.values_destination = any->values_destination;
+    args.first_count = any->parts;
+    return hs_opencl_merge(sorter, queue, &args, error);
+}
+
+static hs_status any_check(hs_opencl *sorter, cl_command_queue queue, const any_args *any, hs_opencl_error *error)
+{
+    hs_opencl_digest_args args;
+    if (!any) return hs_opencl_check(sorter, queue, NULL, error);
+    ANY_SHARED(args, any);
+    args.options = any->options;
+    args.source = any->source;
+    args.values = any->values;
+    args.digest = any->report;
+    args.capacity = any->parts;
+    return hs_opencl_check(sorter, queue, &args, error);
+}
+
+typedef hs_status (*any_entry)(hs_opencl *, cl_command_queue, const any_args *, hs_opencl_error *);
+static const any_entry any_entries[] = {any_sort, any_scan, any_segments, any_merge, any_check}; /* by hs_kind */
+
+#endif
