@@ -74,7 +74,8 @@ def _choice(
         return
     complete = len(r.errors) == before
     params = made.params(KEYS[label[1]], values) if complete else None
-    wrong = made.problems(params, device) if complete else made.alone(values, device)
+    wrong = list(made.alone(values, device))
+    wrong += made.problems(params, device) if complete else ()
     for name, what, hint in wrong:
         r.error(f"{where}.{name}", what, hint)
     found[label] = None if wrong else params  # what cannot work is not put together with others

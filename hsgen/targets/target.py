@@ -222,7 +222,7 @@ def parse(text: str, stem: str, where: str) -> Target:
             r.error("apis", f"{api} sorts no 64-bit keys on a device without 64-bit integers", hint)
     if top.get("apis", ["cuda"]) != ["cuda"]:
         for (label, key), p in choices.items():
-            if getattr(p, "coordination", "") == "grid":
+            if getattr(p, "STRATEGY", "") == "cooperative":
                 where = ".".join([algorithm(label), key, *label.split("-")[1:], "coordination"])
                 r.error(where, "only CUDA launches grids whose work-groups wait for each other", 'give apis = ["cuda"]')
     evidence = _evidence(r, data)

@@ -115,8 +115,12 @@ def test_bodies_hold_no_word_of_a_dialect_or_vendor() -> None:
 
 
 def test_every_template_is_used() -> None:
-    """By a sort or scan of a target, or by one with values or whose coordination is another."""
-    from hsgen.algorithms import ALGORITHMS, EVERY
+    """By a sort or scan of a target, or by one with values or of another strategy."""
+    from hsgen.algorithms import ALGORITHMS, EVERY, scan
+    from hsgen.algorithms.radix.onesweep import Onesweep
+    from hsgen.algorithms.radix.rankers import Ranked
+    from hsgen.algorithms.radix.reduce_scan import ReduceScan
+    from hsgen.algorithms.radix.tile import recast
     from hsgen.core.spec import APIS, Form
     from hsgen.emit.kernels import environment, sources_of
     from hsgen.targets import target
@@ -147,7 +151,9 @@ def test_every_template_is_used() -> None:
             shapes = [params]
             if hasattr(params, "form"):
                 shapes += [replace(params, form=Form(value="v4"))]
-            if hasattr(params, "coordination"):
+            if isinstance(params, Ranked):
+                shapes += [recast(params, ReduceScan), recast(params, Onesweep)]
+            if isinstance(params, scan.Params):
                 shapes += [replace(params, coordination=c) for c in ("scan", "lookback")]
             roots |= {k.template + ".j2" for p in shapes for k in made.kernels(p)}
     every = {p.relative_to(resources.templates()).as_posix() for p in resources.templates().rglob("*.j2")}

@@ -101,7 +101,7 @@ def test_what_targets_have_lies_in_their_spaces(name: str, key: str) -> None:
         assert place is not None, label
         box, at = place
         for k, choices in box.items():
-            value = start.get(k, getattr(found.choices[label, key], k))
+            value = start[k] if k in start else getattr(found.choices[label, key], k, None)
             if isinstance(value, str):
                 assert choices[at[k]] == value
             elif value:

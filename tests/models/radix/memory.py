@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from hsgen.algorithms.radix.params import Params
+from hsgen.algorithms.radix import Params
 from hsgen.core.interpreter import Launch, digit, passes
 from hsgen.core.spec import COUNTED, DESCENDING, DIRECT, DISCARD, FLOAT, LAST, REDO, SIGNED, SPAN, Binding, Kernel
 from hsgen.operations import oracle
