@@ -11,7 +11,7 @@ from hsgen.algorithms.radix.context import context
 from hsgen.algorithms.radix.schema1 import FIELDS, params
 from hsgen.algorithms.radix.search_space import space
 from hsgen.algorithms.radix.specialize import formed
-from hsgen.algorithms.radix.strategies import of
+from hsgen.algorithms.radix.strategies import STRATEGIES, of
 from hsgen.algorithms.radix.tile import Tile, counts_of
 from hsgen.core.spec import Kernel, Plan, Step
 
@@ -62,6 +62,7 @@ __all__ = [
     "FIELDS",
     "NAME",
     "OPERATION",
+    "STRATEGIES",
     "Params",
     "alone",
     "block",

@@ -1,0 +1,202 @@
+"""Target files of schema 2, and those of schema 1 rewritten in it.
+
+- Every file that comes with the project, upgraded, makes the same choices; its evidence stands or not as before.
+- Comments stay above what they explain; a file of schema 2 is left alone; what is no target file is refused.
+- Each mistake in tables of strategies and in rows is named where it is.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from hsgen.cli import main
+from hsgen.core.errors import Usage
+from hsgen.system import resources
+from hsgen.targets import evidence, target, upgrade
+
+LANES = Path(__file__).parents[1] / "device" / "lanes"
+FILES = sorted([*resources.targets().glob("*.toml"), *LANES.glob("*.toml")])
+FACTS = """name = "mine"
+summary = "a device"
+apis = ["cuda"]
+
+[device]
+subgroups = [1, 8]
+shuffle = true
+work_group = 1024
+groups = 2147483647
+local_bytes = 65536
+int64 = true
+storage8 = true
+storage16 = true
+binding_bytes = 4294967295
+progress = "guaranteed"
+cooperative = true
+"""
+OLD = f"""# a file
+schema = 1
+{FACTS}
+# counted first
+[radix.u32.low] # few
+bits = 5 # digits
+items = 2
+work_group = 32
+subgroup = 1
+ranker = "flags"
+coordination = "scan" # nobody waits
+groups = 4
+
+# buckets
+[radix.u32]
+bits = 8
+items = 4
+work_group = 32
+subgroup = 8
+ranker = "ballot"
+coordination = "lookback"
+groups = 8
+# from here on
+msd_from = 200
+msd_group = 64
+msd_items = 3
+bucket_group = 32
+bucket_items = 4
+bucket_places = 64
+
+# a guess
+[sort.u32]
+algorithms = ["radix-low", "radix"]
+upto = [300]
+upto_values = [200] # twice the bytes
+"""
+NEW = f"""# a file
+schema = 2
+{FACTS}
+# counted first
+[radix.u32.reduce_scan.low] # few
+bits = 5 # digits
+items = 2
+work_group = 32
+subgroup = 1
+ranker = "flags"
+# nobody waits
+groups = 4
+
+# buckets
+[radix.u32.onesweep]
+bits = 8
+items = 4
+work_group = 32
+subgroup = 8
+ranker = "ballot"
+groups = 8
+
+[radix.u32.hybrid]
+fallback = "onesweep"
+# from here on
+msd_from = 200
+msd_group = 64
+msd_items = 3
+bucket_group = 32
+bucket_items = 4
+bucket_places = 64
+
+# a guess
+[sort.u32]
+ranges = [
+    {{ to = 300, use = "radix-reduce_scan-low" }},
+    {{ use = "radix-hybrid" }},
+]
+# twice the bytes
+ranges_values = [
+    {{ to = 200, use = "radix-reduce_scan-low" }},
+    {{ use = "radix-hybrid" }},
+]
+"""
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: p.stem)
+def test_an_upgraded_file_makes_the_same_choices(path: Path) -> None:
+    text = re.sub(r'(?m)^name = ".*"', 'name = "mine"', path.read_text())
+    before = target.parse(text, "mine", "mine.toml")
+    made = upgrade.upgraded(text, "mine", "mine.toml")
+    after = target.parse(made or text, "mine", "mine.toml")
+    assert (after.choices, after.autos, after.autos_valued) == (before.choices, before.autos, before.autos_valued)
+    for level in evidence.LEVELS:
+        assert evidence.cell(after.evidence, after.shapes, level) == evidence.cell(
+            before.evidence, before.shapes, level
+        )
+
+
+def test_comments_stay_where_they_explain_something() -> None:
+    assert upgrade.upgraded(OLD, "mine", "mine.toml") == NEW
+    assert upgrade.upgraded(NEW, "mine", "mine.toml") is None
+
+
+def test_older_evidence_stays_older() -> None:
+    now = target.parse(OLD, "mine", "mine.toml").shapes
+    row = '\n[[evidence]]\nlevel = "device"\napi = "cuda"\ndevice = "x"\ndriver = "1"\ndate = "2026-01-01"\n'
+    rows = "".join(f'{row}result = "r: s"\nshapes = "{x}"\n' for x in (now, "0123456789ab"))
+    made = upgrade.upgraded(OLD + rows, "mine", "mine.toml")
+    assert made is not None
+    new = target.parse(made, "mine", "mine.toml")
+    assert [e["shapes"] for e in new.evidence] == [new.shapes, "0123456789ab"] and new.shapes != now
+
+
+def test_the_command_rewrites_a_file_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(OLD)
+    for said in ("from schema 1 to 2", "already"):
+        assert (main(["targets", "--upgrade", str(file)]), file.read_text()) == (0, NEW)
+        assert said in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("upto = [300]", "upto = [\n    300,\n]"),
+        ("bits = 8\n", "bits = 80\n"),
+        ("[radix.u32]", "[ radix . u32 ]"),
+        ("schema = 1", "schema = ["),
+    ],
+)
+def test_what_cannot_be_rewritten_is_left_alone(tmp_path: Path, old: str, new: str) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(OLD.replace(old, new, 1))
+    assert main(["targets", "--upgrade", str(file)]) == 2
+    assert file.read_text() == OLD.replace(old, new, 1)
+
+
+MISTAKES = [
+    ('ranker = "flags"', 'ranker = "serial"', "radix.u32.reduce_scan.low.ranker"),
+    ("bits = 5", "bits = 5\nspins = 3", "radix.u32.reduce_scan.low.spins: unknown key"),
+    ("bits = 5", "bits = 5\nfallback = 3", "radix.u32.reduce_scan.low.fallback: unknown key"),
+    ('fallback = "onesweep"', 'fallback = "low"', 'radix.u32.hybrid.fallback: "low" is no table for it'),
+    ('fallback = "onesweep"', "", "radix.u32.hybrid.fallback: missing"),
+    ("[radix.u32.onesweep]", "[radix.u32.onesweeb]", "did you mean onesweep"),
+    ("msd_group = 64", "msd_group = 65", "radix.u32.hybrid.msd_group: 65 is no power of two"),
+    ("items = 4\n", "items = 99\n", "radix.u32.onesweep.items"),
+    ("[radix.u32.reduce_scan.low]", "[radix.u32.reduce_scan]", "is a second table called radix"),
+    ("to = 300, ", "", "sort.u32.ranges[0].to: missing"),
+    ('{ use = "radix-hybrid" },\n]\n# twice', '{ to = 400, use = "radix-hybrid" },\n]\n# twice', "bounds the last row"),
+    ('use = "radix-hybrid"', 'use = "radix-grid"', 'sort.u32.ranges: "radix-grid" has no table'),
+    ("ranges = [", "rangos = [", "did you mean ranges"),
+    ("ranges = [", "ranges = [3, ", "sort.u32.ranges: is not a list of rows"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "line"), MISTAKES)
+def test_a_mistake_is_named_where_it_is(old: str, new: str, line: str) -> None:
+    assert old in NEW
+    with pytest.raises(Usage) as e:
+        target.parse(NEW.replace(old, new, 1), "mine", "mine.toml")
+    assert any(line in x for x in e.value.lines), e.value.lines
+
+
+def test_a_strategy_is_called_by_its_full_name_as_well() -> None:
+    found = target.parse(NEW, "mine", "mine.toml")
+    assert found.sort("radix-hybrid", "u32").kernels == found.sort("radix", "u32").kernels
+    assert found.labels("u32") == ["auto", "radix-low", "radix"]
