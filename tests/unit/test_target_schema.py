@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,8 @@ from hsgen.cli import main
 from hsgen.core.errors import Usage
 from hsgen.system import resources
 from hsgen.targets import evidence, target, upgrade
+from hsgen.targets.flat import flat, rows
+from hsgen.tools.tune import edit
 
 LANES = Path(__file__).parents[1] / "device" / "lanes"
 FILES = sorted([*resources.targets().glob("*.toml"), *LANES.glob("*.toml")])
@@ -200,3 +203,47 @@ def test_a_strategy_is_called_by_its_full_name_as_well() -> None:
     found = target.parse(NEW, "mine", "mine.toml")
     assert found.sort("radix-hybrid", "u32").kernels == found.sort("radix", "u32").kernels
     assert found.labels("u32") == ["auto", "radix-low", "radix"]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: p.stem)
+def test_tools_see_the_same_tables_in_either_schema(path: Path) -> None:
+    text = re.sub(r'(?m)^name = ".*"', 'name = "mine"', path.read_text())
+    made = upgrade.upgraded(text, "mine", "mine.toml") or text
+    before, after = (flat(tomllib.loads(x)) for x in (text, made))
+    assert {k: before.get(k) for k in ("radix", "merge", "scan")} == {
+        k: after.get(k) for k in ("radix", "merge", "scan")
+    }
+    for key, table in before.get("sort", {}).items():
+        assert rows({**after, "schema": 2}, key, table) == tomllib.loads(made)["sort"][key]
+
+
+def test_tuning_edits_the_table_that_has_a_value() -> None:
+    pytest.importorskip("tomlkit")
+    table = edit.table_of(flat(tomllib.loads(NEW)), "radix", "u32")
+    assert table is not None
+    for word in ("groups", "msd_from"):
+        after = edit.applied(NEW, "mine.toml", {("radix", "u32"): {**table, word: 400}}, {}, [])
+        gone, come = (set(a.splitlines()) - set(b.splitlines()) for a, b in ((NEW, after), (after, NEW)))
+        assert (gone, come) == ({f"{word} = {table[word]}"}, {f"{word} = 400"})
+
+
+def test_tuning_moves_a_table_to_another_strategy() -> None:
+    pytest.importorskip("tomlkit")
+    table = edit.table_of(flat(tomllib.loads(NEW)), "radix-low", "u32")
+    assert table is not None
+    changed = {("radix-low", "u32"): {**table, "coordination": "lookback"}}
+    after = edit.applied(NEW, "mine.toml", changed, {}, [])
+    assert after == NEW.replace("[radix.u32.reduce_scan.low]", "[radix.u32.onesweep.low]").replace(
+        "radix-reduce_scan-low", "radix-onesweep-low"
+    )
+    found = target.parse(after, "mine", "mine.toml")
+    assert found.choices["radix-low", "u32"].STRATEGY == "onesweep" and found.autos["u32"][0] == ("radix-low", 300)
+
+
+def test_tuning_writes_crossovers_as_rows() -> None:
+    pytest.importorskip("tomlkit")
+    lists = {"algorithms": ["radix-low", "radix"], "upto": [500]}
+    after = edit.applied(NEW, "mine.toml", {}, {"u32": lists}, [])
+    assert '    { to = 500, use = "radix-reduce_scan-low" },\n    { use = "radix-hybrid" },\n' in after
+    assert "ranges_values" not in after
+    assert target.parse(after, "mine", "mine.toml").autos["u32"][0] == ("radix-low", 500)

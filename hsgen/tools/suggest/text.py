@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from hsgen.targets.flat import flat
 from hsgen.tools.suggest.facts import Choice, Table
 
 _WIDE = 120
@@ -43,7 +44,7 @@ def setting(words: str, said: str) -> list[str]:
 
 def own(text: str) -> dict[str, dict[str, Any]]:
     """Return the tables of choices in the text of a target file by their names, such as ``scan.u32.x1``."""
-    data = tomllib.loads(text)
+    data = flat(tomllib.loads(text))
     return dict(_tables({name: data[name] for name in ("merge", "radix", "sort", "scan") if name in data}, ""))
 
 
