@@ -36,9 +36,10 @@ def start_of(name: str, label: str, key: str) -> dict[str, Any]:
     import tomllib
 
     from hsgen.system import resources
+    from hsgen.targets.flat import flat
 
     text = (resources.targets() / f"{name}.toml").read_text(encoding="utf-8")
-    found = table_of(tomllib.loads(text), label, key)
+    found = table_of(flat(tomllib.loads(text)), label, key)
     assert found is not None
     return dict(found)
 
