@@ -3,31 +3,38 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from pathlib import Path
 from typing import Any, cast
 
 import click
 
 from hsgen.apis import APIS
 from hsgen.bundle.manifest import offered
+from hsgen.cli import engines
 from hsgen.cli.common import Count, Wanted, emit_json, emit_table, json_option, wanted_options
-from hsgen.core.errors import Usage
+from hsgen.core.errors import Usage, shown
 from hsgen.core.interpreter import launches
 from hsgen.core.keys import KEYS, VALUES, Form
 from hsgen.core.sort import Sort
-from hsgen.targets import assembly, evidence
+from hsgen.system import documents
+from hsgen.targets import assembly, evidence, upgrade
 from hsgen.targets import target as target_files
 
 
 @click.command()
 @click.option("--markdown", is_flag=True, help="Print the table of docs/reference/targets.md.")
+@click.option("--upgrade", "file", metavar="FILE", help="Rewrite a target file of schema 1 in schema 2, in place.")
 @json_option
-def targets(markdown: bool, as_json: bool) -> None:
+def targets(markdown: bool, file: str | None, as_json: bool) -> None:
     """List the targets that come with hsgen, and the evidence for each.
 
     There are three levels: compiled for the device's instruction set, run on a CPU runtime, run on the device itself.
     "(older shapes)" marks evidence that predates the present shapes.  Sorts of keys of a width also
     sort signed and float keys of it, in either order.
     """
+    if file is not None:
+        _upgrade(Path(file))
+        return
     found = [target_files.find(n) for n in target_files.names()]
     if as_json:
         emit_json([_listed(t) for t in found])
@@ -42,6 +49,17 @@ def targets(markdown: bool, as_json: bool) -> None:
     sorting = {t.name: " ".join(f"{a}/{','.join(keys)}" for a, keys in _by_label(t).items()) for t in found}
     rows = [[t.name, " ".join(t.apis), sorting[t.name], *shown[t.name], t.summary] for t in found]
     emit_table(["target", "apis", "sorts", *evidence.LEVELS.values(), "summary"], rows)
+
+
+def _upgrade(file: Path) -> None:
+    """Rewrite a file in the present schema, at once or not at all, and say what was done."""
+    text = documents.text(file, "give the path of a target file", name=f"target {shown(file)}")
+    after = upgrade.upgraded(text, file.stem, shown(file))
+    if after is None:
+        click.echo(f"{shown(file)}: is of schema {target_files.SCHEMA} already; nothing to do")
+        return
+    engines.replace(file, after, "nothing was changed")
+    click.echo(f"{shown(file)}: rewritten from schema 1 to {target_files.SCHEMA}; it makes the same choices")
 
 
 def _apis(found: target_files.Target) -> str:

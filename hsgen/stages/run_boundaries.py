@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from hsgen.algorithms.radix import msd
+from hsgen.algorithms.radix.parts import sums
 from hsgen.core.buffers import Array, Buffer
 from hsgen.core.device import Device
 from hsgen.core.errors import Usage
@@ -146,7 +146,7 @@ def _arrays(name: str, made: Shape) -> tuple[Array, ...]:
         return (Array(name="table", type="word", count=256),) if name == NAMES[3] else ()
     lanes = made.work_group
     if name == NAMES[2]:
-        return msd.sums(lanes)
+        return sums(lanes)
     counts = {"sums": lanes, "marks": lanes, "firsts": lanes + 1}
     return tuple(Array(name=array, type="word", count=count) for array, count in counts.items())
 

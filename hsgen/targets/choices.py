@@ -12,7 +12,8 @@ from hsgen.core.errors import Usage
 from hsgen.core.fields import Field, Reader
 from hsgen.core.keys import KEYS
 from hsgen.core.sort import Part
-from hsgen.targets import assembly
+from hsgen.targets import assembly, ranges, strategies
+from hsgen.targets.strategies import VARIANT, WRONG_VARIANT
 
 ALL = 2**63 - 1
 """A crossover that no count reaches."""
@@ -30,9 +31,13 @@ def algorithm(label: str) -> str:
     return label.split("-")[0]
 
 
-def read_choices(r: Reader, data: Mapping[str, Any], device: Device | None) -> dict[tuple[str, str], Any]:
-    """Return the parameters of every label and key that a target file has a table for; note what is wrong in `r`."""
+def read_choices(
+    r: Reader, data: Mapping[str, Any], device: Device | None, schema: int
+) -> tuple[dict[tuple[str, str], Any], dict[tuple[str, str], str]]:
+    """Return the parameters of every label and key that a target file has a table for, and the labels by key and the
+    full names of tables of strategies, such as radix-onesweep; note what is wrong in `r`."""
     found: dict[tuple[str, str], Any] = {}
+    names: dict[tuple[str, str], str] = {}
     for name in ALGORITHMS:
         table = r.table(data, name, required=False)
         if table is None:
@@ -42,20 +47,22 @@ def read_choices(r: Reader, data: Mapping[str, Any], device: Device | None) -> d
             sub = r.table(table, f"{name}.{key}") if key in KEYS else None
             if sub is None:
                 continue
+            if schema > 1 and hasattr(ALGORITHMS[name], "STRATEGIES"):
+                names |= {(full, key): x for full, x in strategies.read(r, found, name, key, sub, device).items()}
+                continue
             variants = {k: v for k, v in sub.items() if isinstance(v, dict)}
             plain = {k: v for k, v in sub.items() if k not in variants}
             if plain or not variants:
                 _choice(r, found, (name, key), f"{name}.{key}", plain, device)
             for variant, values in variants.items():
-                if re.fullmatch(r"[a-z0-9]{1,32}", variant):
+                if re.fullmatch(VARIANT, variant):
                     _choice(r, found, (f"{name}-{variant}", key), f"{name}.{key}.{variant}", values, device)
                 else:
-                    hint = "use up to 32 lower-case letters and digits"
-                    r.error(f"{name}.{key}.{variant}", "cannot name a variant", hint)
+                    r.error(f"{name}.{key}.{variant}", *WRONG_VARIANT)
     if not any(name in data for name in ALGORITHMS):
         first = next(iter(ALGORITHMS))
         r.error(first, "missing", f"choose a shape for at least one key type, for example in [{first}.u32]")
-    return found
+    return found, names
 
 
 def _choice(
@@ -75,7 +82,8 @@ def _choice(
         return
     complete = len(r.errors) == before
     params = made.params(KEYS[label[1]], values) if complete else None
-    wrong = made.problems(params, device) if complete else made.alone(values, device)
+    wrong = list(made.alone(values, device))
+    wrong += made.problems(params, device) if complete else ()
     for name, what, hint in wrong:
         r.error(f"{where}.{name}", what, hint)
     found[label] = None if wrong else params  # what cannot work is not put together with others
@@ -86,7 +94,12 @@ Auto = tuple[tuple[str, int], ...]
 
 
 def read_autos(
-    r: Reader, data: Mapping[str, Any], choices: Mapping[tuple[str, str], Any], device: Device | None
+    r: Reader,
+    data: Mapping[str, Any],
+    choices: Mapping[tuple[str, str], Any],
+    names: Mapping[tuple[str, str], str],
+    device: Device | None,
+    schema: int,
 ) -> tuple[dict[str, Auto], dict[str, Auto]]:
     """Return, for each key with a table in ``[sort]``, its labels with the greatest count of each: for keys alone,
     and with values."""
@@ -98,7 +111,10 @@ def read_autos(
         where = f"sort.{key}"
         sub = r.table(table, where)
         before = len(r.errors)
-        values = r.fields(sub, where, _SORT) if sub is not None else {}
+        if schema > 1:
+            values = ranges.read(r, sub or {}, where, {full: x for (full, k), x in names.items() if k == key})
+        else:
+            values = r.fields(sub, where, _SORT) if sub is not None else {}
         if len(r.errors) > before or sub is None:
             continue
         plain = _auto(r, where, key, choices, values, "", device)
@@ -123,7 +139,8 @@ def _auto(
     with them, or with what they name."""
     names = values.get(f"algorithms{end}", values["algorithms"])
     upto = values.get(f"upto{end}", values["upto"])
-    which = f"algorithms{end}" if f"algorithms{end}" in values else "algorithms"
+    said = values.get("said", ("algorithms", "upto"))
+    which = f"{said[0]}{end}" if f"algorithms{end}" in values else said[0]
     before = len(r.errors)
     for name in names:
         if r.misspelt(f"{algorithm(name)}.{key}"):
@@ -133,9 +150,9 @@ def _auto(
             r.error(f"{where}.{which}", f'"{name}" has no table for {key}', f"name some of: {have}")
     if len(upto) != len(names) - 1:
         hint = f"give {len(names) - 1}, one for each change of algorithm"
-        r.error(f"{where}.upto{end}", f"has {len(upto)} counts", hint)
+        r.error(f"{where}.{said[1]}{end}", f"has {len(upto)} counts", hint)
     elif upto != sorted(set(upto)):
-        r.error(f"{where}.upto{end}", f"{upto} does not ascend", "give the crossovers in ascending order")
+        r.error(f"{where}.{said[1]}{end}", f"{upto} does not ascend", "give the crossovers in ascending order")
     if len(r.errors) > before or device is None or any(choices[name, key] is None for name in names):
         return ()
     tops = [*upto, ALL]
@@ -144,7 +161,7 @@ def _auto(
         for a, low, high in zip(names, [0, *upto], tops, strict=True)
     ]
     try:
-        if which == f"algorithms{end}":  # else checked before
+        if which.endswith("_values") or not end:  # else checked before
             assembly.assemble(parts, f"{r.where}: {where}", groups=device.groups)
     except Usage as e:
         r.errors += e.lines

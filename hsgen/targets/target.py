@@ -27,12 +27,12 @@ from hsgen.targets.evidence import LEVELS, shapes
 from hsgen.targets.isa import read_isa
 from hsgen.targets.matching import Match, read_match
 
-SCHEMA = 1
+SCHEMA = 2
 PROGRESS = ("none", "started", "guaranteed")
 VULKANS = ("1.1", "1.2", "1.3")  # whose SPIR-V is of version 1.3, 1.5 and 1.6
 
 _TOP = {
-    "schema": Field("int", f"the number {SCHEMA}", least=SCHEMA, greatest=SCHEMA),
+    "schema": Field("int", f"the number {SCHEMA}", least=1, greatest=SCHEMA),
     "name": Field("str", "the file's name without .toml"),
     "summary": Field("str", "one line about the devices"),
     "apis": Field("strs", 'at least one API, for example ["opencl"]', choices=tuple(APIS), filled=True),
@@ -75,6 +75,7 @@ class Target:
     `choices` maps (label, key name) to an algorithm's parameters; a label is the algorithm's name, or with a
     variant behind it, as in radix-bits2.  `autos` maps a key name to the labels that its sort for any count
     consists of, each with the greatest count that it serves; `autos_valued` the same where values are sorted as well.
+    `named` maps the full names of tables of strategies, such as radix-onesweep, with key names to labels.
     `isa` maps offline compilers to the devices that they compile the kernels for.
     `shapes` is the hash of all choices (`hsgen.targets.evidence.shapes`).
     """
@@ -89,6 +90,7 @@ class Target:
     autos: Mapping[str, Auto] = field(default_factory=dict)
     autos_valued: Mapping[str, Auto] = field(default_factory=dict)
     isa: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    named: Mapping[tuple[str, str], str] = field(default_factory=dict)
     shapes: str = ""
 
     def labels(self, key: str) -> list[str]:
@@ -154,6 +156,7 @@ class Target:
         attach.fit(form, label if label in DERIVED else "")
         chosen = self.keys_of(width)
         autos = self.autos_valued if form.value_bytes else self.autos
+        label = self.named.get((label, chosen), label)
         upto = autos.get(chosen, ()) if label == AUTO else ((label, ALL),)
         if not upto or any((name, chosen) not in self.choices and name not in DERIVED for name, _ in upto):
             have = ", ".join(f"{a} {k}" for k in KEYS for a in self.labels(k))
@@ -222,8 +225,9 @@ def parse(text: str, stem: str, where: str) -> Target:
     isa = read_isa(r, data, top.get("apis", list(APIS)))
     if not presentable(top.get("summary", "x")):
         r.error("summary", "cannot be shown", PLAIN_TEXT)
-    choices = read_choices(r, data, device)
-    autos, autos_valued = read_autos(r, data, choices, device)
+    schema = top.get("schema", SCHEMA)
+    choices, named = read_choices(r, data, device, schema)
+    autos, autos_valued = read_autos(r, data, choices, named, device, schema)
     _able(r, top.get("apis", []), choices, device)
     evidence = _evidence(r, data)
     r.check()
@@ -236,6 +240,7 @@ def parse(text: str, stem: str, where: str) -> Target:
         match=match,
         isa=isa,
         choices=choices,
+        named=named,
         evidence=evidence,
         autos=autos,
         autos_valued=autos_valued,
@@ -265,7 +270,7 @@ def _able(r: Reader, names: list[str], choices: Mapping[tuple[str, str], Any], d
     launching = having(lambda api: api.cooperative)
     only = f"only {' and '.join(a.title for a in launching)} launch{'es' if len(launching) == 1 else ''}"
     for (label, key), p in choices.items():
-        if getattr(p, "coordination", "") == "grid":
+        if getattr(p, "STRATEGY", "") == "cooperative":
             where = ".".join([algorithm(label), key, *label.split("-")[1:], "coordination"])
             hint = f'give apis = ["{launching[0].name}"]'
             r.error(where, f"{only} grids whose work-groups wait for each other", hint)

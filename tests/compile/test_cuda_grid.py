@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import missing
+from models.radix.shapes import made
 from nightly import by_day, nightly, thinned
 from on_host import compiled, right
 
-from hsgen.algorithms import radix
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import KEYS, PLAIN, Form
 from hsgen.core.sort import Part, Sort
@@ -38,7 +38,7 @@ SHAPE: dict[str, Any] = {"bits": 5, "items": 3, "work_group": 64, "subgroup": 32
 
 def sort_of(key: str = "u32", form: Form = PLAIN, **values: Any) -> Sort:
     """Return a sort of 64 lanes with 3 keys each in up to 4 work-groups; `values` change that."""
-    p = radix.Params(key=KEYS[key], form=form, coordination="grid", **{"ranker": "ballot", **SHAPE, **values})
+    p = made(key, {"form": form, "coordination": "grid", **{"ranker": "ballot", **SHAPE, **values}})
     part = Part(algorithm="radix", params=p, min_n=0, max_n=2**62)
     kernels, plan, parts = assembly.assemble([part], "shape", form)
     return Sort(target="shape", algorithm="radix", key=KEYS[key], kernels=kernels, plan=plan, parts=parts, form=form)

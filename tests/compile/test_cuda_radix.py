@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 from conftest import missing
+from models.radix.shapes import made
 from nightly import NIGHTLY
 
-from hsgen.algorithms import radix
 from hsgen.core.keys import KEYS, Form
 from hsgen.core.sort import Part, Sort
 from hsgen.emit.kernels import render
@@ -32,7 +32,7 @@ RANKERS: dict[str, dict[str, Any]] = {
 def sort_of(key: str, **values: Any) -> Sort:
     """Return a sort of 8 bits, 128 lanes with 4 keys each; `values` change that."""
     small: dict[str, Any] = {"bits": 8, "items": 4, "work_group": 128, "subgroup": 1, "groups": 1024}
-    p = radix.Params(key=KEYS[key], **{"coordination": "scan", **small, **values})
+    p = made(key, {"coordination": "scan", **small, **values})
     kernels, plan, parts = assembly.assemble([Part(algorithm="radix", params=p, min_n=0, max_n=2**62)], "shape", p.form)
     return Sort(target="shape", algorithm="radix", key=p.key, kernels=kernels, plan=plan, parts=parts, form=p.form)
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from models.radix.shapes import made
 from numpy.typing import NDArray
 
 from hsgen.algorithms import radix
+from hsgen.algorithms.radix import reduce_scan
 from hsgen.core.keys import KEYS
 from hsgen.core.sort import Part, Sort
 from hsgen.engines.hosts import Host
@@ -35,7 +36,7 @@ def shape(key: str = "u32", **values: Any) -> radix.Params:
         "groups": 4,
         "single": 50,
     }
-    return radix.Params(key=KEYS[key], **{**small, **values})
+    return made(key, {**small, **values})
 
 
 def sort_of(p: radix.Params) -> Sort:
@@ -52,7 +53,7 @@ def engine(host: Host, p: radix.Params) -> Direct:
 
 def alone(p: radix.Params) -> radix.Params:
     """Return the shape of the kernels for counts that need 64-bit indices, to be used for small ones."""
-    return replace(p, wide=True, coordination="scan", single=0)
+    return reduce_scan.large(p)
 
 
 def payloads(rng: np.random.Generator, n: int, key: str, values: int = 7) -> tuple[Keys, Keys]:

@@ -16,7 +16,8 @@ from every import sort_of
 from nightly import NIGHTLY, nightly
 
 from hsgen.algorithms import radix
-from hsgen.algorithms.radix import msd, msd_plan
+from hsgen.algorithms.radix.hybrid import buckets as msd
+from hsgen.algorithms.radix.hybrid import buckets_plan as msd_plan
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import PLAIN, Form
 from hsgen.core.sort import Sort

@@ -15,7 +15,8 @@ from every import sort_of
 from nightly import thinned
 
 from hsgen.algorithms import radix
-from hsgen.algorithms.radix import finish, finish_plan
+from hsgen.algorithms.radix.hybrid import pairs as finish
+from hsgen.algorithms.radix.hybrid import pairs_plan as finish_plan
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import Form
 from hsgen.core.sort import Sort

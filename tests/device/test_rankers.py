@@ -22,6 +22,8 @@ from nightly import NIGHTLY, nightly
 from radices import Keys, alone, engine, payloads, shape, sort_of, tried
 
 from hsgen.algorithms import radix
+from hsgen.algorithms.radix.onesweep import Onesweep
+from hsgen.algorithms.radix.tile import recast
 from hsgen.engines.hosts import Host
 from hsgen.engines.pyopencl import Direct
 from hsgen.operations.inputs import KINDS
@@ -132,7 +134,7 @@ def test_sorts(embedded: Host, ranker: str, coordination: str, key: str, bits: i
     """The tile-boundary sweep, then every kind of keys at the counts where the sort changes its way."""
     p = made(ranker, coordination, key, bits, half)
     top = 2 * p.groups * p.tile + 1
-    edges = [*assembly.edges(sort_of(p), top), p.groups * p.tile, p.stream_from or 0]
+    edges = [*assembly.edges(sort_of(p), top), p.groups * p.tile, p.stream or 0]
     ready = engine(embedded, p)
     check(ready, p, [*range(p.tile, 2 * p.tile + 2), *assembly.row_ends(sort_of(p), top)])
     check(ready, p, [*sorted(around(edges, top)), 9973])
@@ -145,7 +147,7 @@ def test_kernels_of_64_bit_indices_sort_small_counts(embedded: Host, ranker: str
     p = alone(made(ranker, "lookback", "u64" if "8" in ranker else "u32", 8, True))
     ready = engine(embedded, p)
     check(ready, p, [*range(1, 40, 13), p.tile - 1, p.tile, p.tile + 1, 2 * p.tile, 4 * p.tile + 1, 9973])
-    whole = replace(p, wide=False, large=True, coordination="lookback", single=None)
+    whole = recast(p, Onesweep, wide=False, large=True, single=None)
     told = radix.plan(whole).outcome
     assert told is not None and told == radix.plan(replace(whole, large=False)).outcome
     scratch = ready._compiled.scratch

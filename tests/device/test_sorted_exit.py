@@ -55,7 +55,7 @@ def moved(engine: Direct, p: radix.Params, n: int, how: Options) -> int:
     at, begin = words(p), offset(words_binding(p), n)
     count = passes(how.begin, how.end or p.key.bits, p.digit)
     read = engine._compiled.scratch.read(engine.queue, begin, at.table)
-    if p.coordination == "lookback":
+    if p.looks_back:
         return int(np.count_nonzero(read[at.order : at.order + count]))
     places = [0, *read[at.where + 1 : at.where + count + 1]]
     return sum(a != b for a, b in pairwise(places))
@@ -70,14 +70,14 @@ def tried(engine: Direct, frame: Frame, keys: Any, how: Options, *, in_place: bo
 @pytest.mark.parametrize(("form", "way"), thinned([(form, way) for form in FORMS for way in WAYS], 4, 3), ids=str)
 def test_what_is_in_order_or_nearly_is_sorted(embedded: Host, way: str, form: Form) -> None:
     p = shape("u32", sorted_exit=True, form=form, **WAYS[way])
-    if form.ranged and p.coordination == "scan":
+    if form.ranged and not p.looks_back:
         p = replace(p, sorted_exit=False)  # as `formed` makes it
     context = context_for(embedded)
     engine = Direct(context, Compiled(context, sort_of(p)))
     frame, rng = Frame(engine, 2000), np.random.default_rng(7)
     how = Options(kind=2, descending=True) if form.typed else Options()
     how = replace(how, begin=3, end=21) if form.ranged else how
-    least = 1 if p.coordination == "lookback" else 0
+    least = 1 if p.looks_back else 0
     for n in (2 * p.tile + 1, 10 * p.tile):
         raw = rng.integers(0, 1 << 32, n, np.uint32)
         for name, keys in inputs(raw[permutation(raw, engine.sort, how)], p.tile).items():

@@ -14,6 +14,8 @@ from nightly import thinned
 from steps import changed
 
 from hsgen.algorithms import bitonic, radix
+from hsgen.algorithms.radix.per_thread import PerThread
+from hsgen.algorithms.radix.tile import recast
 from hsgen.bundle import manifest
 from hsgen.core.errors import Usage
 from hsgen.core.interpreter import launches
@@ -238,7 +240,7 @@ def wholes() -> dict[str, Sort]:
     """Return sorts of one, two and three parts."""
     base, look = found("radix"), found("radix", RANKED)
     mid, low = replace(look, items=2, bits=7), replace(base, bits=4)
-    walking = replace(base, ranker="serial", work_group=1, items=64, single=300, stream_from=9000)
+    walking = recast(base, PerThread, work_group=1, items=64, single=300, stream_from=9000)
     return {
         "merge": parts(("merge", found("merge"), EVER)),
         "merge, radix": parts(("merge", found("merge"), 5000), ("radix", base, EVER)),

@@ -23,7 +23,7 @@ from shipped import sampled
 from steps import changed
 
 from hsgen.algorithms import ALGORITHMS, bitonic, radix
-from hsgen.algorithms.radix import finish
+from hsgen.algorithms.radix.hybrid import pairs as finish
 from hsgen.algorithms.radix.words import columns, words
 from hsgen.core.buffers import pair_bytes
 from hsgen.core.errors import Usage
@@ -235,7 +235,7 @@ def parts_of_scratch(sort: Sort, step: Step, n: int) -> Iterator[tuple[str, int,
 def _kind(sort: Sort, step: Step) -> tuple[str, bool]:
     """What has a layout of scratch of its own: an algorithm, and radix sorts in one launch."""
     kernel = sort.kernel(step.kernel)
-    return kernel.algorithm, getattr(kernel.params, "coordination", "") == "grid"
+    return kernel.algorithm, getattr(kernel.params, "STRATEGY", "") == "cooperative"
 
 
 @pytest.mark.parametrize("name", SAMPLED)

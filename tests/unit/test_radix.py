@@ -16,14 +16,14 @@ from typing import Any
 import numpy as np
 import pytest
 from models.radix.model import Fault, run
+from models.radix.shapes import made
 from nightly import by_day, nightly, thinned
 from numpy.typing import NDArray
 from steps import changed
 
 from hsgen.algorithms import radix
-from hsgen.algorithms.radix.kernels import large
-from hsgen.algorithms.radix.plan import MAX_N, MAX_WIDE
-from hsgen.algorithms.radix.words import columns, words
+from hsgen.algorithms.radix.reduce_scan import large
+from hsgen.algorithms.radix.words import MAX_N, MAX_WIDE, columns, words
 from hsgen.core.device import Device
 from hsgen.core.flags import DIRECT, REDO
 from hsgen.core.interpreter import launches, offset
@@ -50,7 +50,7 @@ ROOMY = Device(
 def shape(key: str = "u32", **values: Any) -> radix.Params:
     """Return a shape of which most is not chosen: tiles of 32 keys, 5 work-groups, one alone up to 20 keys."""
     small: dict[str, Any] = {"bits": 8, "items": 4, "work_group": 8, "subgroup": 1, "groups": 5, "single": 20}
-    return radix.Params(key=KEYS[key], **{"ranker": "flags", "coordination": "scan", **small, **values})
+    return made(key, {"ranker": "flags", "coordination": "scan", **small, **values})
 
 
 WAYS: dict[str, dict[str, Any]] = {
@@ -71,7 +71,7 @@ WAYS: dict[str, dict[str, Any]] = {
 def boundary(p: radix.Params) -> list[int]:
     """Return the counts at which a plan, or what its kernels do, changes, and their neighbours."""
     cap = p.groups * p.tile if p.groups < 100 else 0
-    edges = [0, p.alone, p.tile, 2 * p.tile, cap, 2 * cap, p.stream_from or 0, *(p.tile * k for k in (3, 4))]
+    edges = [0, p.alone, p.tile, 2 * p.tile, cap, 2 * cap, p.stream or 0, *(p.tile * k for k in (3, 4))]
     return sorted(around(edges, 1 << 20))
 
 
@@ -120,7 +120,7 @@ def check(p: radix.Params, plan: Plan, counts: list[int], failures: list[tuple[i
 def failures(p: radix.Params) -> list[tuple[int, ...]]:
     """Return sets of passes whose look-back fails: none, the first, the last, all, some."""
     last = len(p.digits) - 1
-    if p.coordination == "scan" or p.endless:
+    if not p.looks_back or p.endless:
         return [()]
     return [(), (0,), (last,), tuple(range(last + 1)), tuple(range(1, last + 1, 2))]
 
@@ -139,7 +139,7 @@ def test_plans_sort(way: str, key: str, bits: int) -> None:
     thin = counts[bits % 5 :: 5] if bits in (8, 11) else counts[bits % 9 :: 9]
     thin = [*thin, p.groups % 100 * p.tile + 1]
     failed = check(p, radix.plan(p), thin, failures(p) if bits > 3 else failures(p)[:2], every=5 if bits < 3 else 3)
-    assert (failed > 0) == (p.coordination == "lookback" and not p.endless)
+    assert (failed > 0) == (p.looks_back and not p.endless)
 
 
 RANGES = [("u32", 8, 16, None), ("u64", 8, 32, None), ("u64", 5, 3, 40), ("u32", 11, 7, 18)]
@@ -166,7 +166,7 @@ def mutants(p: radix.Params, plan: Plan) -> Iterator[tuple[str, Plan]]:
     """
     for i, step in enumerate(plan.steps):
         rows: dict[str, Step | None] = {"dropped": None, "runs too late": changed(step, min_n=step.guard.min_n + 1)}
-        top = p.alone if step.kernel == "single" else p.stream_from or 0
+        top = p.alone if step.kernel == "single" else p.stream or 0
         rows["ends too early"] = changed(
             step, max_n=step.guard.max_n - 1 if step.guard.max_n in (top, top - 1) else 2 * p.tile
         )
@@ -214,14 +214,14 @@ def mutants(p: radix.Params, plan: Plan) -> Iterator[tuple[str, Plan]]:
         nightly(shape(bits=11, **WAYS["serial"])),
         shape(bits=8, **WAYS["lines"]),
     ],
-    ids=lambda p: f"{p.key.name}-{p.ranker}-{p.coordination}-{p.bits}-{p.work_group}-{p.stream_from}-{p.redo}",
+    ids=lambda p: f"{p.key.name}-{p.STRATEGY}-{p.bits}-{p.work_group}-{p.subgroup}-{p.stream}-{p.redo}",
 )
 def test_every_fault_in_a_plan_is_noticed(p: radix.Params) -> None:
     plan = radix.plan(p)
     survived = []
-    lines = around([p.stream_from], 1000) if p.stream_from else set()
+    lines = around([p.stream], 1000) if p.stream else set()
     counts = sorted({1, p.alone, p.alone + 1, p.tile + 1, p.groups * p.tile + 1, 5, *lines})[::-1]
-    lost: list[tuple[int, ...]] = [(0,), (len(p.digits) - 1,), ()] if p.coordination == "lookback" and p.redo else [()]
+    lost: list[tuple[int, ...]] = [(0,), (len(p.digits) - 1,), ()] if p.looks_back and p.redo else [()]
     check(p, plan, counts, lost)
     tried = 0
     for what, mutant in mutants(p, plan):
@@ -261,7 +261,7 @@ def test_what_follows_from_a_shape() -> None:
     assert radix.block(replace(p, single=100)) == 100
     serial = shape(ranker="serial", work_group=1, single=None)
     assert serial.alone == 0 and serial.folded and not replace(serial, work_group=2).folded
-    assert shape().line == 16 and shape("u64").line == 8
+    assert serial.line == 16 and replace(serial, key=KEYS["u64"]).line == 8
     assert shape(subgroup=4, ranker="ballot").subgroups == 2
     notes = dict(radix.notes(shape(bits=11)))
     assert notes["digits"] == "passes of [11, 11, 10] bits, 2048 values"
@@ -288,7 +288,7 @@ def needs(p: radix.Params, kernel: str, n: int) -> dict[str, int]:
 def test_every_launch_finds_what_it_needs_in_scratch(way: str, key: str, more: dict[str, bool]) -> None:
     p = shape(key, **WAYS[way], **more)
     plan = radix.plan(p)
-    least = radix.plan(replace(p, large=False)).max_n
+    least = radix.plan(replace(p, large=False) if p.large else p).max_n
     counts = {*boundary(p), *around([least, 1 << 24, plan.max_n, *([1 << 32, 1 << 37] if p.large else [])], plan.max_n)}
     for n in counts:
         scratch = plan.scratch.bytes(n)
@@ -340,7 +340,7 @@ def test_indices_of_the_table_stay_below_2_to_the_31(way: str) -> None:
     p = shape(bits=11, **WAYS.get(way, tiny))
     for q in (p, replace(p, groups=65535)):
         units = -(-radix.plan(q).max_n // q.tile)
-        entries = q.radix * columns(q) * (units if q.coordination == "lookback" else min(units, q.groups))
+        entries = q.radix * columns(q) * (units if q.looks_back else min(units, q.groups))
         assert words(q).table + entries < 1 << 31
 
 
@@ -376,7 +376,8 @@ def test_edges_and_row_ends_lie_where_a_sort_changes_its_way() -> None:
 
 
 def flawed(values: dict[str, Any], device: Device = ROOMY) -> list[tuple[str, str, str]]:
-    return radix.problems(shape(**values), device)
+    table = {"ranker": "flags", "coordination": "scan", "single": 0, **values}
+    return list(dict.fromkeys([*radix.alone(table, device), *radix.problems(shape(**values), device)]))
 
 
 LANES = {"ranker": "ballot", "subgroup": 8, "work_group": 64, "single": None}
@@ -447,8 +448,8 @@ PLAIN = replace(ROOMY, shuffle=False, subgroups=(1,))
             {**SERIAL, "large": True},
             ROOMY,
             "large",
-            "the serial ranker counts in 32 bits",
-            "leave it out, or choose another ranker",
+            "is for no sort of the strategy per_thread",
+            "leave it out",
             [{"large": False}, {"ranker": "flags", "single": 0}],
         ),
         (
@@ -504,8 +505,8 @@ PLAIN = replace(ROOMY, shuffle=False, subgroups=(1,))
             {"stream_from": 1000},
             ROOMY,
             "stream_from",
-            "only the serial ranker collects keys",
-            'leave it out, or choose the ranker "serial"',
+            "is for no sort of the strategy reduce_scan",
+            "leave it out",
             [{"stream_from": None}, {"ranker": "serial", "work_group": 1}],
         ),
         (

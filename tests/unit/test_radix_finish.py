@@ -21,7 +21,8 @@ from steps import changed
 from test_radix import ROOMY, shape
 
 from hsgen.algorithms import radix
-from hsgen.algorithms.radix import finish, finish_plan
+from hsgen.algorithms.radix.hybrid import pairs as finish
+from hsgen.algorithms.radix.hybrid import pairs_plan as finish_plan
 from hsgen.algorithms.radix.words import words
 from hsgen.core.interpreter import Options, launches, offset
 from hsgen.core.keys import KEYS, VALUES, Form
@@ -268,7 +269,6 @@ def test_other_forms_have_no_such_buckets() -> None:
 BAD: list[tuple[dict[str, Any], str, dict[str, Any]]] = [
     ({"finish_items": 0}, "finish_from", {"finish_items": 4}),
     ({"finish_from": 0}, "finish_group", {"finish_from": 416}),
-    ({"coordination": "scan"}, "finish_from", {"coordination": "lookback"}),
     ({"finish_group": 6}, "finish_group", {"finish_group": 8}),
     ({"finish_places": 48}, "finish_places", {"finish_places": 64}),
     ({"finish_places": 4}, "finish_places", {"finish_places": 16}),

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from models.radix.model import Fault, run
+from models.radix.shapes import made
 from nightly import thinned
 from steps import changed
 
@@ -45,7 +46,7 @@ DEVICE = Device(
 def shape(key: str = "u32", **values: Any) -> radix.Params:
     """Return a shape of 8 lanes with 4 keys, in up to 5 work-groups of 2 keys a lane or more: up to 160 keys."""
     small = {"bits": 8, "items": 4, "work_group": 8, "subgroup": 8, "groups": 5, "least": 2, "single": 20}
-    return radix.Params(key=KEYS[key], **{"ranker": "ballot", "coordination": "grid", **small, **values})
+    return made(key, {"ranker": "ballot", "coordination": "grid", **small, **values})
 
 
 def sort_of(p: radix.Params) -> Sort:
@@ -148,14 +149,16 @@ MISTAKES = [
     ({}, {"cooperative": False}, "coordination", "device.cooperative = true"),
     ({"ranker": "flags", "subgroup": 1}, {}, "ranker", "the ranker flags cannot"),
     ({"least": 5}, {}, "least", "a lane holds 4 keys"),
-    ({"large": True}, {}, "large", "one launch sorts what its work-groups hold"),
-    ({"coordination": "scan"}, {}, "least", 'the coordination "grid" only'),
+    ({"large": True}, {}, "large", "is for no sort of the strategy cooperative"),
+    ({"coordination": "scan"}, {}, "least", "is for no sort of the strategy reduce_scan"),
 ]
 
 
 @pytest.mark.parametrize(("values", "device", "key", "what"), MISTAKES)
 def test_a_mistake_is_named_once(values: dict[str, Any], device: dict[str, Any], key: str, what: str) -> None:
-    ((found, said, _),) = radix.problems(shape(**values), replace(DEVICE, **device))
+    here = replace(DEVICE, **device)
+    table = {"ranker": "ballot", "coordination": "grid", "least": 2, **values}
+    ((found, said, _),) = [*radix.problems(shape(**values), here), *radix.alone(table, here)]
     assert found == key and what in said
 
 

@@ -24,7 +24,8 @@ from test_radix import ROOMY, shape
 from test_radix_forms import RICH, drawn
 
 from hsgen.algorithms import radix
-from hsgen.algorithms.radix import msd, msd_plan
+from hsgen.algorithms.radix.hybrid import buckets as msd
+from hsgen.algorithms.radix.hybrid import buckets_plan as msd_plan
 from hsgen.algorithms.radix.specialize import formed
 from hsgen.algorithms.radix.words import words
 from hsgen.core.interpreter import Options, launches, offset
@@ -264,7 +265,6 @@ def test_other_choices_have_no_buckets_and_no_words_for_them() -> None:
 BAD: list[tuple[dict[str, Any], str, dict[str, Any]]] = [
     ({"bucket_items": 0}, "msd_from", {"bucket_items": 4}),
     ({"msd_from": 0}, "msd_group", {"msd_from": 100}),
-    ({"coordination": "scan"}, "msd_from", {"coordination": "lookback"}),
     ({"msd_group": 24}, "msd_group", {"msd_group": 16}),
     ({"bucket_places": 48}, "bucket_places", {"bucket_places": 32}),
     ({"bucket_places": 8}, "bucket_places", {"bucket_places": 16}),

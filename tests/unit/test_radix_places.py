@@ -20,6 +20,7 @@ from test_radix import WAYS, shape
 from test_radix_forms import RICH, SIMPLE, check, params, sort_of
 
 from hsgen.algorithms import radix
+from hsgen.algorithms.radix.words import words
 from hsgen.core.flags import REDO
 from hsgen.core.interpreter import Options, launches
 from hsgen.core.keys import Form
@@ -146,4 +147,4 @@ def test_sorts_that_wait_without_bound_count_only_from_2_to_the_30_keys_on() -> 
     p = shape(large=True, **WAYS["endless"])
     names = {k.name for k in radix.kernels(p)}
     assert {"count_wide", "rows_wide", "scatter_wide", "copy_wide"} < names and not {"count", "scatter"} & names
-    assert radix.words.words(p).where == 0 and radix.words.words(replace(p, redo=True)).where == 4
+    assert words(p).where == 0 and words(replace(p, redo=True)).where == 4

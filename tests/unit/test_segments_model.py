@@ -18,7 +18,7 @@ from models import segmented as model
 from models.segmented import Fault
 from steps import changed
 
-from hsgen.algorithms import DERIVED, segmented
+from hsgen.algorithms import DERIVED, radix, segmented
 from hsgen.algorithms.segmented.words import HEAD, layout
 from hsgen.core.errors import Usage
 from hsgen.core.flags import ROWS
@@ -40,7 +40,8 @@ FROM = {"flags": "generic", "ballot": "nvidia-sm90", "serial": "cpu", "broadcast
 def shape(ranker: str, key: str = "u16", value: str = "none", bits: int = 5, groups: int = 3) -> segmented.Params:
     """A shape with tiles of 64 keys; 16-bit keys have four digits, or with 6 bits three."""
     found = target.find(FROM[ranker])
-    own = replace(found.choices["radix", "u32"], ranker=ranker, bits=bits, groups=groups, **RANKERS[ranker])
+    own = replace(found.choices["radix", "u32"], bits=bits, groups=groups, **RANKERS[ranker])
+    assert dict(radix.notes(own))["ranker"].startswith(ranker)
     made = DERIVED["segments"].formed({"radix": own}, KEYS[key], Form(value=value), found.device)
     assert isinstance(made, segmented.Params)
     return replace(made, small=24, window=100, tile=64, chunk=64) if made.serial else made

@@ -129,8 +129,8 @@ def test_what_an_api_does_not_tell_takes_the_safe_value() -> None:
 def test_only_devices_known_for_it_are_said_to_go_on(name: str, progress: str) -> None:
     found = target.parse(probing.written(recorded(name), "mine"), "mine", "mine.toml")
     assert found.device.progress == progress
-    looks = {getattr(p, "coordination", "scan") for p in found.choices.values()}
-    assert ("lookback" in looks) == (progress == "started")
+    looks = any(getattr(p, "looks_back", False) for p in found.choices.values())
+    assert looks == (progress == "started")
 
 
 def changed(**more: Any) -> query.Query:

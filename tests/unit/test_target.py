@@ -64,11 +64,11 @@ def test_generic_uses_no_subgroup_operation() -> None:
         (("shuffle = true", 'shuffle = "yes"'), 'device.shuffle: "yes" is not true or false'),
         (("int64 = true", "int64 = false"), "apis: opencl sorts no 64-bit keys on a device without"),
         (("shuffle = true", "shuffle = false"), "this device has no shuffle; give 1"),
-        (("schema = 1", "schema = 2"), "schema: 2 is not between 1 and 1; give the number 1"),
+        (("schema = 2", "schema = 3"), "schema: 3 is not between 1 and 2; give the number 2"),
         (('name = "intel-gen8"', 'name = "gen8"'), 'name: "gen8" is not the file\'s name; write "intel-gen8"'),
         (("[merge.u32]", "[merge.u31]"), "merge.u31: unknown key; did you mean u32?"),
         (('exchange = "select"', 'exchange = "max"'), 'merge.u64.exchange: "max" is not one of minmax, select'),
-        (("schema = 1", "schema = = 1"), "the file must be TOML"),
+        (("schema = 2", "schema = = 2"), "the file must be TOML"),
         (
             ('["opencl", "vulkan"]', '["opengl"]'),
             'apis: "opengl" is not one of opencl, vulkan, cuda',

@@ -57,7 +57,7 @@ def test_radix_sorts_sort(name: str, key: str) -> None:
     plan = radix.plan(p)
     for n in (p.tile // 2 + 1, p.tile + 1, 3 * p.tile - 1):
         keys = keys_of(found.sort("radix", key), n)
-        for failing in [(), (1,)] if p.coordination == "lookback" else [()]:
+        for failing in [(), (1,)] if p.looks_back else [()]:
             out = sorting.run(p, plan, keys, failing=failing)
             assert np.array_equal(out.keys, np.sort(keys)), (n, failing)
 

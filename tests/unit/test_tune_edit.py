@@ -12,6 +12,7 @@ from simulated import SMALL
 from hsgen.core.errors import Unavailable, Usage
 from hsgen.system import resources, toolchain
 from hsgen.targets import target
+from hsgen.targets.flat import flat
 from hsgen.tools.tune import edit
 
 pytest.importorskip("tomlkit")
@@ -29,7 +30,7 @@ AUTO = {"algorithms": ["merge", "radix"], "upto": [2000], "upto_values": [700]}
 
 def of(text: str, label: str, key: str = "u32") -> dict[str, Any]:
     name, _, variant = label.partition("-")
-    at = tomllib.loads(text)[name][key]
+    at = flat(tomllib.loads(text))[name][key]
     return dict(at[variant] if variant else at)
 
 

@@ -17,9 +17,10 @@ from hsgen.core.keys import KEYS
 from hsgen.emit.kernels import render
 from hsgen.targets import target
 from hsgen.targets.choices import algorithm
+from hsgen.tools.tune.edit import table_of
 from hsgen.tools.tune.propose import Space, name_of, propose
 from hsgen.tools.tune.race import made
-from hsgen.tools.tune.request import Wish, starts, table_of
+from hsgen.tools.tune.request import Wish, starts
 
 PLACES = [
     (name, label, key)
@@ -36,9 +37,10 @@ def start_of(name: str, label: str, key: str) -> dict[str, Any]:
     import tomllib
 
     from hsgen.system import resources
+    from hsgen.targets.flat import flat
 
     text = (resources.targets() / f"{name}.toml").read_text(encoding="utf-8")
-    found = table_of(tomllib.loads(text), label, key)
+    found = table_of(flat(tomllib.loads(text)), label, key)
     assert found is not None
     return dict(found)
 
@@ -101,7 +103,7 @@ def test_what_targets_have_lies_in_their_spaces(name: str, key: str) -> None:
         assert place is not None, label
         box, at = place
         for k, choices in box.items():
-            value = start.get(k, getattr(found.choices[label, key], k))
+            value = start[k] if k in start else getattr(found.choices[label, key], k, None)
             if isinstance(value, str):
                 assert choices[at[k]] == value
             elif value:

@@ -33,7 +33,7 @@ def formed(p: Mapping[str, Any], key: KeyType, form: Form, device: Device) -> Pa
         return None
     chosen = p.get("radix")
     lanes = min(getattr(chosen, "work_group", LANES), LANES, device.work_group)
-    if chosen is not None and (chosen.ranker, chosen.subgroup) == ("serial", 1):
+    if chosen is not None and chosen.serial and chosen.subgroup == 1:
         if lanes == 1:
             if form.value_bytes and key.bytes == 8:  # keys that leave no room for slots
                 return Params(key=key, work_group=1, items=CHAIN, chains=CHAINS, walks=True, form=form)

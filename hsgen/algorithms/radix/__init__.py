@@ -1,26 +1,71 @@
-"""LSD radix sorts: stable, one pass a digit, from buffer to buffer.
+"""Radix sorts: stable, one pass a digit, from the least significant on.
 
-Two ways to put tiles in order (*coordination*): `scan` counts all tiles, scans the counts and scatters; `lookback`
-is onesweep (Adinets and Merrill, arXiv:2206.01784), which reads the keys once for all digits and then once a pass,
-and redoes by counting what a device without forward progress leaves undone.  Five ways to rank the keys of a tile
-(*ranker*); see `hsgen.algorithms.radix.params`.
+Six strategies, one module each, put tiles in order: `reduce_scan`, `onesweep`, `cooperative`, `hybrid`, `per_thread`
+and `single`.  They share the tile (`tile`), four ways to rank its keys (`rankers`), the words in scratch (`words`) and
+the rows of plans (`rows`).
 """
 
+from hsgen.algorithms.radix import rows
 from hsgen.algorithms.radix.constraints import alone, problems
-from hsgen.algorithms.radix.kernels import context, kernels
-from hsgen.algorithms.radix.params import FIELDS, Params, block, notes, params
-from hsgen.algorithms.radix.plan import edges, moved, plan, row_ends
+from hsgen.algorithms.radix.context import context
+from hsgen.algorithms.radix.schema1 import FIELDS, params
 from hsgen.algorithms.radix.search_space import space
 from hsgen.algorithms.radix.specialize import formed
+from hsgen.algorithms.radix.strategies import STRATEGIES, of
+from hsgen.algorithms.radix.tile import Tile, counts_of
 from hsgen.algorithms.traits import Traits
+from hsgen.core.kernels import Kernel
+from hsgen.core.plan import Plan, Step
 
 NAME, OPERATION = "radix", "sort"
 TRAITS = Traits(bit_ranges=True, several=True)
+
+Params = Tile
+
+
+def kernels(p: Tile) -> tuple[Kernel, ...]:
+    """Return every kernel, in the order in which a sort uses them."""
+    return of(p).kernels(p)
+
+
+def plan(p: Tile) -> Plan:
+    """Return the launch plan."""
+    return of(p).plan(p)
+
+
+def moved(p: Tile, step: Step, n: int) -> int:
+    """Return the bytes that a launch of `step` for `n` keys reads and writes where no digit is constant."""
+    return of(p).moved(p, step, n)
+
+
+def block(p: Tile) -> int:
+    """Return the keys around which validations are dense: a tile, or what one work-group sorts alone if less."""
+    return min(p.tile, p.alone) or p.tile
+
+
+def edges(p: Tile, greatest: int) -> list[int]:
+    """Return the counts up to `greatest` at which the sort changes its way: tiles, the first of all, and the cap."""
+    return sorted(n for n in of(p).edges(p, greatest) if n <= greatest)
+
+
+def row_ends(p: Tile, greatest: int) -> list[int]:
+    """Return counts up to `greatest` that end in each row of a tile: only there does a guard matter for some lane."""
+    return rows.row_ends(p, greatest)
+
+
+def notes(p: Tile) -> list[tuple[str, str]]:
+    """Return the derived values of a shape, for people."""
+    digits, tile = counts_of(p)
+    ranker, *more = of(p).notes(p)
+    alone = ("one work-group alone", f"up to {p.alone} keys")
+    return [digits, tile, ranker, ("strategy", p.STRATEGY), alone, *more]
+
 
 __all__ = [
     "FIELDS",
     "NAME",
     "OPERATION",
+    "STRATEGIES",
     "TRAITS",
     "Params",
     "alone",

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hsgen.algorithms.radix import finish, msd
-from hsgen.algorithms.radix.params import Params
+from hsgen.algorithms.radix.tile import Tile
 from hsgen.core.plan import Binding, Outcome, Scratch
 
 
@@ -16,10 +15,10 @@ class Words:
     failed: P flags, 1 for a pass whose look-back timed out; none where it cannot.  where: P + 1 places of the keys,
     before each pass and at the end (0 source, 1 destination, 2 scratch).  ticket: P counters of tiles.  order: P
     numbers; a pass that is skipped has 0, another one its number among those that are not, from 1 on.  starts: P x D,
-    first the count and then the start of each digit.  totals: D.  msd: `msd.SIZE` where keys are dealt into buckets.
-    finish: `finish.size` where buckets of pairs end on chip.  unsorted: with `sorted_exit` whether keys are out of
-    order; where each pass is counted, then the same of each work-group that counts.  table: the counts or states of
-    tiles.
+    first the count and then the start of each digit.  totals: D.  msd: where keys are dealt into buckets, what
+    `hsgen.algorithms.radix.hybrid.buckets` has.  finish: where buckets of pairs end on chip, what `hybrid.pairs` has.
+    unsorted: with `sorted_exit` whether keys are out of order; where each pass is counted, then the same of each
+    work-group that counts.  table: the counts or states of tiles.
     """
 
     failed: int
@@ -34,7 +33,7 @@ class Words:
     table: int
 
 
-def words(p: Params) -> Words:
+def words(p: Tile) -> Words:
     """Return the indices for a shape."""
     count, at = len(p.digits), {}
     place = 0
@@ -43,11 +42,11 @@ def words(p: Params) -> Words:
         ("where", count + 1),
         ("ticket", count),
         ("order", count),
-        ("starts", count * p.radix if p.coordination == "lookback" else 0),
+        ("starts", count * p.radix if p.looks_back else 0),
         ("totals", p.radix),
-        ("msd", msd.SIZE if p.msd else 0),
-        ("finish", finish.size(p) if p.finish else 0),
-        ("unsorted", (1 + (p.groups if p.coordination == "scan" else 0)) if p.sorted_exit else 0),
+        ("msd", p.bucket_words[0]),
+        ("finish", p.bucket_words[1]),
+        ("unsorted", (1 + (0 if p.looks_back else p.groups)) if p.sorted_exit else 0),
         ("table", 0),
     ):
         at[name] = place
@@ -55,7 +54,7 @@ def words(p: Params) -> Words:
     return Words(**at)
 
 
-def columns(p: Params) -> int:
+def columns(p: Tile) -> int:
     """Columns of the table of counts for each work-group: chunks have one each."""
     return p.work_group if p.serial and p.subgroup == 1 else 1
 
@@ -63,41 +62,55 @@ def columns(p: Params) -> int:
 OTHER = Binding(role="scratch")
 
 
-def values_binding(p: Params) -> Binding:
+def values_binding(p: Tile) -> Binding:
     """Return where the second buffer of values begins: behind that of keys."""
     return Binding(role="scratch", per_n=p.key.bytes)
 
 
-def words_binding(p: Params) -> Binding:
+def words_binding(p: Tile) -> Binding:
     """Return where the words begin: behind the second buffers of keys and values."""
     return Binding(role="scratch", per_n=p.key.bytes + p.form.value_bytes, plus=_slack(p))
 
 
-def table_binding(p: Params) -> Binding:
+def table_binding(p: Tile) -> Binding:
     """Return where the table of 64-bit counts of a wide sort begins: its words are fewer than 64 KiB."""
     return Binding(role="scratch", per_n=p.key.bytes + p.form.value_bytes, plus=65536 + _slack(p))
 
 
-def _slack(p: Params) -> int:
+def _slack(p: Tile) -> int:
     """What the second buffer of values loses by beginning at a multiple of 1024."""
     return 1024 if p.valued else 0
 
 
-def scratch(p: Params) -> Scratch:
+def scratch(p: Tile) -> Scratch:
     """Return the scratch rule: a buffer of keys, the words, and a row of counts for each tile or work-group."""
     fixed = 4 * words(p).table
     row = 4 * p.radix * columns(p)
     if p.wide:
         fixed, row = 65536 + 8 * p.radix, 2 * row
-    units = p.groups if p.coordination == "scan" else (1 << 30) // p.tile + 1
+    units = (1 << 30) // p.tile + 1 if p.looks_back else p.groups
     # what the caller sorts in one work-group alone needs the second buffer too, if lanes walk through memory
     least = 0 if p.serial else p.alone
     plus, item = fixed + 1024 + _slack(p), p.key.bytes + p.form.value_bytes
     return Scratch(min_n=least, plus=plus, per_n=item, unit=p.tile, per_unit=row, units=units)
 
 
-def outcome(p: Params) -> Outcome | None:
+def outcome(p: Tile) -> Outcome | None:
     """Return where the sort tells which passes were done again; None where none ever is."""
-    if p.coordination == "scan" or p.endless:
+    if not p.looks_back or p.endless:
         return None
     return Outcome(binding=words_binding(p), words=len(p.digits), min_n=p.alone)
+
+
+MAX_N = (1 << 30) - 1  # the states of tiles hold 30 bits, and kernels count in signed 32-bit numbers
+MAX_WIDE = 1 << 40
+
+
+def max_n(p: Tile) -> int:
+    """Return the greatest count: work-groups count their keys in 32 bits, and words are found by signed 32-bit
+    indices."""
+    if p.wide:
+        most = 1 << 32 if p.form.value == "index" else MAX_WIDE
+        return min(most, p.groups * ((1 << 32) // p.tile - 1) * p.tile)
+    units = ((1 << 31) - 1 - words(p).table) // (p.radix * columns(p))  # rows of the table that can be found
+    return min(MAX_N, units * p.tile) if p.looks_back or p.groups > units else MAX_N

@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hsgen.algorithms.buffers import DESTINATION, OTHER, SOURCE, VALUES_IN, VALUES_OUT, VALUES_TMP
-from hsgen.algorithms.radix import Params as Radix
-from hsgen.algorithms.radix.kernels import counters, flag_words, picking, rank_arrays
+from hsgen.algorithms.radix import per_thread
+from hsgen.algorithms.radix.parts import picking
+from hsgen.algorithms.radix.per_thread import PerThread
+from hsgen.algorithms.radix.rankers import flag_words, rank_arrays
+from hsgen.algorithms.radix.reduce_scan import ReduceScan
 from hsgen.algorithms.segmented import words
 from hsgen.algorithms.segmented.params import Params
 from hsgen.core import networks
@@ -39,7 +42,7 @@ def _kernel(
     )
 
 
-def _ranking(kernel: Kernel, shape: Radix) -> Kernel:
+def _ranking(kernel: Kernel, shape: ReduceScan) -> Kernel:
     """A kernel whose lanes rank keys by a shape.  They are to have registers for 512 lanes a core at least: left to
     themselves, some compilers spill a few for more."""
     resident = max(1, 512 // shape.work_group)
@@ -67,7 +70,7 @@ def windows(p: Params) -> Kernel:
     """Return the kernel that sorts short segments."""
     what = f"sort segments of up to {p.small} keys"
     keys = (SOURCE, DESTINATION)
-    if p.serial:
+    if isinstance(p.chip, PerThread):
         buffers = (*keys, *_valued(p, VALUES_TMP), OFFSETS, WORDS)
         if not p.networks:
             rows = (Array(name="tile", type="key", count=p.window + p.small + 4 * p.wave),)
@@ -84,22 +87,23 @@ def windows(p: Params) -> Kernel:
 def alone(p: Params) -> Kernel:
     """Return the kernel whose work-groups sort a segment each."""
     what = f"sort segments of {p.small + 1} to {p.tile} keys"
-    if p.serial:
-        arrays = (_array("counts", counters(p.rank)),)
-        return _kernel(p, "alone", what, (*KEYS, *_valued(p, VALUES_TMP), OFFSETS, WORDS), arrays)
     shape = chip(p)
+    if isinstance(shape, PerThread):
+        arrays = (_array("counts", per_thread.counters(shape)),)
+        return _kernel(p, "alone", what, (*KEYS, *_valued(p, VALUES_TMP), OFFSETS, WORDS), arrays)
     made = _kernel(p, "alone", what, (SOURCE, DESTINATION, *_valued(p), OFFSETS, WORDS), rank_arrays(shape))
     return _ranking(made, shape)
 
 
-def chip(p: Params) -> Radix:
+def chip(p: Params) -> ReduceScan | PerThread:
     """Return the shape by which one segment is sorted on chip: keys alone need not know where they came from."""
     return replace(p.chip, form=p.form)
 
 
 def count(p: Params) -> Kernel:
     """Return the kernel that counts the digits of columns."""
-    arrays = (_array("counts", counters(p.rank)),)
+    counters = per_thread.counters(p.rank) if isinstance(p.rank, PerThread) else p.rank.radix
+    arrays = (_array("counts", counters),)
     made = _kernel(p, "count", "count the digits of long segments", (*KEYS, WORDS), arrays)
     return made if p.serial else picking(made)
 
@@ -114,7 +118,7 @@ def scatter(p: Params) -> Kernel:
     """Return the kernel that brings the keys of columns to their places."""
     buffers = (*KEYS, *_valued(p, VALUES_TMP), WORDS)
     what = "store the keys of long segments at their places"
-    if p.serial:
+    if isinstance(p.rank, PerThread):
         return _kernel(p, "scatter", what, buffers, (_array("counts", p.rank.radix),))
     arrays = (*rank_arrays(p.rank), _array("bases", p.rank.radix))
     return picking(_ranking(_kernel(p, "scatter", what, buffers, arrays), p.rank))

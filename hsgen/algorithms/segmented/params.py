@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from hsgen.algorithms.radix import Params as Radix
 from hsgen.algorithms.radix import formed as radix_formed
-from hsgen.algorithms.radix.kernels import rank_arrays
-from hsgen.algorithms.radix.params import NO_BUCKETS
+from hsgen.algorithms.radix import strategies
+from hsgen.algorithms.radix.per_thread import PerThread
+from hsgen.algorithms.radix.rankers import Ranked, rank_arrays
+from hsgen.algorithms.radix.reduce_scan import ReduceScan
+from hsgen.algorithms.radix.tile import Tile, recast
 from hsgen.core.buffers import held
 from hsgen.core.device import Device
 from hsgen.core.keys import PLAIN, Form, KeyType
@@ -43,8 +45,8 @@ class Params:
     """
 
     form: Form
-    chip: Radix
-    rank: Radix
+    chip: ReduceScan | PerThread
+    rank: ReduceScan | PerThread
     small: int
     window: int
     tile: int
@@ -110,16 +112,14 @@ def formed(p: Mapping[str, Any], key: KeyType, form: Form, device: Device) -> Pa
 def _formed(p: Mapping[str, Any], key: KeyType, form: Form, device: Device) -> Params | None:
     own = p.get("radix")
     known = replace(PLAIN, value=form.value, typed=form.typed)
-    if not isinstance(own, Radix) or form != known or form.value == "packed":
+    if not isinstance(own, Tile) or form != known or form.value == "packed":
         return None
-    plain = replace(own, **NO_BUCKETS, finish_from=0, coordination="scan", places=0, single=None, single_bits=None)
-    plain = replace(plain, large=False, stream_from=None, sets=1, least=1)
     name = "u32" if key.bytes < 4 else key.name
-    made = radix_formed({name: _ranked(plain, device)}, key, form, device)
-    if made is None or (made.serial and device.work_group < LANES):
+    made = radix_formed({name: _ranked(own, device)}, key, form, device)
+    if isinstance(made, PerThread):
+        return _walked(made, form, device) if device.work_group >= LANES else None
+    if not isinstance(made, ReduceScan):
         return None
-    if made.serial:
-        return _walked(made, form, device)
     carried = replace(form, value="index") if not form.value_bytes else form
     apart = made.ranker == "broadcast" and device.local == "chip"
     made = replace(made, items=min(made.items, _most(made, apart, device)))
@@ -141,7 +141,7 @@ def _formed(p: Mapping[str, Any], key: KeyType, form: Form, device: Device) -> P
     )
 
 
-def _most(made: Radix, apart: bool, device: Device) -> int:
+def _most(made: Ranked, apart: bool, device: Device) -> int:
     """The most keys of a lane, by what registers compilers find for them.
 
     To compare with each lane of a subgroup leaves Intel's for four, or, where lanes are many, for three that are bytes
@@ -156,16 +156,21 @@ def _most(made: Radix, apart: bool, device: Device) -> int:
     return (8 if made.key.held == 4 else 6) if few else 128 // made.key.held
 
 
-def _ranked(own: Radix, device: Device) -> Radix:
-    """The shape, but that lanes which walk together hold tiles instead: a subgroup votes, others set flags."""
-    if not own.serial or own.folded:
-        return own
+def _ranked(own: Tile, device: Device) -> ReduceScan | PerThread:
+    """The shape without what whole sorts have besides: tiles that are counted, or a lane alone that walks.
+
+    Lanes which walk together hold tiles instead: a subgroup votes, others set flags.
+    """
+    bare: dict[str, Any] = {"single": None, "single_bits": None}
+    if isinstance(own, PerThread) and own.folded:
+        return replace(own, **bare, stream_from=None)
+    if not isinstance(own, PerThread):
+        return recast(own, ReduceScan, **bare, large=False)
     lanes = own.work_group if own.subgroup > 1 else max(32, min(256, device.work_group))
-    ranker = "ballot" if own.subgroup > 1 else "flags"
-    return replace(own, ranker=ranker, work_group=lanes, items=8)
+    return recast(own, ReduceScan, **bare, ranker="ballot" if own.subgroup > 1 else "flags", work_group=lanes, items=8)
 
 
-def _walked(made: Radix, form: Form, device: Device) -> Params:
+def _walked(made: PerThread, form: Form, device: Device) -> Params:
     size = made.key.held
     small, window = SHORT[not form.value_bytes] // size, TOGETHER // size
     while small > LANES and _kept(small, window, form) * size + window > device.local_bytes:
@@ -188,7 +193,7 @@ def _kept(small: int, window: int, form: Form) -> int:
     return window + small + LANES * (4 if form.value_bytes else small)
 
 
-def _local(chip: Radix) -> int:
+def _local(chip: Ranked) -> int:
     """The bytes of local memory of the kernel that sorts short segments."""
     return sum(a.count * held(a.type, chip.key) for a in rank_arrays(chip)) + 4 * (2 * -(-chip.tile // 32) + 3)
 
@@ -211,5 +216,5 @@ def notes(p: Params) -> list[tuple[str, str]]:
     return [
         ("segments up to", f"{p.small} keys together, those that begin within {p.window} keys, {how}"),
         ("segments alone", f"up to {p.tile} keys a work-group, longer ones in {len(p.rank.digits)} passes"),
-        ("ranker", p.rank.ranker + (f", subgroups of {p.rank.subgroup}" if p.rank.subgroup > 1 else "")),
+        strategies.of(p.rank).notes(p.rank)[0],
     ]

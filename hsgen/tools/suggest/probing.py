@@ -14,7 +14,7 @@ from hsgen.targets.isa import KINDS
 from hsgen.tools.suggest import suggest
 from hsgen.tools.suggest.facts import Facts
 from hsgen.tools.suggest.query import Query, facts
-from hsgen.tools.suggest.text import block, literal, setting
+from hsgen.tools.suggest.text import block, laid, literal, setting
 
 _SIZES = (
     "subgroups",
@@ -32,7 +32,7 @@ _HEAD = """\
 # {what}.
 # Facts are what the device tells, shapes follow from them by hsgen's rule.  Nothing of this has been run yet:
 # `hsgen validate` shows whether it is right, `hsgen tune` finds what is fast, and [[evidence]] says so.
-schema = 1
+schema = 2
 name = "{name}"
 summary = "{summary}"
 apis = ["{api}"]
@@ -64,7 +64,7 @@ def written(q: Query, name: str) -> str:
     parts = [_HEAD.format(what=summary, name=name, summary=summary, api=q.api), _device(found, origin), _match(q)]
     if isa := _isa(q):
         parts.append(isa)
-    parts += [block(at, table) for at, table in suggest(found).items()]
+    parts += [block(at, table) for at, table, _ in laid(suggest(found), {})]
     text = "\n".join(parts)
     target.parse(text, name, f"{name}.toml")  # what hsgen writes it can read
     return text

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import difflib
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from typing import Any
 
 from hsgen.core.errors import Unavailable, Usage
 from hsgen.system import toolchain
-from hsgen.targets.choices import algorithm
+from hsgen.targets.flat import flat, nested, rows
+from hsgen.targets.ranges import written
 
+Tables = Mapping[tuple[str, str], Mapping[str, Any]]
+"""Flat tables by (label, key)."""
 TUNED = "tune: "
 """What the result of evidence begins with that this module wrote, and may replace."""
 
@@ -28,7 +33,7 @@ def available() -> None:
 def applied(
     text: str,
     where: str,
-    tables: Mapping[tuple[str, str], Mapping[str, Any]],
+    tables: Tables,
     autos: Mapping[str, Mapping[str, Any]],
     evidence: Sequence[Mapping[str, str]],
 ) -> str:
@@ -41,9 +46,10 @@ def applied(
     """
     import tomlkit
 
+    data = flat(tomllib.loads(text))
+    old, places = text, _places(data, tables, autos)
+    text = _renamed(text, data, tables)
     document: Any = tomlkit.parse(text)
-    places = [(_path(*at), table) for at, table in tables.items()]
-    places += [(["sort", key], table) for key, table in autos.items()]
     lacking = [(f"[{'.'.join(path)}]", table, _set(document, path, table)) for path, table in places]
     more = [row for row in evidence if not _evidence(document, row)]
     out = tomlkit.dumps(document)
@@ -54,9 +60,9 @@ def applied(
             out = _after_keys(out, head, keys)
     for row in more:
         out = out.rstrip("\n") + "\n\n" + _block("[[evidence]]", row)
-    wanted = _expected(tomllib.loads(text), tables, autos, evidence)
+    wanted = _expected(flat(tomllib.loads(old)), tables, autos, evidence)
     try:
-        right = tomllib.loads(out) == wanted
+        right = flat(tomllib.loads(out)) == wanted
     except tomllib.TOMLDecodeError:
         right = False
     if not right:
@@ -64,10 +70,52 @@ def applied(
     return out
 
 
-def _path(label: str, key: str) -> list[str]:
-    """Where the table of a label lies: merge.u32, or radix.u32.bits2 for a variant."""
-    _, _, variant = label.partition("-")
-    return [algorithm(label), key, *([variant] if variant else [])]
+Places = list[tuple[list[str], Mapping[str, Any]]]
+"""Where tables lie in the file, merge.u32 or radix.u32.onesweep.bits2, and what they say."""
+
+
+def _places(data: dict[str, Any], tables: Tables, autos: Mapping[str, Mapping[str, Any]]) -> Places:
+    """The tables of a file for those of labels, and for ``[sort.KEY]``: also where a label has another strategy now."""
+    schema = int(data.get("schema", 1))
+    found = [(list(path), table) for at, x in tables.items() for path, table in nested(schema, *at, x).items()]
+    after = _expected(deepcopy(data), tables, autos, [])
+    lists = {key: table for key, table in after.get("sort", {}).items() if key in autos}
+    for _, key in tables:
+        have = data.get("sort", {}).get(key)
+        if schema > 1 and have and key not in autos and rows(after, key, have) != rows(data, key, have):
+            lists[key] = have
+    return [*found, *((["sort", key], rows(after, key, table)) for key, table in lists.items())]
+
+
+def _renamed(text: str, data: Mapping[str, Any], tables: Tables) -> str:
+    """The text with the heads of tables whose strategy is another now."""
+    schema = int(data.get("schema", 1))
+    for (label, key), table in tables.items():
+        have = table_of(data, label, key)
+        before = nested(schema, label, key, have) if have else {}
+        for old, new in zip(before, nested(schema, label, key, table), strict=False):
+            head = rf"(?m)^(\s*\[\s*){re.escape('.'.join(old))}(\s*\])"
+            text = re.sub(head, rf"\g<1>{'.'.join(new)}\g<2>", text) if old != new else text
+    return text
+
+
+def table_of(data: Mapping[str, Any], label: str, key: str) -> dict[str, Any] | None:
+    """Return the table of a label in flat data, without variants that lie within."""
+    name, _, variant = label.partition("-")
+    at = data.get(name, {}).get(key)
+    at = at.get(variant) if variant and at is not None else at
+    return {k: v for k, v in (at or {}).items() if not isinstance(v, dict)} or None
+
+
+def _item(value: Any) -> Any:
+    """A value as the library has it: rows stand a line each."""
+    import tomlkit
+
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        text = written([row["use"] for row in value], [row["to"] for row in value if "to" in row])
+        document: Any = tomlkit.parse(f"x = {text}\n")
+        return document["x"]
+    return tomlkit.item(value)
 
 
 def _set(document: Any, path: Sequence[str], table: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -81,14 +129,12 @@ def _set(document: Any, path: Sequence[str], table: Mapping[str, Any]) -> dict[s
         del at[name]
     for name in (x for x in table if x in at):
         if at[name] != table[name] or isinstance(at[name], bool) != isinstance(table[name], bool):
-            at[name] = table[name]
+            at[name] = _item(table[name])
     return {k: v for k, v in table.items() if k not in at}
 
 
 def _lines(table: Mapping[str, Any]) -> list[str]:
-    import tomlkit
-
-    return [f"{k} = {tomlkit.item(v).as_string()}\n" for k, v in table.items()]
+    return [f"{k} = {_item(v).as_string()}\n" for k, v in table.items()]
 
 
 def _after_keys(text: str, head: str, more: Mapping[str, Any]) -> str:
@@ -141,12 +187,12 @@ def _evidence(document: Any, row: Mapping[str, str]) -> bool:
 
 def _expected(
     data: dict[str, Any],
-    tables: Mapping[tuple[str, str], Mapping[str, Any]],
+    tables: Tables,
     autos: Mapping[str, Mapping[str, Any]],
     evidence: Sequence[Mapping[str, str]],
 ) -> dict[str, Any]:
     """What the edited text must mean."""
-    paths = [(_path(*at), table) for at, table in tables.items()]
+    paths: Places = [(list(*nested(1, *at, table)), table) for at, table in tables.items()]
     for path, table in [*paths, *((["sort", key], table) for key, table in autos.items())]:
         at = data
         for name in path[:-1]:

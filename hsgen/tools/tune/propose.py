@@ -47,14 +47,15 @@ class Space:
 
     def fits(self, table: Table) -> bool:
         """Whether the device's facts and the algorithm's own arithmetic allow a table."""
-        return not self._made.problems(self._made.params(KEYS[self.key], table), self._device)
+        found = list(self._made.alone(table, self._device))
+        return not (found or self._made.problems(self._made.params(KEYS[self.key], table), self._device))
 
     def table(self, box: Box, at: Mapping[str, int]) -> dict[str, Any]:
         """Return the table of one place in a box, without what is a default, unless the file says that."""
         values = {k: choices[at[k]] for k, choices in box.items()}
         table = {**{k: v for k, v in values.items() if v is not None}, **self._kept}
         defaults = {f.name: f.default for f in fields(self._made.params(KEYS[self.key], table))}
-        return {k: v for k, v in table.items() if k in self._said or v != defaults[k]}
+        return {k: v for k, v in table.items() if k in self._said or k not in defaults or v != defaults[k]}
 
     def draw(self, number: int, rng: np.random.Generator) -> dict[str, Any] | None:
         """Return a table drawn from box `number`, None if that seems to hold none that fits."""

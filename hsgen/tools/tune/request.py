@@ -12,7 +12,9 @@ from hsgen.algorithms import ALGORITHMS, operation
 from hsgen.core.device import Device
 from hsgen.core.errors import Usage
 from hsgen.core.keys import KEYS, PLAIN, Form
+from hsgen.targets.flat import flat
 from hsgen.targets.target import Target
+from hsgen.tools.tune.edit import table_of
 from hsgen.tools.tune.journal import Record, header
 from hsgen.tools.tune.propose import Table
 from hsgen.tools.tune.runner import Entry
@@ -60,7 +62,7 @@ def starts(text: str, found: Target, wish: Wish) -> dict[str, Table | None]:
     Raises:
         Usage: nothing of the request can be tuned.
     """
-    data = tomllib.loads(text)
+    data = flat(tomllib.loads(text))
     out: dict[str, Table | None] = {}
     keys = wish.keys or tuple(k for k in KEYS if any(own == k for _, own in found.choices))
     for label in wish.labels:
@@ -83,15 +85,6 @@ def starts(text: str, found: Target, wish: Wish) -> dict[str, Table | None]:
 def _plain(label: str) -> bool:
     """Whether a label is tuned by default: sorts that are not variants."""
     return "-" not in label and operation(label).by_count
-
-
-def table_of(data: Mapping[str, Any], label: str, key: str) -> Table | None:
-    """Return the table of a label in a target file, without nested variants."""
-    name, _, variant = label.partition("-")
-    at = data.get(name, {}).get(key)
-    at = at.get(variant) if variant and at is not None else at
-    found = {k: v for k, v in (at or {}).items() if not isinstance(v, dict)}
-    return found or None
 
 
 def new_header(text: str, found: Target, facts: Device, wish: Wish, **more: Any) -> Record:

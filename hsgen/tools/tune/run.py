@@ -18,13 +18,15 @@ from hsgen.core.device import Device
 from hsgen.core.errors import Wrong
 from hsgen.core.keys import PLAIN, Form
 from hsgen.targets.choices import ALL
+from hsgen.targets.flat import flat
 from hsgen.targets.target import Target
 from hsgen.tools.tune import final
 from hsgen.tools.tune.crossover import between, cut, refined, threshold
+from hsgen.tools.tune.edit import table_of
 from hsgen.tools.tune.journal import Journal
 from hsgen.tools.tune.propose import Space, Table, name_of
 from hsgen.tools.tune.race import FINAL
-from hsgen.tools.tune.request import Runner, Wish, table_of
+from hsgen.tools.tune.request import Runner, Wish
 from hsgen.tools.tune.runner import Entry
 from hsgen.tools.tune.search import Finish, Hunt, Race, Rung, hunt, rounded
 
@@ -126,7 +128,7 @@ class Tuning:
         for label, table in tables.items():
             self._validate(key, label, table)
         for label, table in tables.items():
-            if table != table_of(tomllib.loads(self._text), label, key):
+            if table != table_of(flat(tomllib.loads(self._text)), label, key):
                 result.tables[label, key] = table
         self._cut(key, rounds, chosen, tables, result)
         cases = sum(r["cases"] for r in self.journal.of("checked", key=key) if r["table"] in tables.values())
@@ -227,7 +229,7 @@ class Tuning:
         if len(after) > 1:
             valued = self._valued(key, {x: entries[x] for x, _ in after}, after[-2][1])
             auto |= {"upto_values": valued} if valued and valued != auto["upto"] else {}
-        if auto != tomllib.loads(self._text).get("sort", {}).get(key):
+        if auto != flat(tomllib.loads(self._text)).get("sort", {}).get(key):
             result.autos[key] = auto
 
     def _valued(self, key: str, entries: Mapping[str, tuple[str, Table]], upto: int) -> list[int]:

@@ -1,4 +1,4 @@
-"""Passes ahead, and buckets finished on chip, played in numpy on the words of `hsgen.algorithms.radix.finish`.
+"""Passes ahead, and buckets finished on chip, played in numpy on the words of `hsgen.algorithms.radix.hybrid.pairs`.
 
 The sort on chip is played by the keys that kernels make: with slots in place of the bits that a bucket shares.  They
 are sorted in no order that is kept, so equal keys stay in theirs only if slots tell them apart.
@@ -11,8 +11,9 @@ from collections.abc import Callable, Collection
 import numpy as np
 from numpy.typing import NDArray
 
-from hsgen.algorithms.radix import finish, msd
-from hsgen.algorithms.radix.params import Params
+from hsgen.algorithms.radix import Params
+from hsgen.algorithms.radix.hybrid import pairs as finish
+from hsgen.algorithms.radix.parts import CROWD
 from hsgen.operations import oracle
 from models.radix.memory import Fault, Memory, Pass
 
@@ -81,7 +82,7 @@ def _sorted(p: Params, m: Memory, at: Pass, bucket: int, *, crowded: bool) -> bo
     one, bits = by.dtype.type, finish.bits(p, at.n)
     slotted = by << one(bits) | slots.astype(by.dtype)
     places = (slotted >> one(p.key.bits - p.finish_places.bit_length() + 1)).astype(np.int64)
-    if not crowded and len(keys) and np.bincount(places).max() > msd.CROWD:
+    if not crowded and len(keys) and np.bincount(places).max() > CROWD:
         return False
     order = np.lexsort((-slots, slotted))  # what is alike comes in the wrong order
     taken = (slotted[order] & one((1 << finish.slot_bits(p)) - 1)).astype(np.intp)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from hsgen.algorithms.radix.params import Params
+from hsgen.algorithms.radix import Params
 from hsgen.operations import oracle
 from models.radix.memory import Fault, Memory, Pass, all_digits, digits_of
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from hsgen.algorithms.radix.params import Params
+from hsgen.algorithms.radix import Params
 from hsgen.core.flags import COUNTED, DESCENDING, DIRECT, DISCARD, FLOAT, REDO, SIGNED
 from hsgen.core.interpreter import Launch, digit, passes
 from hsgen.core.kernels import Kernel

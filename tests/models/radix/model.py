@@ -13,9 +13,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from hsgen.algorithms.radix import finish
-from hsgen.algorithms.radix.kernels import kernels
-from hsgen.algorithms.radix.params import Params
+from hsgen.algorithms.radix import Params, kernels
+from hsgen.algorithms.radix.hybrid import pairs as finish
 from hsgen.algorithms.radix.words import columns
 from hsgen.core.interpreter import PLAIN, Options, launches
 from hsgen.core.plan import Plan
@@ -49,7 +48,7 @@ def _spans(p: Params, n: int) -> list[tuple[int, int]]:
 
 
 def _place(p: Params, m: Memory, at: Pass) -> int:
-    return 0 if at.number == 0 and p.coordination == "scan" else m.where[at.number]
+    return 0 if at.number == 0 and not p.looks_back else m.where[at.number]
 
 
 def _idle(m: Memory, at: Pass) -> bool:
@@ -58,11 +57,11 @@ def _idle(m: Memory, at: Pass) -> bool:
 
 def _left(p: Params, m: Memory, at: Pass) -> bool:
     """Whether the keys were found in order where each pass is counted by itself."""
-    return p.coordination == "scan" and not m.unsorted
+    return not p.looks_back and not m.unsorted
 
 
 def _count(p: Params, m: Memory, at: Pass, failing: Collection[int]) -> None:
-    if p.coordination == "scan" and at.number == 0:
+    if not p.looks_back and at.number == 0:
         m.look(p, at.n, at, (p.begin, p.key.bits if p.end is None else p.end))
     if not _idle(m, at) and not (at.number and _left(p, m, at)):
         digits = m.digits(_place(p, m, at), at, at.shift, at.mask)
@@ -80,7 +79,7 @@ def _scatter(p: Params, m: Memory, at: Pass, failing: Collection[int]) -> None:
     if _idle(m, at):
         return
     place = _place(p, m, at)
-    if p.coordination == "lookback":
+    if p.looks_back:
         if m.order[at.number] == 0:
             return
         following = m.where[at.number + 1]
@@ -158,7 +157,7 @@ def _wasted(p: Params, m: Memory, places: list[int]) -> None:
     Passes that are scanned one by one learn too late that a later one moves nothing.
     """
     moves = [a != b for a, b in pairwise(places)]
-    if p.coordination == "lookback" and not (m.in_place and (all(moves) or len(moves) == 1)):
+    if p.looks_back and not (m.in_place and (all(moves) or len(moves) == 1)):
         raise Fault("keys are copied which another pass could have moved")
     known = all(moves[moves.index(True) :] if True in moves else ())
     if not m.in_place and True in moves and known:

@@ -1,4 +1,4 @@
-"""The sort by buckets, played in numpy: one launch after the other on the words of `hsgen.algorithms.radix.msd`.
+"""The sort by buckets, played in numpy, a launch at a time, on the words of `hsgen.algorithms.radix.hybrid.buckets`.
 
 Between the digits keys lie by their order, as kernels hold them, and those of one value in no order: the model deals
 them in another one than they came in.  What is sorted on chip is taken from a sort in numpy, but for crowded places,
@@ -12,8 +12,10 @@ from collections.abc import Callable, Collection
 import numpy as np
 from numpy.typing import NDArray
 
-from hsgen.algorithms.radix import msd
-from hsgen.algorithms.radix.params import Params
+from hsgen.algorithms.radix import Params
+from hsgen.algorithms.radix.hybrid import buckets as msd
+from hsgen.algorithms.radix.hybrid.params import DIGITS
+from hsgen.algorithms.radix.parts import CROWD
 from hsgen.operations import oracle
 from models.radix.memory import Fault, Keys, Memory, Pass
 
@@ -64,12 +66,12 @@ def _restored(keys: Keys, at: Pass) -> Keys:
 
 
 def _begin(p: Params, m: Memory, at: Pass) -> None:
-    m.words = {"fits": np.ones(2, np.int64), "counts": np.zeros(msd.DIGITS, np.int64), "rest": np.zeros(0, np.int64)}
+    m.words = {"fits": np.ones(2, np.int64), "counts": np.zeros(DIGITS, np.int64), "rest": np.zeros(0, np.int64)}
 
 
 def _histogram(p: Params, m: Memory, at: Pass) -> None:
     m.look(p, at.n, at, (0, p.key.bits))
-    m.words["counts"] += np.bincount(_digit(p, _given(m, at), 1, at.n), minlength=msd.DIGITS)
+    m.words["counts"] += np.bincount(_digit(p, _given(m, at), 1, at.n), minlength=DIGITS)
     m.words["buckets"] = np.zeros(1 << sum(msd.widths(p, at.n)), np.int64)
 
 
@@ -137,7 +139,7 @@ def _sorted(p: Params, m: Memory, at: Pass, bucket: int, *, crowded: bool) -> bo
     places = p.bucket_places.bit_length() - 1
     low = max(p.key.bits - sum(msd.widths(p, at.n)) - places, 0)
     found = (keys >> keys.dtype.type(low)) & keys.dtype.type(p.bucket_places - 1)
-    if not crowded and len(keys) and np.bincount(found.astype(np.int64)).max() > msd.CROWD:
+    if not crowded and len(keys) and np.bincount(found.astype(np.int64)).max() > CROWD:
         return False
     m.buffers[1][mine] = _restored(np.sort(keys), at)
     return True

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hsgen.algorithms import radix
-from hsgen.algorithms.radix.params import Params
+from hsgen.algorithms.radix.per_thread import PerThread
+from hsgen.algorithms.radix.rankers import Ranked
+from hsgen.algorithms.radix.tile import Tile
 from hsgen.core.flags import REDO
 from hsgen.tools.report.drawing import Drawing, Figure, count, plural
 from hsgen.tools.report.tiles import lanes_by_items
@@ -14,12 +16,13 @@ _BAR = 704  # pixels of a key
 _SHOWN = 8  # passes that are all drawn
 
 
-def figures(p: Params, most: int) -> list[Figure]:
+def figures(p: Tile, most: int) -> list[Figure]:
     """Return the drawings of a shape; `most` is the greatest count, which changes none of them."""
-    return [_digits(p), _chunks(p) if p.serial else _tile(p), _passes(p)]
+    held = _chunks(p) if isinstance(p, PerThread) else _tile(p)  # type: ignore[arg-type]
+    return [_digits(p), held, _passes(p)]
 
 
-def _digits(p: Params) -> Figure:
+def _digits(p: Tile) -> Figure:
     d = Drawing(f"{plural(len(p.digits), 'digit')} of at most {p.digit} bits of a key of {p.key.bits} bits")
     y = _bar(d, p, 20, f"{plural(len(p.digits), 'pass')} over a key of {p.key.bits} bits")
     alone = replace(p, bits=p.single_bits or p.bits)
@@ -29,7 +32,7 @@ def _digits(p: Params) -> Figure:
     return Figure(d.markup(), caption)
 
 
-def _bar(d: Drawing, p: Params, y: float, words: str) -> float:
+def _bar(d: Drawing, p: Tile, y: float, words: str) -> float:
     """Draw a key from its highest bit to the lowest, cut into digits; return the lower end."""
     unit, left = _BAR / p.key.bits, 8
     d.text(left, y - 6, words, anchor="start")
@@ -42,7 +45,7 @@ def _bar(d: Drawing, p: Params, y: float, words: str) -> float:
     return y + 48
 
 
-def _tile(p: Params) -> Figure:
+def _tile(p: Ranked) -> Figure:
     d = Drawing(f"a tile of {p.work_group} lanes x {p.items} keys = {p.tile} keys")
     lanes_by_items(d, p.work_group, p.items, p.subgroup, "keys")
     groups = p.work_group // p.subgroup if p.subgroup > 1 else 0
@@ -56,7 +59,7 @@ def _tile(p: Params) -> Figure:
     return Figure(d.markup(), caption)
 
 
-def _chunks(p: Params) -> Figure:
+def _chunks(p: PerThread) -> Figure:
     """The chunks that lanes or subgroups walk alone."""
     who = f"a subgroup of {p.subgroup} lanes" if p.subgroup > 1 else "a lane"
     walkers = max(1, p.work_group // p.subgroup) * p.groups
@@ -80,13 +83,13 @@ def _chunks(p: Params) -> Figure:
     return Figure(d.markup(), caption)
 
 
-def _passes(p: Params) -> Figure:
+def _passes(p: Tile) -> Figure:
     """Which buffer each pass reads and writes out of place, and by which kernels."""
     steps = [s for s in radix.plan(p).steps if not s.kernel.endswith(("_wide", "_lines"))]
     total = len(p.digits)
     every = range(total)
     shown = list(every) if total <= _SHOWN else [0, 1, 2, -1, total - 2, total - 1]
-    d = Drawing(f"{total} passes from buffer to buffer, {p.coordination}")
+    d = Drawing(f"{total} passes from buffer to buffer, {p.STRATEGY}")
     unit, top = 100.0, 30.0
     _buffer(d, 8, top, "source")
     for at, number in enumerate(shown):
@@ -95,14 +98,14 @@ def _passes(p: Params) -> Figure:
             d.text(x + 136, top + 18, "...")
             continue
         mine = [s for s in steps if s.pass_number == number]
-        direct = p.coordination == "grid" or (total - number) % 2 == 1  # the last pass ends there
+        direct = p.STRATEGY == "cooperative" or (total - number) % 2 == 1  # the last pass ends there
         d.text(x + 86, top - 8, f"pass {number}", kind="small")
         d.line(x + 75, top + 14, x + 97, top + 14, "arrow")
         _buffer(d, x + unit, top, "destination" if direct else "scratch")
-        names = ["grid"] if p.coordination == "grid" else [s.kernel for s in mine if not s.argument.flags & REDO]
+        names = ["grid"] if p.STRATEGY == "cooperative" else [s.kernel for s in mine if not s.argument.flags & REDO]
         for row, name in enumerate(names):
             d.text(x + 86, top + 46 + 14 * row, name, kind="code")
-    return Figure(d.markup(), _coordination(p))
+    return Figure(d.markup(), _words(p))
 
 
 def _buffer(d: Drawing, x: float, y: float, name: str) -> None:
@@ -110,9 +113,9 @@ def _buffer(d: Drawing, x: float, y: float, name: str) -> None:
     d.text(x + 36, y + 18, name, kind="small")
 
 
-def _coordination(p: Params) -> str:
+def _words(p: Tile) -> str:
     """What the drawing of the passes does not say, in words."""
-    if p.coordination == "grid":
+    if p.STRATEGY == "cooperative":
         return (
             f"One launch: up to {count(p.groups)} work-groups keep their keys in registers and wait for each other "
             "twice a pass, until all have counted and until all have stored. Every pass stores keys to the "
@@ -121,7 +124,7 @@ def _coordination(p: Params) -> str:
         )
     streamed = f" From {count(p.stream)} keys on scatter_lines takes the place of scatter." if p.stream else ""
     large = " Beyond the counts of 32-bit indices, kernels with _wide in their name do the same." if p.large else ""
-    if p.coordination == "lookback":
+    if p.looks_back:
         how = (
             "Look-back: begin, histogram and starts run once; then each pass is one launch in which tiles wait for "
             "those before them."
@@ -134,5 +137,5 @@ def _coordination(p: Params) -> str:
         how = "Counted and scanned: each pass counts the digits of all tiles, scans the counts and scatters."
     odd = " In place, an odd number of passes ends with a copy." if len(p.digits) % 2 else ""
     arrows = "Arrows are keys that are sorted out of place; a pass whose digit is the same in all keys moves none"
-    arrows += ", unless that makes the keys end in the destination." if p.coordination == "lookback" else "."
+    arrows += ", unless that makes the keys end in the destination." if p.looks_back else "."
     return f"{how} {arrows}{odd}{streamed}{large}"

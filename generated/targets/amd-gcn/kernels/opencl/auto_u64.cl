@@ -12,7 +12,7 @@
 // digits: 8 passes of 8 bits, 256 values
 // tile: 256 lanes x 14 = 3584 keys, at most 512 work-groups of tiles
 // ranker: ballot, subgroups of 64
-// coordination: lookback
+// strategy: onesweep
 // one work-group alone: up to 3584 keys
 // greatest count: 1073741823 keys
 

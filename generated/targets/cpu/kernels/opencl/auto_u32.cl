@@ -13,7 +13,7 @@
 // digits: 4 passes of 8 bits, 256 values
 // tile: 1 lanes x 1024 = 1024 keys, at most 4 work-groups of chunks
 // ranker: serial
-// coordination: scan
+// strategy: per_thread
 // one work-group alone: up to 65536 keys
 // greatest count: 1073741823 keys
 

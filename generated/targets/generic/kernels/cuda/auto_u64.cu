@@ -12,7 +12,7 @@
 // digits: 8 passes of 8 bits, 256 values
 // tile: 256 lanes x 6 = 1536 keys, at most 512 work-groups of tiles
 // ranker: flags
-// coordination: scan
+// strategy: reduce_scan
 // one work-group alone: up to 1536 keys
 // greatest count: 1073741823 keys
 

@@ -5,7 +5,7 @@
 // digits: 4 passes of 8 bits, 256 values
 // tile: 16 lanes x 64 = 1024 keys, at most 8 work-groups of chunks
 // ranker: serial
-// coordination: scan
+// strategy: per_thread
 // one work-group alone: up to 2048 keys
 // greatest count: 1073741823 keys
 

@@ -2,7 +2,7 @@
 
 A most-significant-digit-first radix sort after Stehle and Jacobsen, "A Memory Bandwidth-Efficient Hybrid Radix Sort on
 GPUs" (SIGMOD 2017), of two digits: keys are read five times and written three times, whatever their width, and
-not in an order that must be kept, so no tile waits for another.  What buckets do not hold is sorted by look-back.
+not in an order that must be kept, so no tile waits for another.
 """
 
 from __future__ import annotations
@@ -10,15 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from hsgen.algorithms.buffers import DESTINATION, DEVICE_N, SOURCE
-from hsgen.algorithms.radix.params import Params
+from hsgen.algorithms.radix.hybrid.params import DIGIT, DIGITS, Hybrid
+from hsgen.algorithms.radix.parts import CROWD, sums
+from hsgen.algorithms.radix.rankers import array as _array
 from hsgen.core.buffers import Array, Buffer
 from hsgen.core.kernels import Kernel
 
-DIGIT = 9
-"""The most bits of each of the two digits."""
-DIGITS = 1 << DIGIT
-CROWD = 24
-"""Keys of one place that lanes still compare one by one."""
 _SETS = {1: 4, 2: 2}
 """Sets of counters of a work-group that counts, by level: many keys of the first digit may be alike."""
 _GROUPS = 1024  # work-groups of a count, at most: more would only wait for each other's additions
@@ -29,32 +26,32 @@ _DEALT, _WORDS = Buffer(name="dealt"), Buffer(name="words", type="word")
 _KEPT = replace(_DEALT, read_only=True)
 
 
-def tile(p: Params) -> int:
+def tile(p: Hybrid) -> int:
     """Return the keys that a work-group deals at once."""
     return p.msd_group * p.msd_items
 
 
-def capacity(p: Params) -> int:
+def capacity(p: Hybrid) -> int:
     """Return the keys of a bucket that a work-group sorts on chip."""
     return p.bucket_group * p.bucket_items
 
 
-def limit(p: Params) -> int:
+def limit(p: Hybrid) -> int:
     """Return the keys of a bucket on average, at most: so few that hardly one of uniform keys exceeds the capacity."""
     return 13 * capacity(p) // 16
 
 
-def most(p: Params) -> int:
+def most(p: Hybrid) -> int:
     """Return the greatest count that two digits deal into buckets."""
     return limit(p) << 2 * DIGIT
 
 
-def least(p: Params) -> int:
+def least(p: Hybrid) -> int:
     """Return the count above which buckets are tried."""
     return max(p.msd_from or 0, p.alone)
 
 
-def widths(p: Params, n: int) -> tuple[int, int]:
+def widths(p: Hybrid, n: int) -> tuple[int, int]:
     """Return the bits of both digits for n > `limit` keys, as few as the limit allows.  Kernels do the same."""
     bits = max(1, (-(-n // limit(p)) - 1).bit_length())
     return (bits + 1) // 2, bits // 2
@@ -89,11 +86,7 @@ class Layout:
     table: int
 
 
-SIZE = 3 + 2 * DIGITS + 2 * (DIGITS + 1)
-"""The words besides the table."""
-
-
-def layout(p: Params, at: int, table: int) -> Layout:
+def layout(p: Hybrid, at: int, table: int) -> Layout:
     """Return the layout where the words begin at `at` and the table at `table`."""
     return Layout(
         least=least(p),
@@ -116,29 +109,13 @@ def layout(p: Params, at: int, table: int) -> Layout:
     )
 
 
-def groups(p: Params) -> int:
+def groups(p: Hybrid) -> int:
     """Return the most work-groups of the first count, and of the sort of crowded buckets."""
     return min(p.groups, _GROUPS)
 
 
-def _array(name: str, count: int) -> Array:
-    return Array(name=name, type="word", count=count)
-
-
-def sums(lanes: int, subgroup: int = 1) -> tuple[Array, ...]:
-    """What sums over the lanes before take: see templates/radix/places.j2."""
-    if subgroup > 1:
-        return (_array("tops", lanes // subgroup),)
-    return _array("sums", lanes), _array("tops", -(-lanes // chunk(lanes)))
-
-
-def chunk(lanes: int) -> int:
-    """Return how many lanes' sums are added first: about the root of all."""
-    return 1 << lanes.bit_length() // 2
-
-
 def _kernel(
-    p: Params, name: str, summary: str, buffers: tuple[Buffer, ...], arrays: tuple[Array, ...] = (), level: int = 0
+    p: Hybrid, name: str, summary: str, buffers: tuple[Buffer, ...], arrays: tuple[Array, ...] = (), level: int = 0
 ) -> Kernel:
     lanes = p.bucket_group if name.startswith("bucket") else p.msd_group
     return Kernel(
@@ -156,12 +133,12 @@ def _kernel(
     )
 
 
-def rest(p: Params) -> Params:
+def rest(p: Hybrid) -> Hybrid:
     """Return the shape of the kernel for crowded buckets: the ranker of the target in a work-group of a bucket."""
     return replace(p, work_group=p.bucket_group, items=p.bucket_items, single=None, resident=0)
 
 
-def kernels(p: Params, ranking: tuple[Array, ...]) -> tuple[Kernel, ...]:
+def kernels(p: Hybrid, ranking: tuple[Array, ...]) -> tuple[Kernel, ...]:
     """Return the kernels in the order of their launches; `ranking` is what ranking takes in the shape of `rest`."""
     own = sums(p.msd_group, p.subgroup)
     deal = (

@@ -13,8 +13,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from hsgen.algorithms.buffers import DESTINATION, DEVICE_N, VALUES_OUT
-from hsgen.algorithms.radix import msd
-from hsgen.algorithms.radix.params import Params
+from hsgen.algorithms.radix.hybrid.params import Hybrid
+from hsgen.algorithms.radix.parts import CROWD, sums
+from hsgen.algorithms.radix.rankers import array as _array
 from hsgen.core.buffers import Array, Buffer
 from hsgen.core.kernels import Kernel
 from hsgen.core.keys import PLAIN
@@ -26,37 +27,37 @@ _GROUPS = 256  # work-groups that sort crowded buckets, at most
 _WORDS, _BOUNDS = Buffer(name="words", type="word"), Buffer(name="bounds", type="word")
 
 
-def capacity(p: Params) -> int:
+def capacity(p: Hybrid) -> int:
     """Return the keys of a bucket that a work-group sorts on chip."""
     return p.finish_group * p.finish_items
 
 
-def limit(p: Params) -> int:
+def limit(p: Hybrid) -> int:
     """Return the keys of a bucket on average, at most: so few that hardly one of uniform keys exceeds the capacity."""
     return 13 * capacity(p) // 16
 
 
-def slot_bits(p: Params) -> int:
+def slot_bits(p: Hybrid) -> int:
     """Return the bits that number the slots of a bucket."""
     return (capacity(p) - 1).bit_length()
 
 
-def top_bits(p: Params) -> int:
+def top_bits(p: Hybrid) -> int:
     """Return the bits of the two highest digits."""
     return sum(width for _, width in p.digits[-2:])
 
 
-def bits(p: Params, n: int) -> int:
+def bits(p: Hybrid, n: int) -> int:
     """Return how many highest bits the keys of a bucket share, as few as `limit` allows.  Kernels do the same."""
     return max(1, (-(-n // limit(p)) - 1).bit_length())
 
 
-def least(p: Params) -> int:
+def least(p: Hybrid) -> int:
     """Return the count above which buckets are tried."""
     return max(p.finish_from, p.alone)
 
 
-def most(p: Params) -> int:
+def most(p: Hybrid) -> int:
     """Return the greatest count of which two digits make small enough buckets."""
     return limit(p) << top_bits(p)
 
@@ -86,12 +87,7 @@ class Layout:
     live: int
 
 
-def size(p: Params) -> int:
-    """Return the words that buckets take."""
-    return 2 + len(p.digits)
-
-
-def layout(p: Params, at: int) -> Layout:
+def layout(p: Hybrid, at: int) -> Layout:
     """Return the layout where the words begin at `at`."""
     return Layout(
         capacity=capacity(p),
@@ -103,33 +99,29 @@ def layout(p: Params, at: int) -> Layout:
         digits=len(p.digits),
         groups=groups(p),
         early=EARLY,
-        crowd=msd.CROWD,
+        crowd=CROWD,
         uneven=at,
         rest=at + 1,
         live=at + 2,
     )
 
 
-def groups(p: Params) -> int:
+def groups(p: Hybrid) -> int:
     """Return the work-groups that sort crowded buckets."""
     return min(p.groups, _GROUPS)
 
 
-def bound_groups(p: Params) -> int:
+def bound_groups(p: Hybrid) -> int:
     """Return the work-groups of which every lane finds the start of one bucket."""
     return (1 << top_bits(p)) // p.work_group + 1
 
 
-def _array(name: str, count: int) -> Array:
-    return Array(name=name, type="word", count=count)
-
-
-def rest(p: Params) -> Params:
+def rest(p: Hybrid) -> Hybrid:
     """Return the shape of the kernel for crowded buckets: keys that say by themselves where their values are."""
     return replace(p, work_group=p.finish_group, items=p.finish_items, single=None, resident=0, form=PLAIN)
 
 
-def kernels(p: Params, at: int, digits: tuple[Array, ...], ranking: tuple[Array, ...]) -> tuple[Kernel, ...]:
+def kernels(p: Hybrid, at: int, digits: tuple[Array, ...], ranking: tuple[Array, ...]) -> tuple[Kernel, ...]:
     """Return the kernels in the order of their launches.
 
     `at` is where their words begin, `digits` what a scan over digits takes, `ranking` what ranking in the shape of
@@ -162,7 +154,7 @@ def kernels(p: Params, at: int, digits: tuple[Array, ...], ranking: tuple[Array,
             "finish",
             f"sort a bucket of up to {capacity(p)} keys on chip",
             pairs,
-            (*lists, values, *msd.sums(p.finish_group), _array("full", 2)),
+            (*lists, values, *sums(p.finish_group), _array("full", 2)),
         ),
         replace(again, params=rest(p), subgroup=p.subgroup, ballot=p.ranker == "ballot"),
         made("finish_again", "say which passes are left, if any", (_WORDS,)),

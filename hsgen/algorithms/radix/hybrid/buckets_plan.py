@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from hsgen.algorithms.device_constraints import Problem
-from hsgen.algorithms.radix import msd
-from hsgen.algorithms.radix.params import CHOICES, Params
+from hsgen.algorithms.radix.hybrid import buckets
+from hsgen.algorithms.radix.hybrid.params import DIGIT, DIGITS, KEYS, Hybrid
+from hsgen.algorithms.radix.rows import BOUND, launch
 from hsgen.algorithms.radix.words import OTHER, words_binding
 from hsgen.core.device import Device
 from hsgen.core.kernels import Kernel
-from hsgen.core.plan import Binding, BitRange, Grid, Guard, Literal, Step, fixed
+from hsgen.core.plan import Argument, Binding, BitRange, Grid, Literal, Step, fixed
 
 KERNELS = (
     "msd_begin",
@@ -26,109 +27,97 @@ KERNELS = (
 """The kernels, in the order of their launches."""
 
 
-def rows(p: Params, kernels: tuple[Kernel, ...], high: int) -> list[Step]:
+def steps(p: Hybrid, kernels: tuple[Kernel, ...], high: int) -> list[Step]:
     """Return the rows for all bits of the keys and counts up to `high`, or to what two digits can deal."""
-    bound = {
-        "source": Binding(role="source"),
-        "destination": Binding(role="destination"),
-        "dealt": OTHER,
-        "words": words_binding(p),
-        "device_n": Binding(role="count"),
-    }
-    low, high = msd.least(p), min(high, msd.most(p))
+    bound = {**BOUND, "dealt": OTHER, "words": words_binding(p)}
+    low, high = buckets.least(p), min(high, buckets.most(p))
     return [s for k in kernels if k.name in KERNELS for s in launched(k, bound, _grids(p, k.name), low, high)]
 
 
-Row = tuple[int, int, Grid]
-"""min_n, max_n and the grid of a row."""
+Span = tuple[int, int, Grid]
+"""min_n and max_n of a grid."""
 
 
 def launched(
-    k: Kernel, bound: Mapping[str, Binding], grids: Iterable[Row], low: int, high: int, flags: int = 0
+    k: Kernel, bound: Mapping[str, Binding], grids: Iterable[Span], low: int, high: int, flags: int = 0
 ) -> list[Step]:
     """Return the rows of a kernel for all bits of the keys: of each grid that serves counts above `low` up to `high`.
 
     One with flags gets the bit range.
     """
+    argument: Argument = BitRange(flags=flags) if flags else Literal()
     return [
-        Step(
-            kernel=k.name,
-            bindings=tuple(bound[b.name] for b in k.buffers),
-            guard=Guard(min_n=max(least, low), max_n=min(most, high), range="whole"),
-            grid=grid,
-            argument=BitRange(flags=flags) if flags else Literal(),
-        )
+        launch(k, bound, max(least, low), min(most, high), grid, argument, part="whole")
         for least, most, grid in grids
         if max(least, low) < min(most, high)
     ]
 
 
-def _grids(p: Params, name: str) -> list[Row]:
+def _grids(p: Hybrid, name: str) -> list[Span]:
     """The grids of a kernel.  Work-groups without work leave: those of the second digit are as many as there are tiles,
     one more for each value of the first.  Buckets have a row for each number of them, for an empty work-group is not
     for nothing where a full one does so little; but where the count lies on the device every row is a launch."""
-    tile, limit = msd.tile(p), msd.limit(p)
-    dealt = Grid(add=msd.DIGITS * tile, div=tile)
+    tile, limit = buckets.tile(p), buckets.limit(p)
+    dealt = Grid(add=DIGITS * tile, div=tile)
     if name == "bucket" and not p.form.counted:
-        every = ((bits, 1 << bits) for bits in range(1, 2 * msd.DIGIT + 1))
+        every = ((bits, 1 << bits) for bits in range(1, 2 * DIGIT + 1))
         return [(limit << bits - 1, limit << bits, fixed(count)) for bits, count in every]
     found = {
-        "msd_histogram": Grid(add=tile - 1, div=tile, cap=msd.groups(p)),
+        "msd_histogram": Grid(add=tile - 1, div=tile, cap=buckets.groups(p)),
         "msd_first": Grid(add=tile - 1, div=tile),
         "msd_count": dealt,
-        "msd_places": fixed(msd.DIGITS),
+        "msd_places": fixed(DIGITS),
         "msd_second": dealt,
-        "bucket": Grid(add=-1, div=limit, mul=2, cap=msd.DIGITS**2),  # more than n / limit, but no more than twice that
-        "bucket_rest": Grid(add=-1, div=limit, mul=2, cap=msd.groups(p)),
+        "bucket": Grid(add=-1, div=limit, mul=2, cap=DIGITS**2),  # more than n / limit, but no more than twice that
+        "bucket_rest": Grid(add=-1, div=limit, mul=2, cap=buckets.groups(p)),
     }
-    return [(0, msd.most(p), found.get(name, fixed(1)))]
+    return [(0, buckets.most(p), found.get(name, fixed(1)))]
 
 
-def moved(p: Params, name: str, n: int) -> int | None:
+def moved(p: Hybrid, name: str, n: int) -> int | None:
     """Return the bytes that a launch reads and writes for `n` keys that buckets hold; None where it has no part in it.
 
     The rows of look-back behind them then do nothing.
     """
-    keys, buckets = n * p.key.bytes, 1 << sum(msd.widths(p, n)) if n > msd.limit(p) else 1
+    read, count = n * p.key.bytes, 1 << sum(buckets.widths(p, n)) if n > buckets.limit(p) else 1
     own = {
-        "msd_begin": 4 * msd.DIGITS,
-        "msd_histogram": keys + 4 * buckets,
-        "msd_starts": 16 * msd.DIGITS,
-        "msd_first": 2 * keys,
-        "msd_count": keys + 4 * buckets,
-        "msd_places": 12 * buckets,
-        "msd_second": 2 * keys,
-        "bucket": 2 * keys + 4 * buckets,
+        "msd_begin": 4 * DIGITS,
+        "msd_histogram": read + 4 * count,
+        "msd_starts": 16 * DIGITS,
+        "msd_first": 2 * read,
+        "msd_count": read + 4 * count,
+        "msd_places": 12 * count,
+        "msd_second": 2 * read,
+        "bucket": 2 * read + 4 * count,
         "bucket_rest": 0,
     }
     if name in own:
         return own[name]
-    return 0 if msd.least(p) < n <= msd.most(p) else None
+    return 0 if buckets.least(p) < n <= buckets.most(p) else None
 
 
-def edges(p: Params) -> Iterator[int]:
+def edges(p: Hybrid) -> Iterator[int]:
     """Yield the counts at which buckets are first tried, and those at which there are twice as many."""
-    yield msd.least(p)
-    yield from (msd.limit(p) << bits for bits in range(2 * msd.DIGIT + 1) if msd.limit(p) << bits > msd.least(p))
+    yield buckets.least(p)
+    yield from (
+        buckets.limit(p) << bits for bits in range(2 * DIGIT + 1) if buckets.limit(p) << bits > buckets.least(p)
+    )
 
 
-def problems(p: Params, device: Device) -> Iterator[Problem]:
+def problems(p: Hybrid, device: Device) -> Iterator[Problem]:
     """Yield what cannot work with these choices."""
-    given = [name for name in CHOICES if getattr(p, name)]
-    missing = [name for name in CHOICES if name not in given]
+    given = [name for name in KEYS if getattr(p, name)]
+    missing = [name for name in KEYS if name not in given]
     if not given:
         return
     if missing:
-        yield given[0], f"buckets take all of {', '.join(CHOICES)}", f"give {', '.join(missing)} too, or none of them"
-        return
-    if p.coordination != "lookback":
-        yield "msd_from", "what buckets do not hold is sorted by look-back", 'leave it out, or give "lookback"'
+        yield given[0], f"buckets take all of {', '.join(KEYS)}", f"give {', '.join(missing)} too, or none of them"
         return
     found = [*_powers(p), *_sizes(p, device)]
     yield from found or _counts(p)
 
 
-def _powers(p: Params) -> Iterator[Problem]:
+def _powers(p: Hybrid) -> Iterator[Problem]:
     for name in ("msd_group", "bucket_group", "bucket_places"):
         value = getattr(p, name)
         if value & value - 1:
@@ -142,7 +131,7 @@ def _powers(p: Params) -> Iterator[Problem]:
             yield name, what, f"give a multiple of {p.subgroup}"
 
 
-def _sizes(p: Params, device: Device) -> Iterator[Problem]:
+def _sizes(p: Hybrid, device: Device) -> Iterator[Problem]:
     for group, items in (("msd_group", "msd_items"), ("bucket_group", "bucket_items")):
         lanes, each = getattr(p, group), getattr(p, items)
         if lanes > device.work_group:
@@ -154,13 +143,13 @@ def _sizes(p: Params, device: Device) -> Iterator[Problem]:
         yield "bucket_places", "a key is found by 16 bits", "give at most 65536"
 
 
-def _counts(p: Params) -> Iterator[Problem]:
+def _counts(p: Hybrid) -> Iterator[Problem]:
     """The words of buckets lie where look-back has the states of tiles: starts, counts and a list."""
-    limit = msd.limit(p)
+    limit = buckets.limit(p)
     if p.key.bytes < 4:
         yield "msd_from", f"keys of {p.key.bits} bits have few passes anyway", "leave it out"
-    if msd.least(p) < limit:
+    if buckets.least(p) < limit:
         yield "msd_from", f"a bucket would hold {limit} keys on average", f"give at least {limit}"
-    elif p.tile * (6 * msd.least(p) + limit) > p.radix * limit * msd.least(p):
+    elif p.tile * (6 * buckets.least(p) + limit) > p.radix * limit * buckets.least(p):
         what = "there are more buckets than the states of tiles leave room for"
         yield "bucket_items", what, "give more, or more bits, or fewer items"

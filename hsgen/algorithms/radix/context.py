@@ -1,0 +1,27 @@
+"""What the templates of every strategy need besides the kernel and the parameters."""
+
+from __future__ import annotations
+
+from hsgen.algorithms.radix.hybrid import buckets
+from hsgen.algorithms.radix.hybrid.params import Hybrid
+from hsgen.algorithms.radix.parts import CROWD
+from hsgen.algorithms.radix.rankers import flag_words
+from hsgen.algorithms.radix.tile import Tile
+from hsgen.algorithms.radix.words import columns, words
+
+
+def context(p: Tile) -> dict[str, object]:
+    """Return the names that templates may use."""
+    at = words(p)
+    return {
+        "at": at,
+        "msd": buckets.layout(p, at.msd, at.table) if isinstance(p, Hybrid) and p.msd else None,
+        "crowd": CROWD,
+        "passes": p.digits,
+        "part": p.form.ranged or (p.begin, p.end) != (0, None),
+        "bit_range": None if p.form.ranged else (p.begin, p.key.bits if p.end is None else p.end),
+        "flag_words": flag_words(p),
+        "columns": columns(p),
+        "index": "hs_long" if p.wide else "int",
+        "count": "hs_wide" if p.wide else "hs_word",
+    }

@@ -1,0 +1,134 @@
+"""All passes in one launch, whose work-groups are all resident and wait for each other (CUDA).
+
+Each holds its keys in registers.  In every pass it counts their digits and ranks them, waits until all have counted,
+sums the counts of those before it, stores its keys where they belong, and waits until all have stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from hsgen.algorithms.buffers import DESTINATION, SOURCE
+from hsgen.algorithms.device_constraints import Problem
+from hsgen.algorithms.radix import rankers, rows, single, tile
+from hsgen.algorithms.radix.parts import WORDS, moving, picking, ranking
+from hsgen.algorithms.radix.rankers import Ranked, array
+from hsgen.core.device import Device
+from hsgen.core.fields import Field
+from hsgen.core.kernels import Kernel
+from hsgen.core.plan import Binding, BitRange, Grid, Plan, Scratch, Step
+
+FIELDS = {
+    **rankers.FIELDS,
+    "groups": Field("int", "the most work-groups of all", least=1, greatest=65535),
+    "least": Field("int", "the least keys of a lane, 1 if not given", required=False, least=1, greatest=64),
+    "places": single.PLACES,
+    **tile.SINGLE,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cooperative(Ranked):
+    """The table ``[radix.KEY.cooperative]``, for devices that can (`hsgen.core.device.Device.cooperative`).
+
+    groups: the most work-groups of all, which must be resident at once; they sort as many keys as they hold.
+    least: fewer work-groups are launched where lanes would get fewer keys.
+    places: what a work-group sorts of keys alone, it sorts by places as `hsgen.algorithms.radix.single.Single` does.
+    In one launch keys are then first dealt out by their highest digit, where that is even enough.  0 means never.
+    """
+
+    STRATEGY: ClassVar[str] = "cooperative"
+    least: int = 1
+    places: int = 0
+
+
+Params = Cooperative
+MAX_N = (1 << 30) - 1  # kernels count in signed 32-bit numbers
+
+
+def max_n(p: Cooperative) -> int:
+    """Return the greatest count: what all work-groups hold."""
+    return min(p.groups * p.tile, MAX_N)
+
+
+def _table(p: Cooperative) -> int:
+    """Bytes of the two tables of counts, which passes use by turns, as a multiple of 1024."""
+    return -(-2 * 4 * p.radix * p.groups // 1024) * 1024
+
+
+def kernel(p: Cooperative) -> Kernel:
+    """Return the kernel that does all passes in one launch."""
+    more = (array("bases", p.radix), array("live", 2 if p.places else 1), *single.place_arrays(p, p.places))
+    what = f"sort up to {p.groups * p.tile} keys in one launch"
+    made = ranking(p, "grid", what, moving(p, SOURCE, DESTINATION, WORDS), more)
+    return replace(picking(made, keys=False), cooperative=True)
+
+
+def _single(p: Cooperative) -> Kernel:
+    """The kernel of one work-group alone, whose tile is as large as its counts need: p's is for many work-groups."""
+    return single.kernel(single.of(p, items=-(-p.alone // p.work_group), places=p.places))
+
+
+def kernels(p: Cooperative) -> tuple[Kernel, ...]:
+    """Return every kernel, in the order in which a sort uses them."""
+    return (*([_single(p)] if p.alone else []), kernel(p))
+
+
+def plan(p: Cooperative) -> Plan:
+    """Return the plan: a row for what one work-group sorts alone, and one for all other counts.
+
+    Scratch holds the counts, then the second buffer of values; keys need none.
+    """
+    bound = {**rows.BOUND, "words": Binding(role="scratch"), "values_tmp": Binding(role="scratch", plus=_table(p))}
+    least = p.work_group * p.least
+    row = rows.launch(kernel(p), bound, p.alone, max_n(p), Grid(add=least - 1, div=least, cap=p.groups), BitRange())
+    return Plan(
+        steps=(*(rows.single(p, _single(p)) if p.alone else ()), row),
+        max_n=max_n(p),
+        first_bit=p.begin,
+        bits=(p.key.bits if p.end is None else p.end) - p.begin,
+        scratch=Scratch(min_n=p.alone, plus=_table(p), per_n=p.form.value_bytes),
+    )
+
+
+def moved(p: Cooperative, step: Step, n: int) -> int:
+    """Return the bytes that the launch reads and writes: keys and values once each a pass, and the counts, which every
+    work-group reads."""
+    groups = min(-(-n // (p.work_group * p.least)), p.groups)
+    both = 2 * n * (p.key.bytes + p.form.value_bytes)
+    made = n * p.form.value_bytes if p.form.index else 0  # places are not read, they are made
+    return len(p.digits) * (both + 4 * p.radix * groups * (groups + 1)) - made
+
+
+def edges(p: Cooperative, greatest: int) -> set[int]:
+    """Return the counts at which there are more work-groups, or, once there are all, more rows of keys in each."""
+    least = p.work_group * p.least
+    each = (p.groups * p.work_group * n for n in (1, 2, p.least + 1, p.items - 1, p.items))
+    return {*rows.edges(p, greatest), *(least * k for k in (1, 2, 3, p.groups)), *each}
+
+
+def problems(p: Cooperative, device: Device) -> Iterator[Problem]:
+    """Yield what cannot work."""
+    yield from rankers.problems(p)
+    if not device.cooperative:
+        what = "its work-groups wait for each other, all of a launch (device.cooperative = true)"
+        yield "", what, "choose another strategy"
+    if p.ranker not in ("ballot", "broadcast"):
+        yield "ranker", f"in one launch the ranker {p.ranker} cannot sort", 'give "ballot" or "broadcast"'
+    else:
+        yield from single.place_problems(p, p.places)
+    if p.least > p.items:
+        yield "least", f"a lane holds {p.items} keys", f"give at most {p.items}"
+
+
+def fitted(p: Cooperative) -> Cooperative:
+    """Return the shape for its key and form: by places only plain keys are sorted, all their bits."""
+    plain_keys = p.form.value == "none" and p.key.bytes >= 4 and not p.form.ranged
+    return p if plain_keys else replace(p, places=0)
+
+
+def notes(p: Cooperative) -> list[tuple[str, str]]:
+    """Return derived values for people."""
+    return rankers.notes(p)

@@ -1,0 +1,88 @@
+"""The choices of a hybrid sort: buckets by the highest digits, which are then sorted on chip."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from hsgen.algorithms.radix.onesweep import Onesweep
+from hsgen.core.fields import Field
+
+KEYS = {
+    "msd_from": Field("int", "the count above which keys alone are dealt into buckets", required=False, least=1),
+    "msd_group": Field("int", "buckets: the lanes that deal keys out", required=False, least=1, greatest=8192),
+    "msd_items": Field("int", "buckets: the keys of such a lane", required=False, least=1, greatest=64),
+    "bucket_group": Field("int", "buckets: the lanes that sort one", required=False, least=1, greatest=8192),
+    "bucket_items": Field("int", "buckets: the keys of such a lane, at most", required=False, least=1, greatest=64),
+    "bucket_places": Field(
+        "int", "buckets: the places of one, a power of two", required=False, least=1, greatest=65536
+    ),
+}
+"""The choices of buckets of keys alone, all of which are given or none."""
+
+PAIRS = {
+    "finish_from": Field(
+        "int",
+        "the count above which keys with values of 4 bytes are passed by two digits and then sorted in buckets",
+        required=False,
+        least=1,
+    ),
+    "finish_group": Field(
+        "int", "buckets of pairs: the lanes that sort one, a power of two", required=False, least=1, greatest=8192
+    ),
+    "finish_items": Field(
+        "int", "buckets of pairs: the pairs of such a lane, at most", required=False, least=1, greatest=64
+    ),
+    "finish_places": Field(
+        "int", "buckets of pairs: the places of one, a power of two", required=False, least=1, greatest=65536
+    ),
+}
+"""The same of buckets of pairs."""
+
+NO_KEYS: Mapping[str, Any] = dict.fromkeys(KEYS, 0)
+NO_PAIRS: Mapping[str, Any] = dict.fromkeys(PAIRS, 0)
+
+DIGIT = 9
+"""The most bits of each of the two digits by which keys alone are dealt."""
+DIGITS = 1 << DIGIT
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hybrid(Onesweep):
+    """The table ``[radix.KEY.hybrid]``, and that of the look-back which sorts what buckets do not hold.
+
+    msd_from: above this count keys alone are first dealt into buckets by their highest digits, each of which a
+    work-group sorts on chip (`hsgen.algorithms.radix.hybrid.buckets`); 0 means never.  msd_group, msd_items: lanes and
+    keys of the tiles that are dealt.  bucket_group, bucket_items: of a bucket, at most.  bucket_places: the counters on
+    chip by which the keys of a bucket find their places, a power of two and about as many as its keys.
+    finish_from, ...: the buckets of keys with values of 4 bytes (`hsgen.algorithms.radix.hybrid.pairs`).
+    """
+
+    STRATEGY: ClassVar[str] = "hybrid"
+    msd_from: int = 0
+    msd_group: int = 0
+    msd_items: int = 0
+    bucket_group: int = 0
+    bucket_items: int = 0
+    bucket_places: int = 0
+    finish_from: int = 0
+    finish_group: int = 0
+    finish_items: int = 0
+    finish_places: int = 0
+
+    @property
+    def msd(self) -> bool:
+        """Whether large counts are dealt into buckets first: of all bits of the keys."""
+        return self.msd_from > 0 and (self.begin, self.end) == (0, None)
+
+    @property
+    def finish(self) -> bool:
+        """Whether large counts of keys with values end in buckets on chip."""
+        whole = (self.begin, self.end) == (0, None) and self.key.bytes >= 4
+        return self.finish_from > 0 and self.endless and whole and self.form.value_bytes == 4
+
+    @property
+    def bucket_words(self) -> tuple[int, int]:
+        """The words in scratch that buckets of keys alone take besides their table, and those of buckets of pairs."""
+        return (3 + 2 * DIGITS + 2 * (DIGITS + 1)) * self.msd, (2 + len(self.digits)) * self.finish

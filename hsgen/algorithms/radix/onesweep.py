@@ -1,0 +1,172 @@
+"""One pass a digit with decoupled look-back (Adinets and Merrill, arXiv:2206.01784).
+
+The keys are read once for all digits and then once a pass.  What a device without forward progress leaves undone is
+done again by counting, as `hsgen.algorithms.radix.reduce_scan` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from hsgen.algorithms.buffers import SOURCE
+from hsgen.algorithms.device_constraints import Problem
+from hsgen.algorithms.radix import rankers, reduce_scan, rows, single
+from hsgen.algorithms.radix.parts import ALL, WORDS, copy, found, moving, picking, plain, ranking
+from hsgen.algorithms.radix.rankers import Ranked, array, digit_arrays
+from hsgen.algorithms.radix.words import max_n
+from hsgen.core.device import Device
+from hsgen.core.fields import Field
+from hsgen.core.flags import DIRECT, REDO
+from hsgen.core.kernels import Kernel
+from hsgen.core.plan import BitRange, Plan, Step
+
+FIELDS = {
+    **reduce_scan.FIELDS,
+    "spins": Field("int", "how often a lane looks for a tile before it gives up", required=False, least=1),
+    "sets": Field("int", "the sets of counters of the histogram", required=False, least=1, greatest=32),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Onesweep(Ranked):
+    """The table ``[radix.KEY.onesweep]``.
+
+    sorted_exit, large: as of `hsgen.algorithms.radix.reduce_scan.ReduceScan`.
+    spins: look-backs of a lane before it takes the device for starving.
+    sets: how many sets of counters a work-group has that counts the digits of all passes, a power of two: lanes that
+    count in sets of their own do not wait for each other.
+
+    withhold, starve: for tests: every so many tiles publishes late or never, as on a device without forward progress.
+    """
+
+    STRATEGY: ClassVar[str] = "onesweep"
+    sorted_exit: bool = False
+    large: bool = False
+    spins: int = 1 << 20
+    sets: int = 1
+    withhold: int = 0
+    starve: int = 0
+
+    @property
+    def looks_back(self) -> bool:
+        """Always."""
+        return True
+
+    @property
+    def endless(self) -> bool:
+        """Whether the device promises forward progress."""
+        return not self.redo
+
+
+Params = Onesweep
+
+
+def begin(p: Onesweep) -> Kernel:
+    """Return the kernel that clears flags, tickets and counts: always, since flags are looked at whatever the count."""
+    return replace(plain(p, "begin", "clear flags, tickets and counts", (WORDS,)), always=not p.endless)
+
+
+def histogram(p: Onesweep) -> Kernel:
+    """Return the kernel that counts the digits of all passes in one read, and clears the states of tiles."""
+    counts = array("counts", len(p.digits) * p.radix * p.sets)
+    return plain(p, "histogram", "count the digits of all passes", (SOURCE, WORDS), (counts, *found(p)))
+
+
+def starts(p: Onesweep) -> Kernel:
+    """Return the kernel that makes starts of the counts, and says where the keys are before each pass."""
+    return plain(p, "starts", "turn the counts of all passes into starts", (WORDS,), digit_arrays(p))
+
+
+def sweep(p: Onesweep) -> Kernel:
+    """Return the kernel that does a whole pass: rank a tile, look back for its places, store."""
+    more = (array("bases", p.radix), array("drawn", 1) if p.endless else array("late", 2))
+    what = "rank a tile, look back, store its keys at their places"
+    return picking(ranking(p, "onesweep", what, moving(p, *ALL), more))
+
+
+def swept(p: Onesweep) -> list[Kernel]:
+    """Return the kernels of look-back itself."""
+    return [begin(p), histogram(p), starts(p), sweep(p)]
+
+
+def again(p: Onesweep) -> tuple[Kernel, ...]:
+    """Return the kernels behind those: passes done again, the copy, and those for 2^30 keys and more."""
+    redone = [] if p.endless else reduce_scan.passes(p)
+    return (*redone, *([copy(p)] if p.copied else []), *reduce_scan.beyond(p))
+
+
+def kernels(p: Onesweep) -> tuple[Kernel, ...]:
+    """Return every kernel, in the order in which a sort uses them."""
+    made = [single.kernel(single.of(p))] if p.alone else []
+    return (*made, *swept(p), *again(p))
+
+
+def head(p: Onesweep) -> list[Step]:
+    """Return the rows that count all digits."""
+    return [
+        rows.row(p, begin(p), rows.fixed(1)),
+        rows.row(p, histogram(p), rows.tiles(p), BitRange()),
+    ]
+
+
+def started(p: Onesweep, low: int, high: int, part: str = "any") -> list[Step]:
+    """Return the row that makes starts of counts, for the counts above `low` up to `high`."""
+    if low >= high:
+        return []
+    return [rows.row(p, starts(p), rows.fixed(1), BitRange(flags=DIRECT), low=low, high=high, part=part)]
+
+
+def passes(p: Onesweep) -> list[Step]:
+    """Return the rows of all passes, and those that do them again."""
+    found: list[Step] = []
+    for number in range(len(p.digits)):
+        found.append(rows.row(p, sweep(p), rows.tiles(p, capped=p.endless), rows.nth(p, number)))
+        found += [] if p.endless else reduce_scan.counted(p, number, REDO)
+    return found
+
+
+def plan(p: Onesweep) -> Plan:
+    """Return the whole sort.
+
+    As `reduce_scan.plan`; but look-back knows all digits before it moves a key: it moves all keys by a constant digit
+    as well where that spares the copy.
+    """
+    steps = rows.single(p, single.kernel(single.of(p)))
+    steps += [*head(p), *started(p, p.alone, max_n(p)), *passes(p)]
+    return reduce_scan.joined(p, rows.plan(p, [*steps, *rows.copied(p, copy(p))]))
+
+
+def moved(p: Onesweep, step: Step, n: int) -> int:
+    """Return the bytes that a launch of `step` for `n` keys reads and writes where no digit is constant."""
+    tiles = -(-n // p.tile)
+    own = {
+        "begin": 4 * len(p.digits) * p.radix,
+        "histogram": n * p.key.bytes + 4 * p.radix * tiles,
+        "starts": 8 * len(p.digits) * p.radix,
+        "onesweep": rows.both(p, step, n) + 12 * p.radix * tiles,  # a state is written twice and read once, at least
+    }
+    return own[step.kernel] if step.kernel in own else rows.moved(p, step, n)
+
+
+def edges(p: Onesweep, greatest: int) -> set[int]:
+    """Return the counts up to `greatest` at which the sort changes its way."""
+    return rows.edges(p, greatest)
+
+
+def problems(p: Onesweep, device: Device) -> Iterator[Problem]:
+    """Yield what cannot work."""
+    yield from rankers.problems(p)
+    if p.sets & (p.sets - 1):
+        yield "sets", f"{p.sets} is not a power of two", "give one, up to 32"
+
+
+def fitted(p: Onesweep) -> Onesweep:
+    """Return the shape for its key and form: counts on the device are words, and so are places that are reported."""
+    return replace(p, large=p.large and not (p.form.counted or p.form.followed))
+
+
+def notes(p: Onesweep) -> list[tuple[str, str]]:
+    """Return derived values for people."""
+    return rankers.notes(p)

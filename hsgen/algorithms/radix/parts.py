@@ -1,0 +1,88 @@
+"""Kernels as strategies make them: for lanes that walk or work-groups that rank."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from hsgen.algorithms.buffers import DESTINATION, DEVICE_N, OTHER, SOURCE, VALUES_IN, VALUES_OUT, VALUES_TMP
+from hsgen.algorithms.radix.rankers import Ranked, array, rank_arrays
+from hsgen.algorithms.radix.tile import Tile
+from hsgen.core.buffers import Array, Buffer
+from hsgen.core.kernels import Kernel
+
+WORDS, TABLE = Buffer(name="words", type="word"), Buffer(name="table", type="wide")
+CROWD = 24
+"""Keys of one place that lanes still compare one by one."""
+ALL = (SOURCE, DESTINATION, OTHER, WORDS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Body:
+    """What a template must know beyond the parameters: whether the kernel stores whole lines."""
+
+    lines: bool = False
+
+
+def plain(
+    p: Tile,
+    name: str,
+    summary: str,
+    buffers: tuple[Buffer, ...],
+    arrays: tuple[Array, ...] = (),
+    *,
+    folder: str = "radix/",
+) -> Kernel:
+    """Return a kernel with a full work-group and no subgroup operations."""
+    return Kernel(
+        name=name + ("_wide" if p.wide else ""),
+        template=folder + name,
+        summary=summary,
+        work_group=p.work_group,
+        wide=p.wide,
+        buffers=(*buffers, *([TABLE] if p.wide else []), *([DEVICE_N] if p.form.counted else [])),
+        arrays=arrays,
+        algorithm="radix",
+        params=p,
+        data=Body(),
+    )
+
+
+def ranking(p: Ranked, name: str, summary: str, buffers: tuple[Buffer, ...], more: tuple[Array, ...] = ()) -> Kernel:
+    """Return a kernel that ranks tiles."""
+    kernel = plain(p, name, summary, buffers, (*rank_arrays(p), *more))
+    return replace(kernel, subgroup=p.subgroup, ballot=p.ranker == "ballot", resident=p.resident)
+
+
+def moving(p: Tile, *keys: Buffer) -> tuple[Buffer, ...]:
+    """Return the buffers of a kernel that moves keys: these, and those of the values that go with them."""
+    if not p.valued:
+        return keys
+    return (*keys, *([] if p.form.index else [VALUES_IN]), VALUES_OUT, VALUES_TMP)
+
+
+def picking(kernel: Kernel, *, keys: bool = True) -> Kernel:
+    """Return a kernel that picks buffers by the number of where keys lie: of keys, and of values if it moves them."""
+    values = VALUES_TMP in kernel.buffers
+    return replace(kernel, picks=("key",) * keys + ("value",) * values)
+
+
+def copy(p: Tile) -> Kernel:
+    """Return the kernel that brings the keys to the destination where the passes left them elsewhere."""
+    return picking(plain(p, "copy", "copy the keys to the destination, unless they are there", moving(p, *ALL)))
+
+
+def sums(lanes: int, subgroup: int = 1) -> tuple[Array, ...]:
+    """Return what sums over the lanes before take: see templates/radix/places.j2."""
+    if subgroup > 1:
+        return (array("tops", lanes // subgroup),)
+    return array("sums", lanes), array("tops", -(-lanes // chunk(lanes)))
+
+
+def chunk(lanes: int) -> int:
+    """Return how many lanes' sums are added first: about the root of all."""
+    return 1 << lanes.bit_length() // 2
+
+
+def found(p: Tile) -> tuple[Array, ...]:
+    """Return where lanes of a work-group that reads all keys say that some are out of order."""
+    return (array("found", 1),) if p.sorted_exit else ()

@@ -1,0 +1,115 @@
+"""How a work-group ranks the keys of a tile: what strategies that rank have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from hsgen.algorithms.device_constraints import Problem
+from hsgen.algorithms.radix import tile
+from hsgen.algorithms.radix.tile import Tile
+from hsgen.core.buffers import Array
+from hsgen.core.fields import Field
+
+RANKERS = ("ballot", "broadcast", "flags", "split")
+
+FIELDS = {
+    "bits": tile.BITS,
+    "items": Field("int", "the keys of a lane in a tile", least=1, greatest=65536),
+    "work_group": tile.WORK_GROUP,
+    "subgroup": tile.SUBGROUP,
+    "ranker": Field("str", f"one of {', '.join(RANKERS)}", choices=RANKERS),
+    "split": Field("int", "the bits that the split ranker sorts at once, 1 or 2", required=False, least=1, greatest=2),
+    "ahead": Field(
+        "int",
+        "ballot, values of 4 bytes: how many keys before its own a value is loaded",
+        required=False,
+        least=1,
+        greatest=64,
+    ),
+    "resident": Field(
+        "int", "CUDA: the work-groups of a core that registers must suffice for", required=False, least=1, greatest=32
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranked(Tile):
+    """The parameters of strategies whose work-groups rank tiles.
+
+    ranker: how keys of a tile find their places.  "ballot": lanes of a subgroup vote on each bit of the digit;
+    "broadcast": they compare with each other's digits (for narrow subgroups); "flags": a bit for each lane and
+    digit in local memory, counted; "split": stable partitions by `split` bits at a time, with scans in local memory.
+    ahead: how many keys before they rank a key lanes that vote load the value that goes beside it.
+    resident: work-groups that rank tiles which a core is to hold at once; CUDA's compiler then gives lanes no more
+    registers than that allows.  0 leaves it to the compiler.
+    """
+
+    ranker: str
+    split: int = 2
+    ahead: int = 4
+    resident: int = 0
+
+    @property
+    def beside(self) -> bool:
+        """Whether values go through local memory beside their keys: those of a word, where keys of a tile move once.
+
+        Not where lanes compare with each other: that takes all registers of Intel's GPUs, whose compilers then spill.
+        """
+        return self.form.value_bytes == 4 and self.ranker in ("ballot", "flags")
+
+    @property
+    def staged(self) -> bool:
+        """Whether values go through the tile after its keys: they then must have the size of its keys, a word."""
+        return self.form.value_bytes == 4 and self.key.held == 4 and not self.beside
+
+
+def array(name: str, count: int) -> Array:
+    """Return words in local memory."""
+    return Array(name=name, type="word", count=count)
+
+
+def digit_arrays(p: Tile) -> tuple[Array, ...]:
+    """Return what a scan over digits takes."""
+    return array("totals", p.radix), array("firsts", p.radix), array("sums", p.work_group), array("mixed", 2)
+
+
+def rank_arrays(p: Ranked) -> tuple[Array, ...]:
+    """Return what ranking a tile needs in local memory, for the ranker of a shape."""
+    keys = Array(name="tile", type="key", count=p.tile)
+    order = (array("order", p.tile),) if p.valued else ()  # where each key came from, or its value
+    digits = (*digit_arrays(p), *order)
+    if p.ranker in ("ballot", "broadcast"):
+        return (keys, *digits, array("counts", p.subgroups * p.radix))
+    if p.ranker == "flags":
+        return (keys, *digits, array("flags", p.radix * flag_words(p)))
+    return (keys, *digits, *(array(f"part{i}", p.work_group) for i in range(p.split)))
+
+
+def flag_words(p: Tile) -> int:
+    """Words of lane flags for each digit."""
+    return -(-p.work_group // 32)
+
+
+def problems(p: Ranked) -> Iterator[Problem]:
+    """Yield what is wrong with a tile and its ranker, whatever the device."""
+    matching = p.ranker in ("ballot", "broadcast")
+    if matching and p.subgroup == 1:
+        yield "subgroup", f"the ranker {p.ranker} needs subgroups", "give their width, or another ranker"
+    elif not matching and p.subgroup > 1:
+        yield "subgroup", f"the ranker {p.ranker} uses no subgroup operations", "give 1"
+    elif p.work_group % p.subgroup:
+        yield "work_group", f"{p.work_group} lanes are no whole subgroups", f"give a multiple of {p.subgroup}"
+    if p.ranker == "broadcast" and p.subgroup > 32:
+        yield "ranker", f"comparing with {p.subgroup} lanes one by one does not pay", 'give "ballot"'
+    if p.items > 64:
+        yield "items", f"{p.items} keys do not fit the registers of a lane", "give at most 64"
+    if p.single is not None and p.single > p.tile:
+        yield "single", f"one work-group holds {p.tile} keys", f"give at most {p.tile}"
+    if p.tile > 65535:
+        yield "items", f"a tile of {p.tile} keys is too large", f"give at most {65535 // p.work_group}"
+
+
+def notes(p: Ranked) -> list[tuple[str, str]]:
+    """Return the ranker for people."""
+    return [("ranker", p.ranker + (f", subgroups of {p.subgroup}" if p.subgroup > 1 else ""))]

@@ -1,0 +1,149 @@
+"""Passes that count the digits of all tiles, scan the counts and scatter: no work-group waits for another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from hsgen.algorithms.device_constraints import Problem
+from hsgen.algorithms.radix import rankers, rows, single, tile
+from hsgen.algorithms.radix.parts import ALL, WORDS, copy, found, moving, picking, plain, ranking
+from hsgen.algorithms.radix.rankers import Ranked, array
+from hsgen.algorithms.radix.tile import recast
+from hsgen.algorithms.radix.words import max_n, scratch
+from hsgen.core.buffers import Array
+from hsgen.core.device import Device
+from hsgen.core.fields import Field
+from hsgen.core.flags import DIRECT, REDO
+from hsgen.core.kernels import Kernel
+from hsgen.core.plan import Plan, Scratch, Step
+
+LARGE = Field("bool", "whether counts of 2^30 and more are sorted, with 64-bit indices", required=False)
+FIELDS = {**rankers.FIELDS, "groups": tile.GROUPS, **tile.SINGLE, "sorted_exit": tile.SORTED_EXIT, "large": LARGE}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReduceScan(Ranked):
+    """The table ``[radix.KEY.reduce_scan]``.
+
+    sorted_exit: the first kernel that reads all keys finds out whether they are in order; then no digit moves them.
+    large: sort 2^30 keys and more, by kernels of their own that count in 64 bits.
+    """
+
+    STRATEGY: ClassVar[str] = "reduce_scan"
+    sorted_exit: bool = False
+    large: bool = False
+
+
+Params = ReduceScan
+
+
+def count(p: Ranked) -> Kernel:
+    """Return the kernel that counts the digits of the keys of each work-group."""
+    more = () if p.looks_back else found(p)
+    return picking(plain(p, "count", "count the digits", ALL, (array("counts", p.radix), *more)))
+
+
+def scanned(p: Ranked) -> Kernel:
+    """Return the kernel that scans the counts of one digit over all work-groups."""
+    sums = Array(name="sums", type="wide" if p.wide else "word", count=p.work_group)
+    return plain(p, "rows", "scan the counts of one digit a work-group", (WORDS,), (sums,))
+
+
+def scatter(p: Ranked) -> Kernel:
+    """Return the kernel that brings every key to its place, by the scanned counts."""
+    bases = Array(name="bases", type="wide" if p.wide else "word", count=p.radix)
+    what = "rank tiles and store their keys at their places"
+    return picking(ranking(p, "scatter", what, moving(p, *ALL), (bases,)))
+
+
+def passes(p: Ranked) -> list[Kernel]:
+    """Return the kernels of a pass: what this strategy does always, and look-back where it failed."""
+    return [count(p), scanned(p), scatter(p)]
+
+
+def beyond(p: Ranked) -> tuple[Kernel, ...]:
+    """Return the kernels for 2^30 keys and more."""
+    return kernels(large(p)) if p.large else ()
+
+
+def kernels(p: ReduceScan) -> tuple[Kernel, ...]:
+    """Return every kernel, in the order in which a sort uses them."""
+    made = [single.kernel(single.of(p))] if p.alone else []
+    return (*made, *passes(p), copy(p), *beyond(p))
+
+
+def large(p: Ranked) -> ReduceScan:
+    """Return the shape of the kernels for 2^30 keys and more: the same tiles, counted in 64 bits."""
+    return recast(p, ReduceScan, large=False, wide=True, single=0, sorted_exit=False)
+
+
+def counted(p: Ranked, number: int, flags: int) -> list[Step]:
+    """Return the rows of a pass that counts, scans and scatters."""
+    values = p.radix if p.form.ranged else 1 << p.digits[number][1]
+    return [
+        rows.row(p, count(p), rows.tiles(p), rows.nth(p, number, flags & REDO)),
+        rows.row(p, scanned(p), rows.fixed(values), rows.nth(p, number, flags & REDO)),
+        rows.row(p, scatter(p), rows.tiles(p), rows.nth(p, number, flags)),
+    ]
+
+
+def plan(p: ReduceScan) -> Plan:
+    """Return the whole sort.
+
+    Passes go from the source to scratch, from there to the destination, and so on in turns.  With an odd number
+    of passes the first goes to the destination at once, which in place it may not: then a copy follows.
+    """
+    steps = rows.single(p, single.kernel(single.of(p)))
+    for number in range(len(p.digits)):
+        steps += counted(p, number, DIRECT)
+    return joined(p, rows.plan(p, [*steps, *rows.copied(p, copy(p))]))
+
+
+def joined(p: Ranked, narrow: Plan) -> Plan:
+    """Return the plan with the rows for 2^30 keys and more (fewer where tiles are tiny), if there are any."""
+    if not p.large:
+        return narrow
+    wide = plan(large(p))
+    small, big = scratch(p), wide.scratch
+    rule = Scratch(
+        min_n=small.min_n,
+        plus=max(small.plus, big.plus),
+        per_n=big.per_n,
+        unit=big.unit,
+        per_unit=max(small.per_unit, big.per_unit),
+        units=max(small.units, big.units),
+    )
+    more = [replace(step, guard=replace(step.guard, min_n=max_n(p))) for step in wide.steps]
+    return replace(narrow, steps=(*narrow.steps, *more), max_n=wide.max_n, scratch=rule)
+
+
+def moved(p: ReduceScan, step: Step, n: int) -> int:
+    """Return the bytes that a launch of `step` for `n` keys reads and writes where no digit is constant."""
+    return rows.moved(p, step, n)
+
+
+def edges(p: ReduceScan, greatest: int) -> set[int]:
+    """Return the counts up to `greatest` at which the sort changes its way."""
+    return rows.edges(p, greatest)
+
+
+def problems(p: ReduceScan, device: Device) -> Iterator[Problem]:
+    """Yield what cannot work."""
+    yield from rankers.problems(p)
+
+
+def fitted(p: ReduceScan) -> ReduceScan:
+    """Return the shape for its key and form.
+
+    Keys that are equal in a range stay in their order, and kernels of a pass do not know the whole range.  Counts on
+    the device are words, and so are places that are reported.
+    """
+    few = p.form.counted or p.form.followed
+    return replace(p, sorted_exit=p.sorted_exit and not p.form.ranged, large=p.large and not few)
+
+
+def notes(p: ReduceScan) -> list[tuple[str, str]]:
+    """Return derived values for people."""
+    return rankers.notes(p)

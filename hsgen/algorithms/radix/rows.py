@@ -1,0 +1,145 @@
+"""Rows of plans: how the kernels of every strategy are launched, and what the launches move."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from hsgen.algorithms.radix.tile import Tile
+from hsgen.algorithms.radix.words import (
+    OTHER,
+    columns,
+    max_n,
+    outcome,
+    scratch,
+    table_binding,
+    values_binding,
+    words_binding,
+)
+from hsgen.core.flags import REDO
+from hsgen.core.kernels import Kernel
+from hsgen.core.plan import UNCAPPED, Argument, Binding, BitRange, Grid, Guard, Literal, Pass, PassCount, Plan, Step
+from hsgen.core.plan import fixed as fixed
+
+NOTHING = Literal()
+BOUND: Mapping[str, Binding] = {
+    "source": Binding(role="source"),
+    "destination": Binding(role="destination"),
+    "other": OTHER,
+    "values_in": Binding(role="values"),
+    "values_out": Binding(role="values_out"),
+    "device_n": Binding(role="count"),
+}
+
+
+def launch(
+    kernel: Kernel,
+    bound: Mapping[str, Binding],
+    low: int,
+    high: int,
+    grid: Grid,
+    argument: Argument = NOTHING,
+    *,
+    part: str = "any",
+) -> Step:
+    """Return the row of a kernel for counts above `low` up to `high`; `part` is the bit ranges that may be."""
+    return Step(
+        kernel=kernel.name,
+        bindings=tuple(bound[b.name] for b in kernel.buffers),
+        guard=Guard(min_n=low, max_n=high, range=part),
+        grid=grid,
+        argument=argument,
+    )
+
+
+def tiles(p: Tile, *, capped: bool = True) -> Grid:
+    """Return a grid of a work-group for each tile, up to `groups` of them if it is capped."""
+    return Grid(add=p.tile - 1, div=p.tile, cap=p.groups if capped else UNCAPPED)
+
+
+def nth(p: Tile, number: int, flags: int = 0) -> Pass:
+    """Return the argument of a kernel of pass `number`."""
+    return Pass(number=number, bits=p.digit, flags=flags)
+
+
+def row(
+    p: Tile,
+    kernel: Kernel,
+    grid: Grid,
+    argument: Argument = NOTHING,
+    *,
+    low: int | None = None,
+    high: int | None = None,
+    part: str = "any",
+) -> Step:
+    """Return the row of a kernel bound as all passes are, for what one work-group does not sort alone."""
+    bound = {**BOUND, "values_tmp": values_binding(p), "words": words_binding(p), "table": table_binding(p)}
+    low, high = p.alone if low is None else low, max_n(p) if high is None else high
+    return launch(kernel, bound, low, high, grid, argument, part=part)
+
+
+def single(p: Tile, kernel: Kernel) -> list[Step]:
+    """Return the row for what one work-group sorts alone."""
+    return [row(p, kernel, fixed(1), BitRange(), low=0, high=p.alone)] if p.alone else []
+
+
+def copied(p: Tile, kernel: Kernel) -> list[Step]:
+    """Return the row that copies the keys to the destination, guarded by what is known beforehand."""
+    if not p.copied:
+        return []
+    made = row(p, kernel, tiles(p), PassCount(bits=p.digit))
+    if p.looks_back:
+        part = "any" if len(p.digits) % 2 else "part"
+        made = replace(made, guard=replace(made.guard, place="in", range=part))
+    return [made]
+
+
+def plan(p: Tile, steps: Sequence[Step]) -> Plan:
+    """Return the plan of these steps."""
+    bits = (p.key.bits if p.end is None else p.end) - p.begin
+    return Plan(
+        steps=tuple(steps), max_n=max_n(p), first_bit=p.begin, bits=bits, scratch=scratch(p), outcome=outcome(p)
+    )
+
+
+def both(p: Tile, step: Step, n: int) -> int:
+    """Return the bytes of reading and writing `n` keys and their values; places are at first made, not read."""
+    return n * (2 * (p.key.bytes + p.form.value_bytes) - p.form.value_bytes * (p.form.index and not step.pass_number))
+
+
+def moved(p: Tile, step: Step, n: int) -> int:
+    """Return the bytes that a launch of a kernel of counted passes reads and writes where no digit is constant.
+
+    Steps that redo a pass do nothing then and count as nothing, like the copy at the end: only an odd number of passes
+    in place needs it.
+    """
+    name = step.kernel.removesuffix("_wide")
+    if step.argument.flags & REDO or name == "copy":
+        return 0
+    groups = min(-(-n // p.tile), p.groups)
+    table = (8 if step.kernel.endswith("_wide") else 4) * p.radix * groups * columns(p)
+    keys = n * p.key.bytes
+    return {
+        "single": both(p, step, n),
+        "count": keys + table,
+        "rows": 2 * table,
+        "scatter": both(p, step, n) + table,
+        "scatter_lines": both(p, step, n) + table,
+    }[name]
+
+
+def edges(p: Tile, greatest: int) -> set[int]:
+    """Return the counts up to `greatest` at which the sort changes its way: tiles, the first of all, and the cap."""
+    found = {0, 1, greatest, p.alone, *range(0, min(4 * p.tile, greatest) + 1, p.tile)}
+    if not p.serial and p.subgroup > 1:
+        found.update(range(0, p.tile + 1, p.subgroup * p.items))
+    return {*found, p.groups * p.tile, p.groups * p.tile + p.tile, 2 * p.groups * p.tile}
+
+
+def row_ends(p: Tile, greatest: int) -> list[int]:
+    """Return counts up to `greatest` that end in each row of a tile: only there does a guard matter for some lane."""
+    if p.serial:
+        return []
+    step = p.subgroup if p.subgroup > 1 else p.work_group
+    base = p.alone - p.alone % p.tile
+    return [n for n in range(base + step // 2, base + p.tile, step) if n <= greatest]

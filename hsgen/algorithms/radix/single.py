@@ -1,0 +1,109 @@
+"""One work-group sorts all keys in one launch: a tile that it holds on chip from the first digit to the last."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from hsgen.algorithms.buffers import DESTINATION, SOURCE, VALUES_TMP
+from hsgen.algorithms.device_constraints import Problem
+from hsgen.algorithms.radix import rankers, rows
+from hsgen.algorithms.radix.parts import moving, ranking, sums
+from hsgen.algorithms.radix.rankers import Ranked, array
+from hsgen.algorithms.radix.tile import Tile, recast
+from hsgen.core.buffers import Array
+from hsgen.core.device import Device
+from hsgen.core.fields import Field
+from hsgen.core.kernels import Kernel
+from hsgen.core.plan import Plan, Step
+
+PLACES = Field(
+    "int",
+    "keys alone: the counters by which one work-group sorts on chip, a power of two; 0 for none",
+    required=False,
+    greatest=65536,
+)
+FIELDS = {**rankers.FIELDS, "places": PLACES}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Single(Ranked):
+    """The table ``[radix.KEY.single]``.
+
+    places: keys alone are sorted by so many places between the least and the greatest key
+    (templates/radix/places.j2), and only where these are crowded a digit at a time.  0 means never.
+    """
+
+    STRATEGY: ClassVar[str] = "single"
+    places: int = 0
+
+
+Params = Single
+
+
+def of(p: Ranked, **changes: int) -> Single:
+    """Return the shape of one work-group that sorts alone what a strategy leaves to it."""
+    return recast(p, Single, bits=p.single_bits or p.bits, single_bits=None, resident=0, **changes)
+
+
+def place_arrays(p: Tile, places: int) -> tuple[Array, ...]:
+    """Return what sorting by places takes besides what ranking does: see templates/radix/places.j2."""
+    return (array("places", places), *sums(p.work_group, p.subgroup), array("full", 4)) if places else ()
+
+
+def kernel(p: Single) -> Kernel:
+    """Return the kernel."""
+    buffers = tuple(b for b in moving(p, SOURCE, DESTINATION) if b != VALUES_TMP)
+    summary = f"sort up to {p.alone} keys in one work-group"
+    made = ranking(p, "single", summary, buffers, place_arrays(p, p.places))
+    return replace(made, template="radix/single_places") if p.places else made
+
+
+def kernels(p: Single) -> tuple[Kernel, ...]:
+    """Return the only kernel."""
+    return (kernel(p),)
+
+
+def plan(p: Single) -> Plan:
+    """Return the plan: one row, up to a tile."""
+    bits = (p.key.bits if p.end is None else p.end) - p.begin
+    return Plan(steps=tuple(rows.single(p, kernel(p))), max_n=p.alone, first_bit=p.begin, bits=bits)
+
+
+def moved(p: Single, step: Step, n: int) -> int:
+    """Return the bytes that the launch reads and writes."""
+    return rows.both(p, step, n)
+
+
+def edges(p: Single, greatest: int) -> set[int]:
+    """Return the counts at which there are more rows of keys."""
+    return rows.edges(p, greatest)
+
+
+def problems(p: Single, device: Device) -> Iterator[Problem]:
+    """Yield what cannot work."""
+    yield from rankers.problems(p)
+    yield from place_problems(p, p.places)
+
+
+def place_problems(p: Ranked, places: int) -> Iterator[Problem]:
+    """Yield what is wrong with the places of a work-group."""
+    if not places:
+        return
+    if p.ranker not in ("ballot", "broadcast"):
+        yield "places", f"the ranker {p.ranker} sorts by no places", 'leave it out, or give "ballot" or "broadcast"'
+    if places & (places - 1) or p.work_group & (p.work_group - 1) or places < p.work_group:
+        what = f"{places} places of {p.work_group} lanes are not powers of two, each lane with one place or more"
+        yield "places", what, "give a power of two, and lanes that are one"
+
+
+def fitted(p: Single) -> Single:
+    """Return the shape for its key and form: by places only plain keys are sorted, all their bits."""
+    plain_keys = p.form.value == "none" and p.key.bytes >= 4 and not p.form.ranged
+    return p if plain_keys else replace(p, places=0)
+
+
+def notes(p: Single) -> list[tuple[str, str]]:
+    """Return derived values for people."""
+    return rankers.notes(p)

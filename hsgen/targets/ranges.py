@@ -1,0 +1,46 @@
+"""Which sort serves which counts, as schema 2 says it: rows such as ``{ to = 131072, use = "merge" }``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from hsgen.core.fields import Field, Reader
+
+RANGES, VALUED = "ranges", "ranges_values"
+_ROW = {
+    "use": Field("str", 'a label, for example "merge" or "radix-onesweep"'),
+    "to": Field("int", "the greatest count of the row; none in the last row", required=False, least=1),
+}
+_HINT = 'write rows such as [{ to = 131072, use = "merge" }, { use = "radix-onesweep" }]'
+
+
+def read(r: Reader, table: Mapping[str, Any], where: str, names: Mapping[str, str]) -> dict[str, Any]:
+    """Return the labels and counts of the rows as lists, those with values where there are such rows; note what is
+    wrong in `r`.  `names` are labels by the full names of tables."""
+    r.unknown(table, where, (RANGES, VALUED))
+    found: dict[str, Any] = {"said": (RANGES, RANGES)}
+    for name, end in ((RANGES, ""), (VALUED, "_values")):
+        if name not in table:
+            if not end and not r.misspelt(f"{where}.{name}"):
+                r.error(f"{where}.{name}", "missing", _HINT)
+            continue
+        rows = table[name]
+        if not isinstance(rows, list) or not rows or not all(isinstance(row, dict) for row in rows):
+            r.error(f"{where}.{name}", "is not a list of rows", _HINT)
+            continue
+        good = [r.fields(row, f"{where}.{name}[{i}]", _ROW) for i, row in enumerate(rows)]
+        for i, row in enumerate(good):
+            if "to" in row and i == len(good) - 1:
+                r.error(f"{where}.{name}[{i}].to", "bounds the last row", "leave it out: the last row serves the rest")
+            if "to" not in row and i < len(good) - 1 and "to" not in rows[i]:
+                r.error(f"{where}.{name}[{i}].to", "missing", f"give {_ROW['to'].hint}")
+        found[f"algorithms{end}"] = [names.get(row.get("use", ""), row.get("use", "")) for row in good]
+        found[f"upto{end}"] = [row["to"] for row in good if "to" in row]
+    return found
+
+
+def written(labels: list[str], upto: list[int]) -> str:
+    """Return rows as a target file has them, a line each."""
+    rows = [f'    {{ to = {n}, use = "{x}" }},' for x, n in zip(labels[:-1], upto, strict=True)]
+    return "\n".join(["[", *rows, f'    {{ use = "{labels[-1]}" }},', "]"])

@@ -1,0 +1,116 @@
+"""Tables of strategies, as schema 2 has them: ``[radix.KEY.STRATEGY]`` and ``[radix.KEY.STRATEGY.VARIANT]``.
+
+The label of a variant is its name, as in radix-bits2; the one table without a variant that no other names as its
+fallback is the algorithm itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from hsgen.algorithms.radix.constraints import problems
+from hsgen.algorithms.radix.strategies import STRATEGIES
+from hsgen.core.device import Device
+from hsgen.core.errors import shown
+from hsgen.core.fields import Field, Reader
+from hsgen.core.keys import KEYS
+
+VARIANT = r"[a-z0-9]{1,32}"
+WRONG_VARIANT = "cannot name a variant", "use up to 32 lower-case letters and digits"
+FALLBACK = "fallback"
+_BEHIND = {"hybrid": "onesweep"}
+"""Strategies that need another, which sorts what they cannot, by their names."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A table: its strategy, its variant ("" for none), where it stands and what it says."""
+
+    strategy: str
+    variant: str
+    where: str
+    values: Mapping[str, Any]
+    complete: bool
+
+    @property
+    def name(self) -> str:
+        """What other tables call it."""
+        return ".".join(x for x in (self.strategy, self.variant) if x)
+
+
+def fields(strategy: str) -> Mapping[str, Field]:
+    """Return the keys of the table of a strategy."""
+    own = STRATEGIES[strategy].FIELDS
+    if strategy not in _BEHIND:
+        return own
+    hint = f'the table for what buckets do not hold, for example "{_BEHIND[strategy]}"'
+    return {FALLBACK: Field("str", hint), **own}
+
+
+def read(
+    r: Reader, found: dict[tuple[str, str], Any], name: str, key: str, table: Mapping[str, Any], device: Device | None
+) -> dict[str, str]:
+    """Read the strategies of a key into `found` by their labels; return the labels by the names of tables."""
+    r.unknown(table, f"{name}.{key}", STRATEGIES)
+    entries = {e.name: e for e in _entries(r, f"{name}.{key}", table)}
+    behind = {str(e.values.get(FALLBACK, "")) for e in entries.values()}
+    labels: dict[str, str] = {}
+    lost = [e for e in entries.values() if e.complete and not _fallback(e, entries)]
+    for entry in lost:
+        have = ", ".join(e.name for e in entries.values() if e.strategy == _BEHIND[entry.strategy]) or "none"
+        r.error(
+            f"{entry.where}.{FALLBACK}", f'"{shown(entry.values[FALLBACK])}" is no table for it', f"name one of: {have}"
+        )
+    for entry in entries.values():
+        if entry.name in behind or lost:
+            continue
+        label = f"{name}-{entry.variant}" if entry.variant else name
+        if (label, key) in found:
+            r.error(entry.where, f"is a second table called {label}", "give one of them a variant's name of its own")
+            continue
+        labels[f"{name}-{entry.name.replace('.', '-')}"] = label
+        found[label, key] = _params(r, entry, entries, key, device)
+    return labels
+
+
+def _entries(r: Reader, where: str, table: Mapping[str, Any]) -> Iterator[Entry]:
+    """The tables of all strategies, each without its variants."""
+    for strategy in (s for s in table if s in STRATEGIES):
+        own = r.table(table, f"{where}.{strategy}") or {}
+        variants = {k: v for k, v in own.items() if isinstance(v, dict)}
+        plain = {k: v for k, v in own.items() if k not in variants}
+        tables: dict[str, dict[str, Any]] = {"": plain} if plain or not variants else {}
+        for variant, values in {**tables, **variants}.items():
+            at = f"{where}.{strategy}" + (f".{variant}" if variant else "")
+            if variant and not re.fullmatch(VARIANT, variant):
+                r.error(at, *WRONG_VARIANT)
+                continue
+            before = len(r.errors)
+            good = r.fields(values, at, fields(strategy))
+            yield Entry(strategy=strategy, variant=variant, where=at, values=good, complete=len(r.errors) == before)
+
+
+def _fallback(entry: Entry, entries: Mapping[str, Entry]) -> Entry | None:
+    """The table behind an entry, or the entry itself if its strategy needs none; None where there is no such table."""
+    if entry.strategy not in _BEHIND:
+        return entry
+    found = entries.get(str(entry.values.get(FALLBACK, "")))
+    return found if found and found.strategy == _BEHIND[entry.strategy] else None
+
+
+def _params(r: Reader, entry: Entry, entries: Mapping[str, Entry], key: str, device: Device | None) -> Any:
+    """The parameters of a table and of the one behind it; None where something is wrong."""
+    base = _fallback(entry, entries) or entry
+    values = {**base.values, **{k: v for k, v in entry.values.items() if k != FALLBACK}}
+    if device is None or not (entry.complete and base.complete):
+        return None
+    module = STRATEGIES[entry.strategy]
+    params = module.Params(key=KEYS[key], **values)
+    wrong = problems(params, device)
+    for at, what, hint in wrong:
+        table = base if at in base.values and at not in entry.values else entry
+        r.error(f"{table.where}.{at}" if at in fields(table.strategy) else entry.where, what, hint)
+    return None if wrong else params

@@ -1,0 +1,15 @@
+"""Shapes of radix sorts for tests, of whatever strategy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hsgen.algorithms.radix import params
+from hsgen.algorithms.radix.tile import Tile
+from hsgen.core.keys import KEYS
+
+
+def made(key: str, values: dict[str, Any]) -> Any:
+    """Return the parameters that a table of schema 1 stands for; values may be internal ones, too."""
+    found: Tile = params(KEYS[key], values)
+    return found
