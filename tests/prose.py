@@ -62,7 +62,7 @@ EXEMPT: dict[str, tuple[str, ...]] = {}
 """File: the phrases that are right there."""
 
 LATER = """
-docs/decisions: 0020-dialect-contract.md
+docs/decisions: 0019-radix-strategies.md 0020-dialect-contract.md
 docs/guides: add-a-target.md
 docs/internals: add-an-algorithm.md add-an-api.md add-an-operation.md architecture.md
 docs/reference: c-api.md dialect.md
@@ -70,8 +70,9 @@ hsgen/algorithms: __init__.py device_constraints.py implicit.py
 hsgen/algorithms/bitonic: constraints.py kernels.py params.py passes.py paths.py specialize.py
 hsgen/algorithms/digest: __init__.py kernels.py params.py plan.py
 hsgen/algorithms/merge_path: constraints.py kernels.py plan.py specialize.py
-hsgen/algorithms/radix: constraints.py finish.py finish_plan.py kernels.py msd.py msd_plan.py params.py specialize.py
+hsgen/algorithms/radix: constraints.py context.py onesweep.py rankers.py schema1.py single.py specialize.py tile.py
 hsgen/algorithms/radix: words.py
+hsgen/algorithms/radix/hybrid: __init__.py buckets.py buckets_plan.py pairs.py pairs_plan.py params.py
 hsgen/algorithms/scan: constraints.py kernels.py params.py words.py
 hsgen/algorithms/segmented: kernels.py params.py words.py
 hsgen/apis: api.py cuda.py
@@ -87,7 +88,7 @@ hsgen/opencl: arguments.py merger.py runner.py segmented_sorter.py sorter.py
 hsgen/operations: __init__.py base.py calls.py digest.py layouts.py merge.py oracle.py scan.py segmented_sort.py
 hsgen/stages: attach.py epilogue.py run_boundaries.py sandbox.py
 hsgen/system: compilers.py toolchain.py
-hsgen/targets: assembly.py evidence.py matching.py target.py
+hsgen/targets: assembly.py evidence.py flat.py matching.py schema.py strategies.py target.py upgrade.py
 hsgen/tools: doctor.py
 hsgen/tools/bench: candidates.py inputs.py intervals.py memory.py plot.py rounds.py rows.py
 hsgen/tools/bench/baselines: device.py pytorch.py
@@ -106,7 +107,7 @@ templates/apis/cuda/harness: cub.cu cub_merge.cu cub_segments.cu cuda.cu cuda.h 
 templates/apis/metal: hs_metal.h hs_metal.m
 templates/apis/opencl: build.j2 hs_opencl.c hs_opencl.h
 templates/apis/opencl/harness: opencl.c
-templates/apis/vulkan: hs_vulkan.h
+templates/apis/vulkan: hs_vulkan.c hs_vulkan.h
 templates/apis/vulkan/harness: vulkan.c
 templates/bundle: README.md.j2 hs.c hs.h meson.build.j2
 templates/changes: parts.j2 serial_place.j2 spine.j2
@@ -137,7 +138,7 @@ tests/docs: test_add_operation.py test_docs.py test_prose.py
 tests/fuzz: guarded.py
 tests/models: scan.py
 tests/models/bitonic: memory.py
-tests/models/radix: finish.py model.py msd.py
+tests/models/radix: finish.py model.py msd.py shapes.py
 tests/packaging: test_locks.py test_wheel.py
 tests/unit: html_tree.py simulated.py test_architecture.py test_auto.py test_bench_intervals.py
 tests/unit: test_dialect_contract.py test_dialect_extends.py test_forms.py test_glsl.py test_grids.py

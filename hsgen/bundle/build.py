@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 from hsgen import __version__
 from hsgen.algorithms import operation
 from hsgen.apis import APIS, listed
 from hsgen.bundle.manifest import COMPANIONS, Choice, Compiled, Entry, Manifest, digest
-from hsgen.core.buffers import pair_bytes
+from hsgen.bundle.plans import plan_json
 from hsgen.core.errors import Usage
-from hsgen.core.flags import BIT
 from hsgen.core.keys import PLAIN, TYPES, described
-from hsgen.core.plan import Step
 from hsgen.core.sort import Sort
 from hsgen.emit import c_files, identifiers, spirv, spirv_file
 from hsgen.emit.kernels import Source, render, template_errors
-from hsgen.stages.attach import report_words
 from hsgen.system.tree import opened
 from hsgen.targets.target import AUTO, Target
 
 Files = dict[str, bytes]
-
-PLAN_SCHEMA = 4
 
 
 def sorts(target: Target, choice: Choice, needed: Iterable[str] = ()) -> list[Sort]:
@@ -85,60 +78,6 @@ def _asked(target: Target, choice: Choice) -> Iterator[tuple[str, str, str]]:
             continue
         if label in (AUTO, *target.labels("u64" if value == "packed" else width), *target.derived(width)):
             yield label, width, value
-
-
-def _form(sort: Sort) -> dict[str, Any]:
-    """What a plan says of a form: of an epilogue, the words of its report."""
-    form = asdict(sort.form)
-    del form["epilogue"]
-    if sort.form.epilogue:
-        form["epilogue"] = dict(zip(("words", "words_per_key"), report_words(sort), strict=True))
-    return form
-
-
-def plan_json(sort: Sort) -> bytes:
-    """Return the launch plan of `sort` with its kernels, as JSON text."""
-    kernels = {
-        k.name: {
-            "work_group": k.work_group,
-            "subgroup": k.subgroup,
-            "ballot": k.ballot,
-            "wide": k.wide,
-            "always": k.always,
-            "cooperative": k.cooperative,
-            "local_bytes": k.local_bytes(sort.key),
-            "buffers": [{"name": b.name, "type": b.type} for b in k.buffers],
-        }
-        for k in sort.kernels
-    }
-    rows = [_row(step) for step in sort.plan.steps]
-    head = {
-        "schema": PLAN_SCHEMA,
-        "sort": sort.name,
-        "algorithm": sort.algorithm,
-        "kind": sort.operation,
-        "key": sort.label,
-        "key_bytes": sort.key.bytes,
-        "pair_bytes": pair_bytes(sort.key),
-        **_form(sort),
-        "value_bytes": sort.form.value_bytes,
-        "columns": sort.columns,
-        "max_n": sort.plan.max_n,
-        "first_bit": sort.plan.first_bit,
-        "bits": sort.plan.bits,
-        "scratch": asdict(sort.plan.scratch),
-        "outcome": asdict(sort.plan.outcome) if sort.plan.outcome else None,
-        "kernels": kernels,
-    }
-    text = json.dumps(head, indent=2)
-    return (text[:-2] + ',\n  "steps": [\n' + ",\n".join("    " + r for r in rows) + "\n  ]\n}\n").encode()
-
-
-def _row(step: Step) -> str:
-    bindings = [asdict(b) if b.per_n or b.plus else b.role for b in step.bindings]
-    flags = [name for name, bit in BIT.items() if step.argument.flags >> bit & 1]
-    argument = {"kind": step.argument.kind, **asdict(step.argument), "flags": flags}
-    return json.dumps({**asdict(step), "bindings": bindings, "argument": argument})
 
 
 def spirv_path(sort: Sort) -> str:

@@ -18,6 +18,7 @@ from hsgen.cli.compile_output import emit_evidence, emit_record, evidence_files,
 from hsgen.core.errors import Unavailable, Usage, Wrong
 from hsgen.core.keys import KEYS
 from hsgen.system import processes
+from hsgen.targets import schema
 from hsgen.targets import target as target_files
 from hsgen.targets.isa import KINDS, SPIRV
 from hsgen.targets.target import Target
@@ -51,7 +52,7 @@ class Chosen:
 
     def __post_init__(self) -> None:
         known = {d for kind in KINDS.values() for d in kind.devices}
-        known |= {f"vulkan{version}" for version in target_files.VULKANS}
+        known |= {f"vulkan{version}" for version in schema.VULKANS}
         for device in self.devices:
             if device not in known:
                 close = difflib.get_close_matches(device, sorted(known), 1)

@@ -17,7 +17,7 @@ from hsgen.core.interpreter import launches
 from hsgen.core.keys import KEYS, VALUES, Form
 from hsgen.core.sort import Sort
 from hsgen.system import documents
-from hsgen.targets import assembly, evidence, upgrade
+from hsgen.targets import assembly, evidence, schema, upgrade
 from hsgen.targets import target as target_files
 
 
@@ -56,10 +56,10 @@ def _upgrade(file: Path) -> None:
     text = documents.text(file, "give the path of a target file", name=f"target {shown(file)}")
     after = upgrade.upgraded(text, file.stem, shown(file))
     if after is None:
-        click.echo(f"{shown(file)}: is of schema {target_files.SCHEMA} already; nothing to do")
+        click.echo(f"{shown(file)}: is of schema {schema.SCHEMA} already; nothing to do")
         return
     engines.replace(file, after, "nothing was changed")
-    click.echo(f"{shown(file)}: rewritten from schema 1 to {target_files.SCHEMA}; it makes the same choices")
+    click.echo(f"{shown(file)}: rewritten from schema 1 to {schema.SCHEMA}; it makes the same choices")
 
 
 def _apis(found: target_files.Target) -> str:

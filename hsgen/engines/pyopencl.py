@@ -87,9 +87,8 @@ class Compiled:
         source = buffers.get("source")
         key = n, bool(source is not None and source == buffers.get("destination")), settled(self.sort, n, how, buffers)
         if key not in self._launches:
-            if len(self._launches) >= 64:
-                self._launches.clear()
-            self._launches[key] = self._resolved(*key)
+            kept = self._launches if len(self._launches) < 64 else {}
+            self._launches = {**kept, key: self._resolved(*key)}
         self._n = n
         steps, need, spare = self._launches[key]
         part = self.scratch.part

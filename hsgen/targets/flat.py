@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from hsgen.algorithms.radix import NAME as RADIX
 from hsgen.algorithms.radix import schema1
 from hsgen.algorithms.radix.hybrid.params import KEYS, PAIRS
-from hsgen.targets.ranges import RANGES, VALUED
+from hsgen.targets.ranges import RANGES, SORT, VALUED
 from hsgen.targets.strategies import FALLBACK
 
 _COORDINATIONS = {
@@ -25,11 +26,11 @@ def flat(data: Mapping[str, Any]) -> dict[str, Any]:
     if data.get("schema") != 2:
         return dict(data)
     out = dict(data)
-    if isinstance(data.get("radix"), dict):
-        out["radix"] = {key: _merged(table) for key, table in data["radix"].items()}
-    if isinstance(data.get("sort"), dict):
-        names = {key: _names(table) for key, table in data.get("radix", {}).items()}
-        out["sort"] = {key: _lists(table, names.get(key, {})) for key, table in data["sort"].items()}
+    if isinstance(data.get(RADIX), dict):
+        out[RADIX] = {key: _merged(table) for key, table in data[RADIX].items()}
+    if isinstance(data.get(SORT), dict):
+        names = {key: _names(table) for key, table in data.get(RADIX, {}).items()}
+        out[SORT] = {key: _lists(table, names.get(key, {})) for key, table in data[SORT].items()}
     return out
 
 
@@ -63,7 +64,7 @@ def _merged(table: Mapping[str, Any]) -> dict[str, Any]:
 
 def _names(table: Mapping[str, Any]) -> dict[str, str]:
     """Labels by the full names of tables."""
-    return {"-".join(filter(None, ("radix", *at))): "-".join(filter(None, ("radix", at[1]))) for at in _own(table)}
+    return {"-".join(filter(None, (RADIX, *at))): "-".join(filter(None, (RADIX, at[1]))) for at in _own(table)}
 
 
 def _lists(table: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
@@ -82,7 +83,7 @@ def _lists(table: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]
 def nested(schema: int, label: str, key: str, values: Mapping[str, Any]) -> dict[Path, dict[str, Any]]:
     """Return the tables, by where they are, that a flat table of a label is in a schema."""
     name, *variant = label.split("-")
-    if schema < 2 or name != "radix":
+    if schema < 2 or name != RADIX:
         return {(name, key, *variant): dict(values)}
     strategy = schema1.strategy(values)
     own = (
@@ -102,9 +103,9 @@ def nested(schema: int, label: str, key: str, values: Mapping[str, Any]) -> dict
 def full(data: Mapping[str, Any], label: str, key: str) -> str:
     """Return the name of a label's table in schema 2, by flat data."""
     name, *variant = label.split("-")
-    if name != "radix":
+    if name != RADIX:
         return label
-    table = data["radix"][key]
+    table = data[RADIX][key]
     for part in variant:
         table = table[part]
     return "-".join([name, schema1.strategy(table), *variant])

@@ -7,6 +7,8 @@ from typing import Any
 
 from hsgen.core.fields import Field, Reader
 
+SORT = "sort"
+"""The table of which sort serves which counts."""
 RANGES, VALUED = "ranges", "ranges_values"
 _ROW = {
     "use": Field("str", 'a label, for example "merge" or "radix-onesweep"'),

@@ -11,12 +11,14 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from hsgen.algorithms.radix import NAME as RADIX
 from hsgen.algorithms.radix import schema1
 from hsgen.algorithms.radix.hybrid.params import KEYS, PAIRS
 from hsgen.core.errors import Usage
 from hsgen.system import documents
-from hsgen.targets import ranges, target
+from hsgen.targets import ranges, schema, target
 from hsgen.targets.evidence import shapes
+from hsgen.targets.ranges import SORT
 
 _HEAD = re.compile(r"^\s*\[\s*([A-Za-z0-9_.-]+)\s*\]\s*(#.*)?$")
 _ANY_HEAD = re.compile(r"^\s*\[")
@@ -31,12 +33,12 @@ def upgraded(text: str, stem: str, where: str) -> str | None:
         Usage: the file is wrong, or written in a way that cannot be rewritten.
     """
     data = documents.toml(text, where, "the file must be TOML")
-    if data.get("schema") == target.SCHEMA:
+    if data.get("schema") == schema.SCHEMA:
         return None
     before = target.parse(text, stem, where)
     blocks = _blocks(text)
     out = "".join("".join(_block(data, name, lines)) for name, lines in blocks)
-    out = re.sub(r"(?m)^(\s*schema\s*=\s*)1\b", rf"\g<1>{target.SCHEMA}", out, count=1)
+    out = re.sub(r"(?m)^(\s*schema\s*=\s*)1\b", rf"\g<1>{schema.SCHEMA}", out, count=1)
     try:
         out = out.replace(f'"{before.shapes}"', f'"{shapes(documents.toml(out, where, ""))}"')
         after = target.parse(out, stem, where)
@@ -74,9 +76,9 @@ def _block(data: Mapping[str, Any], name: str, lines: list[str]) -> list[str]:
         at = at.get(part) if isinstance(at, dict) else None
     if not isinstance(at, dict):
         return lines
-    if path[0] == "radix" and len(path) in (2, 3):
+    if path[0] == RADIX and len(path) in (2, 3):
         return _strategy(path, {k: v for k, v in at.items() if not isinstance(v, dict)}, lines)
-    return _rows(data, path[1], at, lines) if path[0] == "sort" and len(path) == 2 else lines
+    return _rows(data, path[1], at, lines) if path[0] == SORT and len(path) == 2 else lines
 
 
 def _split(lines: list[str]) -> tuple[list[str], list[tuple[str, list[str]]], list[str]]:
@@ -112,7 +114,7 @@ def _strategy(path: list[str], values: Mapping[str, Any], lines: list[str]) -> l
         (more if key in (*KEYS, *PAIRS) else own).append("".join(written))
     out = [*front[:-1], _renamed(front[-1], path, base), *own]
     if more:
-        name = ".".join(["radix", path[1], strategy, *path[2:]])
+        name = ".".join([RADIX, path[1], strategy, *path[2:]])
         fallback = ".".join([base, *path[2:]])
         out += ["\n", f"[{name}]\n", f'fallback = "{fallback}"\n', *more]
     return [*out, *rest]
@@ -144,9 +146,9 @@ def _rows(data: Mapping[str, Any], key: str, values: Mapping[str, Any], lines: l
 def _full(data: Mapping[str, Any], label: str, key: str) -> str:
     """The name of a label's table in schema 2: of radix sorts with the strategy."""
     name, *variant = label.split("-")
-    if name != "radix":
+    if name != RADIX:
         return label
-    table = data["radix"][key]
+    table = data[RADIX][key]
     for part in variant:
         table = table[part]
     return "-".join([name, schema1.strategy(table), *variant])

@@ -8,7 +8,7 @@ from offline import TEXT, small
 from hsgen.apis import APIS
 from hsgen.core.errors import Usage
 from hsgen.system import resources
-from hsgen.targets import target
+from hsgen.targets import schema, target
 from hsgen.targets.isa import KINDS, SPIRV
 from hsgen.tools.compile import budget
 from hsgen.tools.compile.compilers import COMPILERS
@@ -56,7 +56,7 @@ def test_there_is_a_compiler_of_each_kind_and_for_each_device() -> None:
         made = COMPILERS[name]
         assert made.api == kind.api and made.api in APIS and made.name == name and made.install
         assert set(made.devices()) == set(kind.devices), name
-    assert set(COMPILERS[SPIRV].devices()) == {f"vulkan{v}" for v in target.VULKANS}
+    assert set(COMPILERS[SPIRV].devices()) == {f"vulkan{v}" for v in schema.VULKANS}
 
 
 def test_devices_that_no_compiler_knows_have_no_identity() -> None:
