@@ -20,7 +20,7 @@ OTHER_THINGS = {
     ("bundle/manifest.py", "glsl"): "a member of manifest.json",
     ("bundle/manifest_parser.py", "glsl"): "a member of manifest.json",
     ("targets/isa.py", "cuda"): "the name of an offline compiler, a key of [isa]",
-    ("targets/target.py", "vulkan"): "a key of [device]",
+    ("targets/schema.py", "vulkan"): "a key of [device]",
     ("tools/compile/cuda.py", "cuda"): "the name of an offline compiler",
     ("tools/compile/radv.py", "vulkan"): "a folder of drivers",
     ("tools/suggest/query.py", "vulkan"): "a member of a query",

@@ -137,4 +137,8 @@ def test_every_other_template_is_named() -> None:
         if folder == "apis" and own in ("build.j2", "target.j2"):
             continue  # which every API may have
         if folder in HOSTS:
-            assert any(f'"{what}"' in text for text in texts for what in (name, own.removesuffix(".j2"))), name
+            assert any(
+                f'"{what}"' in text
+                for text in texts
+                for what in (name, name.removesuffix(".j2"), own.removesuffix(".j2"))
+            ), name

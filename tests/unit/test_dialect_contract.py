@@ -24,7 +24,7 @@ from hsgen.targets import target
 
 DIALECTS = ("opencl", "glsl", "cuda", "metal")
 WORD = re.compile(r"\b(?:hs|HS)_\w+")
-OTHERS = {"dialects", "host", "report", "runtime", "examples"}  # folders that hold no bodies
+OTHERS = ("apis", "bundle", "dialects", "operations", "report")
 FOLDERS = sorted(p.name for p in resources.templates().iterdir() if p.is_dir() and p.name not in OTHERS)
 SHARED = sorted(p.name for p in resources.templates().glob("*.j2"))  # parts of bodies that all folders may import
 

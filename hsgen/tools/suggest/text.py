@@ -8,8 +8,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hsgen.algorithms import ALGORITHMS, operation
+from hsgen.algorithms.radix import NAME as RADIX
 from hsgen.targets.flat import flat, nested
 from hsgen.targets.flat import rows as flat_rows
+from hsgen.targets.ranges import SORT
 from hsgen.tools.suggest.facts import Choice, Table
 
 _WIDE = 120
@@ -50,16 +52,14 @@ def laid(tables: Mapping[str, Table], file: Mapping[str, Mapping[str, Any]]) -> 
     for at, table in tables.items():
         name, key, *_ = at.split(".")
         have = file.get(at, {}) if file else None
-        if name == "sort":
+        if name == SORT:
             now = flat_rows(_nest(made), key, made[at])
             then = flat_rows(_nest(file), key, have) if have else have
             why = next((c.why for k, c in table.items() if k == "upto" and c.value), table["algorithms"].why)
             yield at, {k: Choice(v, why) for k, v in now.items()}, then
             continue
-        ((path, own),) = (
-            nested(2, name, key, made[at]).items() if name == "radix" else [(tuple(at.split(".")), made[at])]
-        )
-        kept = {k: v for k, v in have.items() if name != "radix" or k in own or k not in made[at]} if have else have
+        ((path, own),) = nested(2, name, key, made[at]).items() if name == RADIX else [(tuple(at.split(".")), made[at])]
+        kept = {k: v for k, v in have.items() if name != RADIX or k in own or k not in made[at]} if have else have
         yield ".".join(path), {k: c for k, c in table.items() if k in own}, kept
 
 
