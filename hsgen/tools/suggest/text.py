@@ -68,8 +68,8 @@ def _nest(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     out: dict[str, Any] = {"schema": 2, "radix": {}}
     for at, table in tables.items():
         name, key, *variant = at.split(".")
-        if name == "radix":
-            own = out["radix"].setdefault(key, {})
+        if name == RADIX:
+            own = out[RADIX].setdefault(key, {})
             own |= {variant[0]: dict(table)} if variant else table
     return out
 
