@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import random
 import re
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-
-from steps import changed
+from pathlib import Path
 
 from hsgen.core.kernels import Kernel
 from hsgen.core.plan import Literal, Plan, Step
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # for scripts, which pytest does not start
+from steps import changed
 
 Mutants = Iterator[tuple[str, str]]
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from models.radix.shapes import made
 from numpy.typing import NDArray
 
 from hsgen.algorithms import radix
@@ -17,6 +18,9 @@ from hsgen.engines.pyopencl import Compiled, Direct, context_for
 from hsgen.operations.calls import Call
 from hsgen.targets import assembly
 from hsgen.tools.validate.guarded import Frame
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # for scripts, which pytest does not start
+from models.radix.shapes import made
 
 Keys = NDArray[np.unsignedinteger[Any]]
 
