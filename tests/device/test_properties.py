@@ -155,7 +155,7 @@ def test_misused_counts_and_ranges_are_refused(queue: cl.CommandQueue, made: Sor
         (ValueError, "count has elements of int64, this sort takes uint32", {"count": array.zeros(queue, 1, np.int64)}),
         (ValueError, "count holds 0 counts, 1 are needed", {"count": array.zeros(queue, 0, np.uint32)}),
         (ValueError, "keys and count overlap", {"count": keys.base_data}),
-        (TypeError, "count is a int; give a pyopencl array or buffer", {"count": 7}),
+        (TypeError, "count is an int; give a pyopencl array or buffer", {"count": 7}),
         (Usage, "bits 8 to 7: give a range in order, within 0 to 32", {"begin_bit": 8, "end_bit": 7, "count": count}),
         (Usage, "bits -1 to 32: give a range in order", {"begin_bit": -1}),
         (Usage, "bits 0 to 64: give a range in order", {"end_bit": 64}),

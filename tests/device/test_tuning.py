@@ -124,7 +124,7 @@ def test_facts_of_a_family_that_do_not_hold_for_this_device(embedded: Host) -> N
 # Few and small races: the command as it is takes minutes.
 LAUNCH = """\
 import sys
-from hsgen.cli import tuning
+from hsgen.cli import tune as tuning
 from hsgen.tools.tune import runner as field
 tuning.CONTESTANTS = 2
 field.os.cpu_count = lambda: 1

@@ -85,7 +85,7 @@ def test_a_dialect_may_have_capabilities_and_a_frame_of_its_own(add: Add) -> Non
     text = TOY.replace("{% macro words(sort) %}\n", "{% macro words(sort) %}\n" + words)
     add(
         "toy",
-        text.replace("{% set suffix", '{% set capabilities = ("wide", "marks") %}\n{% set suffix'),
+        text.replace("{% set suffix", '{% set capabilities = ("wide", "marks", "cooperative") %}\n{% set suffix'),
         "{% macro kernel(k, sort) %}void {{ k.name }}()\n{\n{{ caller() }}}\n{% endmacro %}",
     )
     made = kernels.written(sort(), "toy", "cuda")
