@@ -103,7 +103,7 @@ hsgen/tools/validate: guarded.py large.py reports.py validation.py
 targets: amd-rdna.toml amd-rdna64.toml nvidia-sm30.toml nvidia-tegra.toml
 templates: keys.j2 order.j2
 templates/apis/cuda: build.j2 hs_cuda.cu hs_cuda.h
-templates/apis/cuda/harness: cub.cu cub_merge.cu cub_segments.cu cuda.cu cuda.h peer.h
+templates/apis/cuda/harness: cub.cu cub_merge.cu cub_segments.cu cuda.cu hn_cuda.h peer.h
 templates/apis/metal: hs_metal.h hs_metal.m
 templates/apis/opencl: build.j2 hs_opencl.c hs_opencl.h
 templates/apis/opencl/harness: opencl.c

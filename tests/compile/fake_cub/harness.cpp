@@ -1,5 +1,5 @@
 /* A harness on the host: its buffers, a copy, and the peer that is compiled along.  It sorts nothing itself. */
-#include "cuda.h"
+#include "hn_cuda.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* The harness of harness.h for CUDA.  Built together with a bundle's src/hs.c, hs_cuda.cu, hs_targets_cuda.cu and the
  * C and .cu files of its targets. */
-#include "cuda.h"
+#include "hn_cuda.h"
 
 #include "any_cuda.h"
 #include "hs/hs_targets_cuda.h"

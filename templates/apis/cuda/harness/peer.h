@@ -3,7 +3,7 @@
 #ifndef HN_PEER_H
 #define HN_PEER_H
 
-#include "cuda.h"
+#include "hn_cuda.h"
 
 #include <cuda_runtime.h>
 
