@@ -217,7 +217,7 @@ FAST = {
     "docs/test_docs.py": {
         "test_adding_a_target_as_the_document_says": 0,
         "test_json_of_a_benchmark_is_as_documented": 0,
-        "test_the_pairs_of_the_readme_are_sorted": 0,
+        "test_the_pairs_of_the_guide_are_sorted": 0,
     },
     "docs/test_semantics.py": {
         "test_examples_run": 0,
