@@ -130,7 +130,7 @@ def test_wheel_validates(installed: Path, embedded: Host, tmp_path: Path) -> Non
 
 
 def test_wheel_sorts_from_python(installed: Path, embedded: Host, tmp_path: Path) -> None:
-    text = (ROOT / "docs/guides/python.md").read_text(encoding="utf-8").split("```python\n")[2].split("```")[0]
+    text = (ROOT / "docs/guides/python.md").read_text(encoding="utf-8").split("```python\n")[3].split("```")[0]
     (tmp_path / "program.py").write_text(text, encoding="utf-8")
     assert "sorted 100000 keys" in good(installed.with_name("python"), "program.py", cwd=tmp_path)
 
