@@ -64,7 +64,7 @@ EXEMPT: dict[str, tuple[str, ...]] = {}
 LATER = """
 docs/decisions: 0019-radix-strategies.md 0020-dialect-contract.md
 docs/guides: add-a-target.md
-docs/internals: add-an-algorithm.md add-an-api.md add-an-operation.md architecture.md
+docs/internals: add-an-algorithm.md add-an-api.md add-an-operation.md
 docs/reference: c-api.md dialect.md
 hsgen/algorithms: __init__.py device_constraints.py implicit.py
 hsgen/algorithms/bitonic: constraints.py kernels.py params.py passes.py paths.py specialize.py
