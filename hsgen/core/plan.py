@@ -29,6 +29,10 @@ class Binding:
     per_n: int = 0
     plus: int = 0
 
+    def after(self, room: int) -> Binding:
+        """Return the binding where `room` bytes come first in scratch; other roles stay as they are."""
+        return replace(self, plus=self.plus + room) if self.role == "scratch" else self
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guard:

@@ -98,7 +98,7 @@ def appended(
     key is less.  Others get a bitmap of their own.
     """
     own = _kernels(parts, made)
-    steps = tuple(replace(s, bindings=tuple(_behind(b, made.room) for b in s.bindings)) for s in plan.steps)
+    steps = tuple(replace(s, bindings=tuple(b.after(made.room) for b in s.bindings)) for s in plan.steps)
     rule = plan.scratch if plan.scratch != Scratch() else Scratch(min_n=made.tile)
     if not rule.per_n:
         rule = replace(rule, unit=made.tile, per_unit=made.tile // 8, units=-(-plan.max_n // made.tile))
@@ -106,12 +106,8 @@ def appended(
         plan,
         steps=(*steps, *(_step(k, made, plan.max_n) for k in own)),
         scratch=replace(rule, plus=rule.plus + made.room, min_n=min(rule.min_n, made.tile)),
-        outcome=plan.outcome and replace(plan.outcome, binding=_behind(plan.outcome.binding, made.room)),
+        outcome=plan.outcome and replace(plan.outcome, binding=plan.outcome.binding.after(made.room)),
     )
-
-
-def _behind(binding: Binding, room: int) -> Binding:
-    return replace(binding, plus=binding.plus + room) if binding.role == "scratch" else binding
 
 
 def _kernels(parts: tuple[Part, ...], made: Shape) -> tuple[Kernel, ...]:

@@ -161,13 +161,13 @@ def counted(kernels: tuple[Kernel, ...], plan: Plan) -> tuple[tuple[Kernel, ...]
         grid=fixed(groups),
         argument=IndirectGrids(),
     )
-    behind = tuple(replace(s, bindings=tuple(_behind(b, room) for b in s.bindings)) for s in plan.steps)
+    behind = tuple(replace(s, bindings=tuple(b.after(room) for b in s.bindings)) for s in plan.steps)
     rule = plan.scratch if plan.scratch != Scratch() else Scratch(min_n=plan.max_n)
     return (grids, *kernels), replace(
         plan,
         steps=(step, *behind),
         scratch=replace(rule, plus=rule.plus + room, min_n=0),
-        outcome=plan.outcome and replace(plan.outcome, binding=_behind(plan.outcome.binding, room)),
+        outcome=plan.outcome and replace(plan.outcome, binding=plan.outcome.binding.after(room)),
     )
 
 
@@ -177,10 +177,6 @@ def _grid_rows(kernels: Iterable[Kernel], plan: Plan) -> tuple[tuple[Guard, Grid
     return tuple(
         (replace(s.guard, min_n=0, at_zero=True) if s.kernel in always else s.guard, s.grid) for s in plan.steps
     )
-
-
-def _behind(binding: Binding, room: int) -> Binding:
-    return replace(binding, plus=binding.plus + room) if binding.role == "scratch" else binding
 
 
 def _largest(rules: Sequence[Scratch]) -> Scratch:
