@@ -18,6 +18,7 @@ from hsgen.core.errors import Usage
 from hsgen.system import documents
 from hsgen.targets import ranges, schema, target
 from hsgen.targets.evidence import shapes
+from hsgen.targets.flat import full
 from hsgen.targets.ranges import SORT
 
 _HEAD = re.compile(r"^\s*\[\s*([A-Za-z0-9_.-]+)\s*\]\s*(#.*)?$")
@@ -138,17 +139,6 @@ def _rows(data: Mapping[str, Any], key: str, values: Mapping[str, Any], lines: l
         out += comments[end]
         if not end or any(f"{x}{end}" in values for x in ("algorithms", "upto")):
             labels = values.get(f"algorithms{end}", values["algorithms"])
-            named = [_full(data, label, key) for label in labels]
+            named = [full(data, label, key) for label in labels]
             out.append(f"{name} = {ranges.written(named, values.get(f'upto{end}', values['upto']))}\n")
     return [*out, *rest]
-
-
-def _full(data: Mapping[str, Any], label: str, key: str) -> str:
-    """The name of a label's table in schema 2: of radix sorts with the strategy."""
-    name, *variant = label.split("-")
-    if name != RADIX:
-        return label
-    table = data[RADIX][key]
-    for part in variant:
-        table = table[part]
-    return "-".join([name, schema1.strategy(table), *variant])
