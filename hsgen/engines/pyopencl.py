@@ -16,7 +16,6 @@ from hsgen.core.sort import Sort
 from hsgen.emit.kernels import Source, render
 from hsgen.engines.builds import build as build
 from hsgen.engines.builds import options
-from hsgen.engines.builds import standard as standard
 from hsgen.engines.engine import Places
 from hsgen.engines.hosts import Host
 from hsgen.engines.scratch import Scratch, cut
@@ -87,8 +86,9 @@ class Compiled:
         source = buffers.get("source")
         key = n, bool(source is not None and source == buffers.get("destination")), settled(self.sort, n, how, buffers)
         if key not in self._launches:
-            kept = self._launches if len(self._launches) < 64 else {}
-            self._launches = {**kept, key: self._resolved(*key)}
+            if len(self._launches) >= 64:
+                self._launches.clear()
+            self._launches[key] = self._resolved(*key)
         self._n = n
         steps, need, spare = self._launches[key]
         part = self.scratch.part

@@ -16,8 +16,9 @@ from mutants import kernel_mutants, plan_mutants
 from hsgen.core.plan import Plan
 from hsgen.core.sort import Sort
 from hsgen.emit.kernels import render
+from hsgen.engines.builds import standard
 from hsgen.engines.hosts import hosts
-from hsgen.engines.pyopencl import Compiled, Direct, build, context_for, standard
+from hsgen.engines.pyopencl import Compiled, Direct, build, context_for
 from hsgen.operations.inputs import KINDS
 from hsgen.system import toolchain
 from hsgen.targets import assembly, target

@@ -23,8 +23,9 @@ from hsgen.core.interpreter import Options
 from hsgen.core.keys import Form
 from hsgen.core.sort import Part, Sort
 from hsgen.emit.kernels import render
+from hsgen.engines.builds import standard
 from hsgen.engines.hosts import Host
-from hsgen.engines.pyopencl import Compiled, Direct, build, context_for, standard
+from hsgen.engines.pyopencl import Compiled, Direct, build, context_for
 from hsgen.targets import assembly as sorts_of
 from hsgen.tools.validate import validation
 from hsgen.tools.validate.guarded import Frame

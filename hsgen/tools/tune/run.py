@@ -243,8 +243,3 @@ class Tuning:
         if set(rounds) != set(entries):
             return []
         return threshold({x: {n: statistics.median(t) for n, t in s.items()} for x, s in rounds.items()}, list(entries))
-
-
-def _rounded(seconds: Mapping[int, Sequence[float]]) -> dict[str, list[float]]:
-    """The rounds of an entry as recorded in a journal."""
-    return {str(n): [rounded(t) for t in some] for n, some in seconds.items()}
