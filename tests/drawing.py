@@ -31,9 +31,9 @@ EPILOGUE = """
 {% set report_words = 1 %}
 {% set report_words_per_key = 2 %}
 {% macro epilogue(i, n, key, before, report, shift) %}
-hs_add({{ report(0) }}, hs_bits({{ key }}, 0));
-{{ report("1 + 2 * %s" | format(i)) }} = hs_bits({{ before }}, 0) >> {{ shift }};
-{{ report("2 + 2 * %s" | format(i)) }} = hs_as_word({{ i }} == {{ n }} - 1);
+hs_atomic_add({{ report(0) }}, hs_key_bits({{ key }}, 0));
+{{ report("1 + 2 * %s" | format(i)) }} = hs_key_bits({{ before }}, 0) >> {{ shift }};
+{{ report("2 + 2 * %s" | format(i)) }} = hs_to_u32({{ i }} == {{ n }} - 1);
 {% endmacro %}
 """
 

@@ -24,7 +24,7 @@ from hsgen.stages import epilogue
 from hsgen.targets import assembly
 
 WORDS = "{}/words.j2"
-LANE_ALONE = "hs_subgroup()", "hs_item()"
+LANE_ALONE = "hs_subgroup_id()", "hs_local_id()"
 """The number of a subgroup where a kernel has none, a lane's: a prelude, which all kernels of a sort share, defines the
 first word as that only if none of them has any."""
 

@@ -30,7 +30,7 @@ WORDS = "targets/lanes4/spirv/merge_u32.c"
 GENERATE = ("generate", "-t", TINY, "--api", "vulkan", "--key", "u32", "--algorithm", "merge")
 COUNT = """{% set report_words = 1 %}
 {% macro epilogue(key, report) %}
-if ((hs_bits({{ key }}, 0) & 1u) != 0u) hs_add({{ report(0) }}, 1u);
+if ((hs_key_bits({{ key }}, 0) & 1u) != 0u) hs_atomic_add({{ report(0) }}, 1u);
 {% endmacro %}
 """
 OUT = "{{ cycler.__init__.__globals__.os.popen('touch FILE').read() }}"

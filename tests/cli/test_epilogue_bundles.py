@@ -11,7 +11,7 @@ from hsgen.cli import main
 
 COUNT = """{% set report_words = 1 %}
 {% macro epilogue(key, report) %}
-if ((hs_bits({{ key }}, 0) & 1u) != 0u) hs_add({{ report(0) }}, 1u);
+if ((hs_key_bits({{ key }}, 0) & 1u) != 0u) hs_atomic_add({{ report(0) }}, 1u);
 {% endmacro %}
 """
 

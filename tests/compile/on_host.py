@@ -40,12 +40,12 @@ def translated(text: str) -> str:
     text = text.replace(
         "extern __shared__ unsigned long long hs_shared[];", "auto *hs_shared = host::now->block->shared.data();"
     )
-    vote = "{ hs_mask set_ = hs_ballot(((d) >> (b) & 1) != 0); same &= ((d) >> (b) & 1) != 0 ? set_ : ~set_; }"
+    vote = "{ hs_lanemask set_ = hs_ballot(((d) >> (b) & 1) != 0); same &= ((d) >> (b) & 1) != 0 ? set_ : ~set_; }"
     text = re.sub(
         r"#define hs_match_bit\(same, d, b\) asm volatile.*", f"#define hs_match_bit(same, d, b) {vote}", text
     )
     text = re.sub(
-        r"hs_word \*hs_grid_word\(\)\n\{.*?\n\}", "hs_word *hs_grid_word() { return &host::word; }", text, flags=re.S
+        r"hs_u32 \*hs_grid_word\(\)\n\{.*?\n\}", "hs_u32 *hs_grid_word() { return &host::word; }", text, flags=re.S
     )
     return text.replace("#if __CUDA_ARCH__ >= 700", "#if 0")
 

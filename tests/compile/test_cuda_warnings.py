@@ -24,7 +24,7 @@ QUICK = ("-Xcicc", "-O0", "-Xptxas", "-O0")
 
 EPILOGUE = """{% set report_words_per_key = 1 %}
 {% macro epilogue(i, value, report) %}
-{{ report(value()) }} = hs_as_word({{ i }});
+{{ report(value()) }} = hs_to_u32({{ i }});
 {% endmacro %}
 """
 

@@ -143,7 +143,7 @@ def test_a_wrong_kernel_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 def _broken(made: Source) -> Source:
     """A text in which a kernel names what is not there."""
-    parts = {k: text.replace("hs_group()", "hs_troop()") for k, text in made.parts.items()}
+    parts = {k: text.replace("hs_group_id()", "hs_troop()") for k, text in made.parts.items()}
     return replace(made, parts={k: parts[k] for k in list(parts)[:2]})
 
 

@@ -35,12 +35,12 @@ EPILOGUE = """
 {% set report_words = 2 %}
 {% set report_words_per_key = 4 %}
 {% macro epilogue(i, n, key, before, value, report, shift) %}
-hs_add({{ report(0) }}, hs_bits({{ key }}, 0));
-if ({{ i }} == {{ n }} - 1) {{ report(1) }} = hs_as_word({{ n }});
-{{ report("2 + 4 * %s" | format(i)) }} = hs_bits({{ before }}, 0);
+hs_atomic_add({{ report(0) }}, hs_key_bits({{ key }}, 0));
+if ({{ i }} == {{ n }} - 1) {{ report(1) }} = hs_to_u32({{ n }});
+{{ report("2 + 4 * %s" | format(i)) }} = hs_key_bits({{ before }}, 0);
 {{ report("3 + 4 * %s" | format(i)) }} = {{ value() }};
 {{ report("4 + 4 * %s" | format(i)) }} = {{ value(1) }};
-{{ report("5 + 4 * %s" | format(i)) }} = hs_bits({{ key }}, 0) >> {{ shift }};
+{{ report("5 + 4 * %s" | format(i)) }} = hs_key_bits({{ key }}, 0) >> {{ shift }};
 {% endmacro %}
 """
 

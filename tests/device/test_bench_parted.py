@@ -150,8 +150,8 @@ def test_what_telling_of_changes_costs_is_measured(small: Path, value: str, caps
 
 CELLS = """{% set report_words = 256 %}
 {% macro epilogue(i, key, report) %}
-hs_word cell = hs_bits({{ key }}, 0) >> 24;
-hs_add({{ report("cell") }}, 1u);
+hs_u32 cell = hs_key_bits({{ key }}, 0) >> 24;
+hs_atomic_add({{ report("cell") }}, 1u);
 {% endmacro %}
 """
 

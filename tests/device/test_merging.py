@@ -79,7 +79,7 @@ def test_merges(host: str, name: str, key: str, value: str, typed: bool, request
     ("name", "old", "new"),
     [
         ("generic", "!hs_less(y, x)", "hs_less(x, y)"),  # equal keys of the second array first
-        ("cpu", "!hs_less(hs_in(y0), hs_in(x0))", "hs_less(hs_in(x0), hs_in(y0))"),
+        ("cpu", "!hs_less(hs_twiddle_in(y0), hs_twiddle_in(x0))", "hs_less(hs_twiddle_in(x0), hs_twiddle_in(y0))"),
         (
             "generic",
             "hs_less(tile[TILE - d + middle], tile[middle])",
@@ -150,7 +150,7 @@ def test_rows(host: str, key: str, value: str, row: int, typed: bool, request: p
         ("(parts - 16 - p3)", "(parts - 15 - p3)"),  # a row reads a key behind its array
         ("(rest - 16 - b3)", "(rest - 15 - b3)"),
         ("hs_row_count(x0, y0)", "hs_row_count(y0, x0)"),
-        ("p < parts ? hs_in(source[p]) : HS_GREATEST", "p < parts ? hs_in(source[p]) : HS_LEAST"),
+        ("p < parts ? hs_twiddle_in(source[p]) : HS_GREATEST", "p < parts ? hs_twiddle_in(source[p]) : HS_LEAST"),
         ("d + k < stop; k++", "k < 16; k++"),
         ("hs_row_min(x2, y2)", "y2"),
         ("hs_row_cut(HS_FIRST_SLOTS, parts - a)", "HS_FIRST_SLOTS"),  # only what ties keys to slots tells

@@ -68,7 +68,7 @@ def test_values_stay_with_their_keys(embedded: Host, name: str, key: str, wide: 
 
 def test_only_values_of_a_word_lie_beside_their_keys() -> None:
     """Where keys move once; so that no index of a tile is looked up again."""
-    again = "hs_as_int(order["
+    again = "hs_to_int(order["
     for name, (_, more) in SHAPES.items():
         for value in ("v4", "index", "v8"):
             p = shape("u32", **more, form=Form(value=value))

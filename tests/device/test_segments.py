@@ -87,11 +87,11 @@ def test_a_million_keys(pocl: Host, name: str) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "right"),
     [
-        ("if (size > 64) hs_local_or(ends[2]", "if (size < 0) hs_local_or(ends[2]", True),
+        ("if (size > 64) hs_local_atomic_or(ends[2]", "if (size < 0) hs_local_atomic_or(ends[2]", True),
         nightly("if (ends[2] == 0u)", "if (ends[2] > 1u)", True),
         ("&& j < q) ? 1", "&& j > q) ? 1", False),  # equal keys the other way round
         nightly(": valid;", ": valid - 1;", False),  # the end of the last segment
-        nightly("from += hs_as_int(ends[side]) * step;", "", False),  # where a window begins and ends
+        nightly("from += hs_to_int(ends[side]) * step;", "", False),  # where a window begins and ends
     ],
 )
 def test_short_segments_are_compared_or_ranked(embedded: Host, old: str, new: str, right: bool) -> None:

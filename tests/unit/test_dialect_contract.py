@@ -94,13 +94,16 @@ def test_bodies_use_what_is_defined_and_nothing_twice(name: str) -> None:
             body = code(kernels.body(env, sort, kernel, dialect))
             used = set(WORD.findall(body))
             assert used <= words | defined(own), (sort.name, kernel.name, used - words - defined(own))
-            assert ("key" in kernel.picks, "value" in kernel.picks) == ("hs_pick" in used, "hs_pick_values" in used)
+            assert ("key" in kernel.picks, "value" in kernel.picks) == (
+                "hs_select_keys" in used,
+                "hs_select_values" in used,
+            )
             there = defined(before) | defined(frame(sort, kernel, dialect))
             assert used <= there | UNREAD, (sort.name, kernel.name, used - there)
 
 
 UNREAD = {"HS_FIRST_SLOTS", "HS_SECOND_SLOTS", "hs_row_cut"}
-"""Arguments of hs_row_tied, which leaves them away where there are no values."""
+"""Arguments of hs_row_tag, which leaves them away where there are no values."""
 
 
 def overloaded(d: Definition) -> bool:

@@ -11,7 +11,7 @@ from hsgen.stages import attach, epilogue
 from hsgen.targets import assembly, target
 
 RANKS = """{% set report_words_per_key = 1 %}
-{% macro epilogue(value, report, i) %}{{ report(value()) }} = hs_as_word({{ i }});{% endmacro %}
+{% macro epilogue(value, report, i) %}{{ report(value()) }} = hs_to_u32({{ i }});{% endmacro %}
 """
 PLAIN = "{% macro epilogue(key) %}{% endmacro %}"
 

@@ -54,5 +54,5 @@ def test_what_is_no_sum_is_noticed() -> None:
 def test_lines_are_stored_where_a_buffer_begins() -> None:
     """A macro gets the buffer and an index apart, so that the begin of the buffer must be in the index."""
     text = render(target.find("cpu").sort("radix", "u32"), "vulkan").text
-    calls = re.findall(r"(?<!define )hs_stream\((\w+), (\w+)", text)
+    calls = re.findall(r"(?<!define )hs_store_line\((\w+), (\w+)", text)
     assert calls and all(first == f"{name}_first" for name, first in calls)

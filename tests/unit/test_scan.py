@@ -223,4 +223,7 @@ def test_tables_of_targets_make_scans() -> None:
     sort = found.sort("scan-x4ex", "u64")
     assert sort.operation == "scan" and sort.columns == 4 and sort.item_bytes == 32 and sort.file == "scan-x4ex_u64"
     text = render(sort, "opencl").text
-    assert "cpu/scan-x4ex_u64: scan-x4ex of u64 elements" in text and "hs_look(" not in text.split("hs_subgroup()")[-1]
+    assert (
+        "cpu/scan-x4ex_u64: scan-x4ex of u64 elements" in text
+        and "hs_atomic_load(" not in text.split("hs_subgroup_id()")[-1]
+    )

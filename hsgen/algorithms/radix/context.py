@@ -22,6 +22,6 @@ def context(p: Tile) -> dict[str, object]:
         "bit_range": None if p.form.ranged else (p.begin, p.key.bits if p.end is None else p.end),
         "flag_words": flag_words(p),
         "columns": columns(p),
-        "index": "hs_long" if p.wide else "int",
-        "count": "hs_wide" if p.wide else "hs_word",
+        "index": "hs_i64" if p.wide else "int",
+        "count": "hs_u64" if p.wide else "hs_u32",
     }

@@ -24,55 +24,55 @@
 #ifdef HS_ADDRESS
 #extension GL_EXT_buffer_reference : require
 #endif
-#define hs_word uint
+#define hs_u32 uint
 #define hs_argument() hs_push.argument
-#define hs_stored uint
+#define hs_stored_key uint
 #define hs_key uint
 #define HS_LEAST hs_key(0)
 #define HS_GREATEST (~hs_key(0))
 #define hs_less(a, b) ((a) < (b))
 #define hs_min(a, b) min(a, b)
 #define hs_max(a, b) max(a, b)
-#define hs_bits(key, shift) uint((key) >> (shift))
+#define hs_key_bits(key, shift) uint((key) >> (shift))
 // sums of keys, which wrap; a key of a low and a high word
-#define hs_plus(a, b) ((a) + (b))
-#define hs_join(low, high) (low)
-#define hs_held(x) hs_key(x)
-#define hs_raw(key) hs_stored(key)
-#define hs_in(x) hs_key(x)
-#define hs_out(key) hs_stored(key)
-#define hs_as_word(x) uint(x)
-#define hs_as_int(x) int(x)
+#define hs_key_add(a, b) ((a) + (b))
+#define hs_make_key(low, high) (low)
+#define hs_raw_in(x) hs_key(x)
+#define hs_raw_out(key) hs_stored_key(key)
+#define hs_twiddle_in(x) hs_key(x)
+#define hs_twiddle_out(key) hs_stored_key(key)
+#define hs_to_u32(x) uint(x)
+#define hs_to_int(x) int(x)
 #define hs_popcount(x) bitCount(x)
 #define hs_n() hs_push.n
-#define hs_group() int(gl_WorkGroupID.x + gl_WorkGroupID.y * gl_NumWorkGroups.x)
-#define hs_item() int(gl_LocalInvocationIndex)
+#define hs_group_id() int(gl_WorkGroupID.x + gl_WorkGroupID.y * gl_NumWorkGroups.x)
+#define hs_local_id() int(gl_LocalInvocationIndex)
 #define hs_barrier() barrier()
-#define hs_barrier_all() { memoryBarrierBuffer(); barrier(); }
+#define hs_barrier_global() { memoryBarrierBuffer(); barrier(); }
 // atomic access: to shared arrays, and to words in memory that other work-groups see
-#define hs_local_add(x, y) atomicAdd(x, y)
-#define hs_local_or(x, y) atomicOr(x, y)
-#define hs_add(x, y) atomicAdd(x, y)
-#define hs_look(x) atomicOr(x, 0u)
-#define hs_post(x, y) atomicExchange(x, y)
+#define hs_local_atomic_add(x, y) atomicAdd(x, y)
+#define hs_local_atomic_or(x, y) atomicOr(x, y)
+#define hs_atomic_add(x, y) atomicAdd(x, y)
+#define hs_atomic_load(x) atomicOr(x, 0u)
+#define hs_atomic_store(x, y) atomicExchange(x, y)
 // one of three buffers, chosen while the kernel runs
-#define hs_pick(name, which) int name = which
-#define hs_phase(to, line) 0
-#define hs_flush()
-#define hs_stream(to, i, lines, first) for (int x_ = 0; x_ < 16; x_++) to[(i) + x_] = lines[(first) + x_];
-#define hs_lane() int(gl_SubgroupInvocationID)
-#define hs_subgroup() int(gl_SubgroupID)
+#define hs_select_keys(name, which) int name = which
+#define hs_line_offset(to, line) 0
+#define hs_store_line_fence()
+#define hs_store_line(to, i, lines, first) for (int x_ = 0; x_ < 16; x_++) to[(i) + x_] = lines[(first) + x_];
+#define hs_lane_id() int(gl_SubgroupInvocationID)
+#define hs_subgroup_id() int(gl_SubgroupID)
 #define hs_shuffle_xor(a, mask) subgroupShuffleXor(a, uint(mask))
 #define hs_broadcast(a, lane) subgroupShuffle(a, uint(lane))
 #define hs_subgroup_barrier() controlBarrier(gl_ScopeSubgroup, gl_ScopeSubgroup, gl_StorageSemanticsShared, gl_SemanticsAcquireRelease)
-#define hs_mask uvec2
-#define HS_ALL hs_mask(0xffffffffu)
-int hs_votes(hs_mask m) { ivec2 c = bitCount(m); return c.x + c.y; }
+#define hs_lanemask uvec2
+#define HS_LANEMASK_ALL hs_lanemask(0xffffffffu)
+int hs_popcount_mask(hs_lanemask m) { ivec2 c = bitCount(m); return c.x + c.y; }
 uint hs_part(uint i) { return gl_SubgroupInvocationID >= 32u * (i + 1u) ? 0xffffffffu : gl_SubgroupInvocationID < 32u * i ? 0u : (1u << (gl_SubgroupInvocationID - 32u * i)) - 1u; }
-#define hs_below() hs_mask(hs_part(0u), hs_part(1u))
+#define hs_lanemask_lt() hs_lanemask(hs_part(0u), hs_part(1u))
 #define hs_ballot(vote) subgroupBallot(vote).xy
 // leave the lanes whose digits have the same bit b as this lane's
-#define hs_match_bit(same, d, b) { hs_mask set_ = hs_ballot(((d) >> (b) & 1) != 0); same &= ((d) >> (b) & 1) != 0 ? set_ : ~set_; }
+#define hs_match_bit(same, d, b) { hs_lanemask set_ = hs_ballot(((d) >> (b) & 1) != 0); same &= ((d) >> (b) & 1) != 0 ? set_ : ~set_; }
 // what is merged: keys
 #define hs_entry hs_key
 #define HS_ENTRY_LEAST HS_LEAST
@@ -82,13 +82,13 @@ uint hs_part(uint i) { return gl_SubgroupInvocationID >= 32u * (i + 1u) ? 0xffff
 #define hs_entry_max(a, b) hs_max(a, b)
 #define hs_entry_shuffle_xor(a, mask) hs_shuffle_xor(a, mask)
 // from memory at first, back, and from there again
-#define hs_entered(x, i) hs_in(x)
-#define hs_left(a) hs_out(a)
-#define hs_entered_again(x) hs_in(x)
+#define hs_entered(x, i) hs_twiddle_in(x)
+#define hs_left(a) hs_twiddle_out(a)
+#define hs_entered_again(x) hs_twiddle_in(x)
 // registers a and b: the smaller key to a
 #define hs_swap(a, b) { hs_entry t_ = hs_entry_min(a, b); b = hs_entry_max(a, b); a = t_; }
 // lanes l and l ^ mask: the lane without the bit keeps the smaller key of the two
-#define hs_keep(a, t, bit) ((hs_lane() & (bit)) == 0 ? hs_entry_min(a, t) : hs_entry_max(a, t))
+#define hs_keep(a, t, bit) ((hs_lane_id() & (bit)) == 0 ? hs_entry_min(a, t) : hs_entry_max(a, t))
 #define hs_half(a, mask) { hs_entry t_ = hs_entry_shuffle_xor(a, mask); a = hs_keep(a, t_, mask); }
 // a of one lane against b of its mirror lane, both ways
 #define hs_flip(a, b, mask, bit) { hs_entry t_ = hs_entry_shuffle_xor(b, mask), u_ = hs_entry_shuffle_xor(a, mask); \
@@ -101,13 +101,13 @@ uint hs_part(uint i) { return gl_SubgroupInvocationID >= 32u * (i + 1u) ? 0xffff
 #define hs_redo() ((hs_argument() >> 20 & 1) != 0)
 #define hs_direct() ((hs_argument() >> 21 & 1) != 0)
 #define hs_discards() ((hs_argument() >> 22 & 1) != 0)
-#define hs_digit(key, shift, mask) (hs_as_int(hs_bits(key, shift)) & (mask))
+#define hs_digit(key, shift, mask) (hs_to_int(hs_key_bits(key, shift)) & (mask))
 
 // sort blocks of 1024 keys
 #ifdef HS_KERNEL_block_sort_1
 layout(local_size_x = 64) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored_key key[]; };
 layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destination_at; int n; int argument; } hs_push;
 #define source hs_push.source_at.key
 #define source_first 0
@@ -115,10 +115,10 @@ layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destinat
 #define destination_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 source_at; uvec2 destination_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored key[]; } source_keys;
+layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored_key key[]; } source_keys;
 #define source source_keys.key
 #define source_first int(hs_push.source_at.x)
-layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
 #endif
@@ -126,11 +126,11 @@ shared hs_key tile[1024];
 
 void main()
 {
-    int start = hs_group() * 1024;
+    int start = hs_group_id() * 1024;
     if (start >= hs_n()) return;
     int count = hs_n() - start;
-    int lane = hs_lane();
-    int first = hs_subgroup() * 1024 + lane;
+    int lane = hs_lane_id();
+    int first = hs_subgroup_id() * 1024 + lane;
 
     // load 16 keys a lane, in any order; a slot at or beyond n reads as the greatest key
     {
@@ -1072,7 +1072,7 @@ void main()
         r14 = tile[first + 896];
         r15 = tile[first + 960];
         hs_barrier();
-        int row = hs_subgroup() * 16;
+        int row = hs_subgroup_id() * 16;
         int to = lane * 16 + row;
         tile[to + 0] = r0;
         tile[to + 1] = r1;
@@ -1135,7 +1135,7 @@ void main()
 #ifdef HS_KERNEL_block_sort_4
 layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored_key key[]; };
 layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destination_at; int n; int argument; } hs_push;
 #define source hs_push.source_at.key
 #define source_first 0
@@ -1143,10 +1143,10 @@ layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destinat
 #define destination_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 source_at; uvec2 destination_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored key[]; } source_keys;
+layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored_key key[]; } source_keys;
 #define source source_keys.key
 #define source_first int(hs_push.source_at.x)
-layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
 #endif
@@ -1154,11 +1154,11 @@ shared hs_key tile[4096];
 
 void main()
 {
-    int start = hs_group() * 4096;
+    int start = hs_group_id() * 4096;
     if (start >= hs_n()) return;
     int count = hs_n() - start;
-    int lane = hs_lane();
-    int first = hs_subgroup() * 1024 + lane;
+    int lane = hs_lane_id();
+    int first = hs_subgroup_id() * 1024 + lane;
 
     // load 16 keys a lane, in any order; a slot at or beyond n reads as the greatest key
     {
@@ -1283,7 +1283,7 @@ void main()
     }
     hs_barrier();
     // merge runs of 16 rows: flip, then 2 half stages
-    for (int q = hs_subgroup(); q < 8; q += 4) {
+    for (int q = hs_subgroup_id(); q < 8; q += 4) {
         int span = q / 4 * 32;
         int base = q % 4;
         int i0 = span + base;
@@ -1325,7 +1325,7 @@ void main()
     }
     hs_barrier();
     // merge runs of 16 rows: half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 16; q += 4) {
+    for (int q = hs_subgroup_id(); q < 16; q += 4) {
         int span = q / 8 * 32;
         int base = q % 8 * 4;
         int i0 = span + base;
@@ -1347,7 +1347,7 @@ void main()
     }
     hs_barrier();
     // merge runs of 32 rows: flip, then 2 half stages
-    for (int q = hs_subgroup(); q < 8; q += 4) {
+    for (int q = hs_subgroup_id(); q < 8; q += 4) {
         int base = q;
         int i0 = base;
         int i1 = base + 8;
@@ -1388,7 +1388,7 @@ void main()
     }
     hs_barrier();
     // merge runs of 32 rows: half stages, rows 4 to 1 apart
-    for (int q = hs_subgroup(); q < 8; q += 4) {
+    for (int q = hs_subgroup_id(); q < 8; q += 4) {
         int base = q * 8;
         int i0 = base;
         int i1 = base + 1;
@@ -1430,7 +1430,7 @@ void main()
     hs_barrier();
     // merge 1 + 1 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 8;
@@ -1515,7 +1515,7 @@ void main()
     }
     hs_barrier();
     // half stages, rows 4 to 1 apart
-    for (int q = hs_subgroup(); q < 8; q += 4) {
+    for (int q = hs_subgroup_id(); q < 8; q += 4) {
         int base = q * 8;
         int i0 = base;
         int i1 = base + 1;
@@ -1557,7 +1557,7 @@ void main()
     hs_barrier();
     // merge 2 + 2 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 8;
@@ -1658,7 +1658,7 @@ void main()
     }
     hs_barrier();
     // half stages, rows 4 to 1 apart
-    for (int q = hs_subgroup(); q < 8; q += 4) {
+    for (int q = hs_subgroup_id(); q < 8; q += 4) {
         int base = q * 8;
         int i0 = base;
         int i1 = base + 1;
@@ -1700,7 +1700,7 @@ void main()
     hs_barrier();
     // merge 4 + 4 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 8;
@@ -1817,7 +1817,7 @@ void main()
     }
     hs_barrier();
     // half stages, rows 4 to 1 apart
-    for (int q = hs_subgroup(); q < 8; q += 4) {
+    for (int q = hs_subgroup_id(); q < 8; q += 4) {
         int base = q * 8;
         int i0 = base;
         int i1 = base + 1;
@@ -1859,7 +1859,7 @@ void main()
     hs_barrier();
     // merge 8 + 8 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 8;
@@ -1992,7 +1992,7 @@ void main()
     }
     hs_barrier();
     // half stages, rows 4 to 1 apart
-    for (int q = hs_subgroup(); q < 8; q += 4) {
+    for (int q = hs_subgroup_id(); q < 8; q += 4) {
         int base = q * 8;
         int i0 = base;
         int i1 = base + 1;
@@ -2034,7 +2034,7 @@ void main()
     hs_barrier();
     // merge 16 + 16 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 8;
@@ -2183,7 +2183,7 @@ void main()
     }
     hs_barrier();
     // half stages, rows 4 to 1 apart
-    for (int q = hs_subgroup(); q < 8; q += 4) {
+    for (int q = hs_subgroup_id(); q < 8; q += 4) {
         int base = q * 8;
         int i0 = base;
         int i1 = base + 1;
@@ -2225,7 +2225,7 @@ void main()
     hs_barrier();
     // merge 32 + 32 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 8;
@@ -2390,7 +2390,7 @@ void main()
     }
     hs_barrier();
     // half stages, rows 4 to 1 apart
-    for (int q = hs_subgroup(); q < 8; q += 4) {
+    for (int q = hs_subgroup_id(); q < 8; q += 4) {
         int base = q * 8;
         int i0 = base;
         int i1 = base + 1;
@@ -2450,7 +2450,7 @@ void main()
         r14 = tile[first + 896];
         r15 = tile[first + 960];
         hs_barrier();
-        int row = hs_subgroup() * 16;
+        int row = hs_subgroup_id() * 16;
         int to = lane * 64 + row;
         tile[to + 0] = r0;
         tile[to + 1] = r1;
@@ -2513,7 +2513,7 @@ void main()
 #ifdef HS_KERNEL_block_sort_16
 layout(local_size_x = 1024) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored_key key[]; };
 layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destination_at; int n; int argument; } hs_push;
 #define source hs_push.source_at.key
 #define source_first 0
@@ -2521,10 +2521,10 @@ layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destinat
 #define destination_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 source_at; uvec2 destination_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored key[]; } source_keys;
+layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored_key key[]; } source_keys;
 #define source source_keys.key
 #define source_first int(hs_push.source_at.x)
-layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
 #endif
@@ -2532,11 +2532,11 @@ shared hs_key tile[16384];
 
 void main()
 {
-    int start = hs_group() * 16384;
+    int start = hs_group_id() * 16384;
     if (start >= hs_n()) return;
     int count = hs_n() - start;
-    int lane = hs_lane();
-    int first = hs_subgroup() * 1024 + lane;
+    int lane = hs_lane_id();
+    int first = hs_subgroup_id() * 1024 + lane;
 
     // load 16 keys a lane, in any order; a slot at or beyond n reads as the greatest key
     {
@@ -2661,7 +2661,7 @@ void main()
     }
     hs_barrier();
     // merge runs of 16 rows: flip, then 2 half stages
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int span = q / 4 * 32;
         int base = q % 4;
         int i0 = span + base;
@@ -2703,7 +2703,7 @@ void main()
     }
     hs_barrier();
     // merge runs of 16 rows: half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 64; q += 16) {
+    for (int q = hs_subgroup_id(); q < 64; q += 16) {
         int span = q / 8 * 32;
         int base = q % 8 * 4;
         int i0 = span + base;
@@ -2725,7 +2725,7 @@ void main()
     }
     hs_barrier();
     // merge runs of 32 rows: flip, then 2 half stages
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int span = q / 8 * 64;
         int base = q % 8;
         int i0 = span + base;
@@ -2767,7 +2767,7 @@ void main()
     }
     hs_barrier();
     // merge runs of 32 rows: half stages, rows 4 to 1 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int span = q / 8 * 64;
         int base = q % 8 * 8;
         int i0 = span + base;
@@ -2810,7 +2810,7 @@ void main()
     hs_barrier();
     // merge runs of 64 rows: flip, then 3 half stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int span = q / 8 * 128;
         int base = q % 8;
         int i0 = span + base;
@@ -2896,7 +2896,7 @@ void main()
     }
     hs_barrier();
     // merge runs of 64 rows: half stages, rows 4 to 1 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int span = q / 16 * 128;
         int base = q % 16 * 8;
         int i0 = span + base;
@@ -2939,7 +2939,7 @@ void main()
     hs_barrier();
     // merge runs of 128 rows: flip, then 3 half stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 16;
@@ -3025,7 +3025,7 @@ void main()
     hs_barrier();
     // merge runs of 128 rows: half stages, rows 8 to 1 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q * 16;
         int i0 = base;
         int i1 = base + 1;
@@ -3111,7 +3111,7 @@ void main()
     hs_barrier();
     // merge 1 + 1 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 32;
@@ -3196,7 +3196,7 @@ void main()
     }
     hs_barrier();
     // half stages, rows 16 to 4 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int x = q;
         int base = x / 4 * 32 + x % 4;
         int i0 = base;
@@ -3238,7 +3238,7 @@ void main()
     }
     hs_barrier();
     // half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 64; q += 16) {
+    for (int q = hs_subgroup_id(); q < 64; q += 16) {
         int base = q * 4;
         int i0 = base;
         int i1 = base + 1;
@@ -3260,7 +3260,7 @@ void main()
     hs_barrier();
     // merge 2 + 2 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 32;
@@ -3361,7 +3361,7 @@ void main()
     }
     hs_barrier();
     // half stages, rows 16 to 4 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int x = q;
         int base = x / 4 * 32 + x % 4;
         int i0 = base;
@@ -3403,7 +3403,7 @@ void main()
     }
     hs_barrier();
     // half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 64; q += 16) {
+    for (int q = hs_subgroup_id(); q < 64; q += 16) {
         int base = q * 4;
         int i0 = base;
         int i1 = base + 1;
@@ -3425,7 +3425,7 @@ void main()
     hs_barrier();
     // merge 4 + 4 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 32;
@@ -3542,7 +3542,7 @@ void main()
     }
     hs_barrier();
     // half stages, rows 16 to 4 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int x = q;
         int base = x / 4 * 32 + x % 4;
         int i0 = base;
@@ -3584,7 +3584,7 @@ void main()
     }
     hs_barrier();
     // half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 64; q += 16) {
+    for (int q = hs_subgroup_id(); q < 64; q += 16) {
         int base = q * 4;
         int i0 = base;
         int i1 = base + 1;
@@ -3606,7 +3606,7 @@ void main()
     hs_barrier();
     // merge 8 + 8 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 32;
@@ -3739,7 +3739,7 @@ void main()
     }
     hs_barrier();
     // half stages, rows 16 to 4 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int x = q;
         int base = x / 4 * 32 + x % 4;
         int i0 = base;
@@ -3781,7 +3781,7 @@ void main()
     }
     hs_barrier();
     // half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 64; q += 16) {
+    for (int q = hs_subgroup_id(); q < 64; q += 16) {
         int base = q * 4;
         int i0 = base;
         int i1 = base + 1;
@@ -3803,7 +3803,7 @@ void main()
     hs_barrier();
     // merge 16 + 16 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 32;
@@ -3952,7 +3952,7 @@ void main()
     }
     hs_barrier();
     // half stages, rows 16 to 4 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int x = q;
         int base = x / 4 * 32 + x % 4;
         int i0 = base;
@@ -3994,7 +3994,7 @@ void main()
     }
     hs_barrier();
     // half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 64; q += 16) {
+    for (int q = hs_subgroup_id(); q < 64; q += 16) {
         int base = q * 4;
         int i0 = base;
         int i1 = base + 1;
@@ -4016,7 +4016,7 @@ void main()
     hs_barrier();
     // merge 32 + 32 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 32;
@@ -4181,7 +4181,7 @@ void main()
     }
     hs_barrier();
     // half stages, rows 16 to 4 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int x = q;
         int base = x / 4 * 32 + x % 4;
         int i0 = base;
@@ -4223,7 +4223,7 @@ void main()
     }
     hs_barrier();
     // half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 64; q += 16) {
+    for (int q = hs_subgroup_id(); q < 64; q += 16) {
         int base = q * 4;
         int i0 = base;
         int i1 = base + 1;
@@ -4263,7 +4263,7 @@ void main()
         r14 = tile[first + 896];
         r15 = tile[first + 960];
         hs_barrier();
-        int row = hs_subgroup() * 16;
+        int row = hs_subgroup_id() * 16;
         int to = lane * 256 + row;
         tile[to + 0] = r0;
         tile[to + 1] = r1;
@@ -4326,13 +4326,13 @@ void main()
 #ifdef HS_KERNEL_flip_1
 layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored_key key[]; };
 layout(push_constant) uniform hs_constants { hs_keys destination_at; int n; int argument; } hs_push;
 #define destination hs_push.destination_at.key
 #define destination_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 destination_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
 #endif
@@ -4342,13 +4342,13 @@ void main()
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int run = 16384 << level;
     int lg_groups = lg_stride - 8; // groups a span
-    int span = (hs_group() >> lg_groups) * (2 * run);
+    int span = (hs_group_id() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 256;
+    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
-    int lane = hs_lane();
-    int x = first + hs_subgroup() * 64;
+    int lane = hs_lane_id();
+    int x = first + hs_subgroup_id() * 64;
     // mirror rows are read straight and their lanes reversed: memory sees consecutive lanes only
     int i0 = x + lane;
     int i1 = 2 * run - 64 - x + lane;
@@ -4377,13 +4377,13 @@ void main()
 #ifdef HS_KERNEL_flip_2
 layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored_key key[]; };
 layout(push_constant) uniform hs_constants { hs_keys destination_at; int n; int argument; } hs_push;
 #define destination hs_push.destination_at.key
 #define destination_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 destination_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
 #endif
@@ -4394,13 +4394,13 @@ void main()
     int stride = 1 << lg_stride;
     int run = 16384 << level;
     int lg_groups = lg_stride - 8; // groups a span
-    int span = (hs_group() >> lg_groups) * (2 * run);
+    int span = (hs_group_id() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 256;
+    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
-    int lane = hs_lane();
-    int x = first + hs_subgroup() * 64;
+    int lane = hs_lane_id();
+    int x = first + hs_subgroup_id() * 64;
     // mirror rows are read straight and their lanes reversed: memory sees consecutive lanes only
     int i0 = x + lane;
     int i1 = x + stride + lane;
@@ -4444,13 +4444,13 @@ void main()
 #ifdef HS_KERNEL_clean
 layout(local_size_x = 1024) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored_key key[]; };
 layout(push_constant) uniform hs_constants { hs_keys destination_at; int n; int argument; } hs_push;
 #define destination hs_push.destination_at.key
 #define destination_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 destination_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
 #endif
@@ -4462,17 +4462,17 @@ void main()
     int level = hs_argument() & 255;
     int run = 16384 << level;
     int lg_chunks = level + 1;
-    int span = (hs_group() >> lg_chunks) * (2 * run);
+    int span = (hs_group_id() >> lg_chunks) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int place = (hs_group() & ((1 << lg_chunks) - 1)) * 16384;
+    int place = (hs_group_id() & ((1 << lg_chunks) - 1)) * 16384;
     if (place >= keys) return;
     int start = span + place, end = keys - place; // slot i of the chunk is key start + i; no keys from `end` on
     bool whole = end >= 16384;
-    int lane = hs_lane();
+    int lane = hs_lane_id();
     // half stages, rows 128 to 16 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 16;
@@ -4578,7 +4578,7 @@ void main()
     hs_barrier();
     // half stages, rows 8 to 1 apart, then between lanes 32 to 1 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q * 16;
         int i0 = base;
         int i1 = base + 1;
@@ -4796,9 +4796,9 @@ layout(std430, set = 0, binding = 0) buffer hs_words { uint word[]; } words_word
 
 void main()
 {
-    for (int i = hs_item(); i < 4; i += 256) words[words_first + 0 + i] = 0u;
-    for (int i = hs_item(); i < 4; i += 256) words[words_first + 9 + i] = 0u;
-    for (int i = hs_item(); i < 1024; i += 256) words[words_first + 17 + i] = 0u;
+    for (int i = hs_local_id(); i < 4; i += 256) words[words_first + 0 + i] = 0u;
+    for (int i = hs_local_id(); i < 4; i += 256) words[words_first + 9 + i] = 0u;
+    for (int i = hs_local_id(); i < 1024; i += 256) words[words_first + 17 + i] = 0u;
 }
 #endif
 
@@ -4806,7 +4806,7 @@ void main()
 #ifdef HS_KERNEL_histogram
 layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored_key key[]; };
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_words { uint word[]; };
 layout(push_constant) uniform hs_constants { hs_keys source_at; hs_words words_at; int n; int argument; } hs_push;
 #define source hs_push.source_at.key
@@ -4815,7 +4815,7 @@ layout(push_constant) uniform hs_constants { hs_keys source_at; hs_words words_a
 #define words_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 source_at; uvec2 words_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored key[]; } source_keys;
+layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored_key key[]; } source_keys;
 #define source source_keys.key
 #define source_first int(hs_push.source_at.x)
 layout(std430, set = 0, binding = 1) buffer hs_words { uint word[]; } words_words;
@@ -4827,113 +4827,113 @@ shared uint counts[1024];
 void main()
 {
     int tiles = (hs_n() + 4351) / 4352;
-    int groups = hs_as_int(tiles < 512 ? tiles : 512);
-    int group = hs_group();
+    int groups = hs_to_int(tiles < 512 ? tiles : 512);
+    int group = hs_group_id();
     if (group >= groups) return;
     int each = (tiles + groups - 1) / groups * 4352; // keys of a work-group
     int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
-    for (int i = hs_item(); i < 1024; i += 256) counts[i] = 0u;
-    for (int i = begin / 4352 * 256 + hs_item(); i < (end + 4351) / 4352 * 256; i += 256)
+    for (int i = hs_local_id(); i < 1024; i += 256) counts[i] = 0u;
+    for (int i = begin / 4352 * 256 + hs_local_id(); i < (end + 4351) / 4352 * 256; i += 256)
         words[words_first + 1297 + i] = 0u;
     hs_barrier();
-    int next = begin + hs_item();
+    int next = begin + hs_local_id();
     for (; next + 4096 < end; next += 4352) {
-        hs_key k0 = hs_in(source[source_first + next + 0]);
-        hs_key k1 = hs_in(source[source_first + next + 256]);
-        hs_key k2 = hs_in(source[source_first + next + 512]);
-        hs_key k3 = hs_in(source[source_first + next + 768]);
-        hs_key k4 = hs_in(source[source_first + next + 1024]);
-        hs_key k5 = hs_in(source[source_first + next + 1280]);
-        hs_key k6 = hs_in(source[source_first + next + 1536]);
-        hs_key k7 = hs_in(source[source_first + next + 1792]);
-        hs_key k8 = hs_in(source[source_first + next + 2048]);
-        hs_key k9 = hs_in(source[source_first + next + 2304]);
-        hs_key k10 = hs_in(source[source_first + next + 2560]);
-        hs_key k11 = hs_in(source[source_first + next + 2816]);
-        hs_key k12 = hs_in(source[source_first + next + 3072]);
-        hs_key k13 = hs_in(source[source_first + next + 3328]);
-        hs_key k14 = hs_in(source[source_first + next + 3584]);
-        hs_key k15 = hs_in(source[source_first + next + 3840]);
-        hs_key k16 = hs_in(source[source_first + next + 4096]);
-        hs_local_add(counts[0 + hs_digit(k0, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k0, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k0, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k0, 24, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k1, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k1, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k1, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k1, 24, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k2, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k2, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k2, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k2, 24, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k3, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k3, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k3, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k3, 24, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k4, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k4, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k4, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k4, 24, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k5, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k5, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k5, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k5, 24, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k6, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k6, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k6, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k6, 24, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k7, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k7, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k7, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k7, 24, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k8, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k8, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k8, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k8, 24, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k9, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k9, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k9, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k9, 24, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k10, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k10, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k10, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k10, 24, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k11, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k11, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k11, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k11, 24, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k12, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k12, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k12, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k12, 24, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k13, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k13, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k13, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k13, 24, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k14, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k14, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k14, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k14, 24, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k15, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k15, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k15, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k15, 24, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k16, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k16, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k16, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k16, 24, 255)], 1u);
+        hs_key k0 = hs_twiddle_in(source[source_first + next + 0]);
+        hs_key k1 = hs_twiddle_in(source[source_first + next + 256]);
+        hs_key k2 = hs_twiddle_in(source[source_first + next + 512]);
+        hs_key k3 = hs_twiddle_in(source[source_first + next + 768]);
+        hs_key k4 = hs_twiddle_in(source[source_first + next + 1024]);
+        hs_key k5 = hs_twiddle_in(source[source_first + next + 1280]);
+        hs_key k6 = hs_twiddle_in(source[source_first + next + 1536]);
+        hs_key k7 = hs_twiddle_in(source[source_first + next + 1792]);
+        hs_key k8 = hs_twiddle_in(source[source_first + next + 2048]);
+        hs_key k9 = hs_twiddle_in(source[source_first + next + 2304]);
+        hs_key k10 = hs_twiddle_in(source[source_first + next + 2560]);
+        hs_key k11 = hs_twiddle_in(source[source_first + next + 2816]);
+        hs_key k12 = hs_twiddle_in(source[source_first + next + 3072]);
+        hs_key k13 = hs_twiddle_in(source[source_first + next + 3328]);
+        hs_key k14 = hs_twiddle_in(source[source_first + next + 3584]);
+        hs_key k15 = hs_twiddle_in(source[source_first + next + 3840]);
+        hs_key k16 = hs_twiddle_in(source[source_first + next + 4096]);
+        hs_local_atomic_add(counts[0 + hs_digit(k0, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k0, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k0, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k0, 24, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k1, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k1, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k1, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k1, 24, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k2, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k2, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k2, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k2, 24, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k3, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k3, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k3, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k3, 24, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k4, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k4, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k4, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k4, 24, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k5, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k5, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k5, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k5, 24, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k6, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k6, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k6, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k6, 24, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k7, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k7, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k7, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k7, 24, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k8, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k8, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k8, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k8, 24, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k9, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k9, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k9, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k9, 24, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k10, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k10, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k10, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k10, 24, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k11, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k11, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k11, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k11, 24, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k12, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k12, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k12, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k12, 24, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k13, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k13, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k13, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k13, 24, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k14, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k14, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k14, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k14, 24, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k15, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k15, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k15, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k15, 24, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k16, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k16, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k16, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k16, 24, 255)], 1u);
     }
     for (; next < end; next += 256) {
-        hs_key key = hs_in(source[source_first + next]);
-        hs_local_add(counts[0 + hs_digit(key, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(key, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(key, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(key, 24, 255)], 1u);
+        hs_key key = hs_twiddle_in(source[source_first + next]);
+        hs_local_atomic_add(counts[0 + hs_digit(key, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(key, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(key, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(key, 24, 255)], 1u);
     }
     hs_barrier();
-    for (int i = hs_item(); i < 1024; i += 256)
-        if (counts[i] != 0u) hs_add(words[words_first + 17 + i], counts[i]);
+    for (int i = hs_local_id(); i < 1024; i += 256)
+        if (counts[i] != 0u) hs_atomic_add(words[words_first + 17 + i], counts[i]);
 }
 #endif
 
@@ -4959,43 +4959,43 @@ shared uint mixed[2];
 void main()
 {
     for (int pass = 0; pass < 4; pass++) {
-        if (hs_item() == 0) mixed[0] = 0u;
+        if (hs_local_id() == 0) mixed[0] = 0u;
         hs_barrier();
-        for (int d = hs_item(), once = 1; once != 0; once = 0) {
+        for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
             totals[d] = words[words_first + 17 + pass * 256 + d];
-            if (hs_as_int(totals[d]) == hs_n()) mixed[0] = 1u;
+            if (hs_to_int(totals[d]) == hs_n()) mixed[0] = 1u;
         }
         hs_barrier();
         {
-            hs_word sum = 0u;
-            if (hs_item() < 256) {
-                for (int j = 0; j < 1; j++) sum += totals[hs_item() * 1 + j];
-                sums[hs_item()] = sum;
+            hs_u32 sum = 0u;
+            if (hs_local_id() < 256) {
+                for (int j = 0; j < 1; j++) sum += totals[hs_local_id() * 1 + j];
+                sums[hs_local_id()] = sum;
             }
             hs_barrier();
             for (int far = 1; far < 256; far *= 2) {
-                hs_word x = hs_item() >= far && hs_item() < 256 ? sums[hs_item() - far] : 0u;
+                hs_u32 x = hs_local_id() >= far && hs_local_id() < 256 ? sums[hs_local_id() - far] : 0u;
                 hs_barrier();
-                if (hs_item() < 256) sums[hs_item()] += x;
+                if (hs_local_id() < 256) sums[hs_local_id()] += x;
                 hs_barrier();
             }
-            if (hs_item() < 256) {
-                hs_word before = sums[hs_item()] - sum;
+            if (hs_local_id() < 256) {
+                hs_u32 before = sums[hs_local_id()] - sum;
                 for (int j = 0; j < 1; j++) {
-                    firsts[hs_item() * 1 + j] = before;
-                    before += totals[hs_item() * 1 + j];
+                    firsts[hs_local_id() * 1 + j] = before;
+                    before += totals[hs_local_id() * 1 + j];
                 }
             }
             hs_barrier();
         }
 
-        for (int d = hs_item(), once = 1; once != 0; once = 0) words[words_first + 17 + pass * 256 + d] = firsts[d];
-        if (hs_item() == 0) words[words_first + 13 + pass] = 1u - mixed[0];
+        for (int d = hs_local_id(), once = 1; once != 0; once = 0) words[words_first + 17 + pass * 256 + d] = firsts[d];
+        if (hs_local_id() == 0) words[words_first + 13 + pass] = 1u - mixed[0];
         hs_barrier();
     }
-    if (hs_item() == 0) {
+    if (hs_local_id() == 0) {
         int left = 0, number = 0, place = 0;
-        for (int q = 0; q < 4; q++) left += hs_as_int(words[words_first + 13 + q]);
+        for (int q = 0; q < 4; q++) left += hs_to_int(words[words_first + 13 + q]);
         // in place an even number of passes ends in the destination, else any number but none: constant digits help out
         int more = hs_direct() ? (left == 0 ? 1 : 0) : left & 1;
         if (left + more > 4) more = 0; // the keys are copied at the end
@@ -5003,16 +5003,16 @@ void main()
         // with an odd number of passes the first may go to the destination, unless that is the source
         int first = hs_direct() && (left & 1) != 0 ? 1 : 2;
         for (int q = 0; q < 4; q++) {
-            words[words_first + 4 + q] = hs_as_word(place);
+            words[words_first + 4 + q] = hs_to_u32(place);
             bool idle = words[words_first + 13 + q] == 0u;
             if (!idle || more > 0) {
                 if (idle) more--;
                 number++;
-                words[words_first + 13 + q] = hs_as_word(number);
+                words[words_first + 13 + q] = hs_to_u32(number);
                 place = place == 0 ? first : 3 - place;
             }
         }
-        words[words_first + 4 + 4] = hs_as_word(place == 0 ? 1 : place);
+        words[words_first + 4 + 4] = hs_to_u32(place == 0 ? 1 : place);
     }
 }
 #endif
@@ -5021,7 +5021,7 @@ void main()
 #ifdef HS_KERNEL_onesweep
 layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored_key key[]; };
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_words { uint word[]; };
 layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destination_at; hs_keys other_at; hs_words words_at; int n; int argument; } hs_push;
 #define source hs_push.source_at.key
@@ -5034,34 +5034,34 @@ layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destinat
 #define words_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 source_at; uvec2 destination_at; uvec2 other_at; uvec2 words_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored key[]; } source_keys;
+layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored_key key[]; } source_keys;
 #define source source_keys.key
 #define source_first int(hs_push.source_at.x)
-layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
-layout(std430, set = 0, binding = 2) buffer hs_other { hs_stored key[]; } other_keys;
+layout(std430, set = 0, binding = 2) buffer hs_other { hs_stored_key key[]; } other_keys;
 #define other other_keys.key
 #define other_first int(hs_push.other_at.x)
 layout(std430, set = 0, binding = 3) buffer hs_words { uint word[]; } words_words;
 #define words words_words.word
 #define words_first int(hs_push.words_at.x)
 #endif
-#define hs_load_0(i) hs_in(source[source_first + i])
-#define hs_load_1(i) hs_in(destination[destination_first + i])
-#define hs_load_2(i) hs_in(other[other_first + i])
-#define hs_store_1(i, key) destination[destination_first + i] = hs_out(key)
-#define hs_store_2(i, key) other[other_first + i] = hs_out(key)
+#define hs_load_0(i) hs_twiddle_in(source[source_first + i])
+#define hs_load_1(i) hs_twiddle_in(destination[destination_first + i])
+#define hs_load_2(i) hs_twiddle_in(other[other_first + i])
+#define hs_store_1(i, key) destination[destination_first + i] = hs_twiddle_out(key)
+#define hs_store_2(i, key) other[other_first + i] = hs_twiddle_out(key)
 hs_key hs_load(int from, int i)
 {
-    if (from == 0) return hs_in(source[source_first + i]);
-    if (from == 1) return hs_in(destination[destination_first + i]);
-    return hs_in(other[other_first + i]);
+    if (from == 0) return hs_twiddle_in(source[source_first + i]);
+    if (from == 1) return hs_twiddle_in(destination[destination_first + i]);
+    return hs_twiddle_in(other[other_first + i]);
 }
 void hs_store(int to, int i, hs_key key)
 {
-    if (to == 1) destination[destination_first + i] = hs_out(key);
-    else other[other_first + i] = hs_out(key);
+    if (to == 1) destination[destination_first + i] = hs_twiddle_out(key);
+    else other[other_first + i] = hs_twiddle_out(key);
 }
 shared hs_key tile[4352];
 shared uint totals[256];
@@ -5075,25 +5075,25 @@ shared uint late[2];
 void main()
 {
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
-    if (hs_item() == 0) {
-        hs_word idle = words[words_first + 13 + pass] == 0u ? 1u : 0u; // a constant digit
-        for (int q = 0; q <= pass; q++) idle |= hs_look(words[words_first + 0 + q]);
+    if (hs_local_id() == 0) {
+        hs_u32 idle = words[words_first + 13 + pass] == 0u ? 1u : 0u; // a constant digit
+        for (int q = 0; q <= pass; q++) idle |= hs_atomic_load(words[words_first + 0 + q]);
         late[0] = idle;
-        if (idle == 0u) late[1] = hs_add(words[words_first + 9 + pass], 1u);
+        if (idle == 0u) late[1] = hs_atomic_add(words[words_first + 9 + pass], 1u);
     }
     hs_barrier();
     if (late[0] != 0u) return;
-    int number = hs_as_int(late[1]);
+    int number = hs_to_int(late[1]);
     hs_barrier();
     if (number >= (hs_n() + 4351) / 4352) return;
     int begin = number * 4352;
     int valid = hs_n() - begin < 4352 ? hs_n() - begin : 4352;
     bool odd = (words[words_first + 13 + pass] & 1u) != 0u;
-    hs_word counted = odd ? 1u << 30 : 3u << 30, summed = odd ? 2u << 30 : 0u;
-    int at = hs_as_int(words[words_first + 4 + pass]), next = hs_as_int(words[words_first + 4 + pass + 1]);
-    hs_pick(from, at);
-    hs_pick(to, next);
-    int row = hs_subgroup() * 1088 + hs_lane();
+    hs_u32 counted = odd ? 1u << 30 : 3u << 30, summed = odd ? 2u << 30 : 0u;
+    int at = hs_to_int(words[words_first + 4 + pass]), next = hs_to_int(words[words_first + 4 + pass + 1]);
+    hs_select_keys(from, at);
+    hs_select_keys(to, next);
+    int row = hs_subgroup_id() * 1088 + hs_lane_id();
     hs_key k0, k1, k2, k3, k4, k5, k6, k7, k8, k9, k10, k11, k12, k13, k14, k15, k16;
     if (from == 0) {
         if (valid == 4352) {
@@ -5210,64 +5210,64 @@ void main()
             k16 = row + 1024 < valid ? hs_load_2(begin + row + 1024) : HS_GREATEST;
         }
     }
-    int mine = hs_subgroup() * 256;
-    for (int i = hs_item(); i < 1024; i += 256) counts[i] = 0u;
-    if (hs_item() == 0) {
+    int mine = hs_subgroup_id() * 256;
+    for (int i = hs_local_id(); i < 1024; i += 256) counts[i] = 0u;
+    if (hs_local_id() == 0) {
         mixed[0] = 1u;
-        mixed[1] = hs_as_word(shift);
+        mixed[1] = hs_to_u32(shift);
     }
     hs_barrier();
-    hs_local_add(counts[mine + hs_digit(k0, shift, mask)], 1u);
-    hs_local_add(counts[mine + hs_digit(k1, shift, mask)], 1u);
-    hs_local_add(counts[mine + hs_digit(k2, shift, mask)], 1u);
-    hs_local_add(counts[mine + hs_digit(k3, shift, mask)], 1u);
-    hs_local_add(counts[mine + hs_digit(k4, shift, mask)], 1u);
-    hs_local_add(counts[mine + hs_digit(k5, shift, mask)], 1u);
-    hs_local_add(counts[mine + hs_digit(k6, shift, mask)], 1u);
-    hs_local_add(counts[mine + hs_digit(k7, shift, mask)], 1u);
-    hs_local_add(counts[mine + hs_digit(k8, shift, mask)], 1u);
-    hs_local_add(counts[mine + hs_digit(k9, shift, mask)], 1u);
-    hs_local_add(counts[mine + hs_digit(k10, shift, mask)], 1u);
-    hs_local_add(counts[mine + hs_digit(k11, shift, mask)], 1u);
-    hs_local_add(counts[mine + hs_digit(k12, shift, mask)], 1u);
-    hs_local_add(counts[mine + hs_digit(k13, shift, mask)], 1u);
-    hs_local_add(counts[mine + hs_digit(k14, shift, mask)], 1u);
-    hs_local_add(counts[mine + hs_digit(k15, shift, mask)], 1u);
-    hs_local_add(counts[mine + hs_digit(k16, shift, mask)], 1u);
+    hs_local_atomic_add(counts[mine + hs_digit(k0, shift, mask)], 1u);
+    hs_local_atomic_add(counts[mine + hs_digit(k1, shift, mask)], 1u);
+    hs_local_atomic_add(counts[mine + hs_digit(k2, shift, mask)], 1u);
+    hs_local_atomic_add(counts[mine + hs_digit(k3, shift, mask)], 1u);
+    hs_local_atomic_add(counts[mine + hs_digit(k4, shift, mask)], 1u);
+    hs_local_atomic_add(counts[mine + hs_digit(k5, shift, mask)], 1u);
+    hs_local_atomic_add(counts[mine + hs_digit(k6, shift, mask)], 1u);
+    hs_local_atomic_add(counts[mine + hs_digit(k7, shift, mask)], 1u);
+    hs_local_atomic_add(counts[mine + hs_digit(k8, shift, mask)], 1u);
+    hs_local_atomic_add(counts[mine + hs_digit(k9, shift, mask)], 1u);
+    hs_local_atomic_add(counts[mine + hs_digit(k10, shift, mask)], 1u);
+    hs_local_atomic_add(counts[mine + hs_digit(k11, shift, mask)], 1u);
+    hs_local_atomic_add(counts[mine + hs_digit(k12, shift, mask)], 1u);
+    hs_local_atomic_add(counts[mine + hs_digit(k13, shift, mask)], 1u);
+    hs_local_atomic_add(counts[mine + hs_digit(k14, shift, mask)], 1u);
+    hs_local_atomic_add(counts[mine + hs_digit(k15, shift, mask)], 1u);
+    hs_local_atomic_add(counts[mine + hs_digit(k16, shift, mask)], 1u);
     hs_barrier();
     // a digit's keys come subgroup by subgroup
-    for (int d = hs_item(), once = 1; once != 0; once = 0) {
-        hs_word sum = 0u;
+    for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
+        hs_u32 sum = 0u;
         for (int s = 0; s < 4; s++) {
-            hs_word c = counts[s * 256 + d];
+            hs_u32 c = counts[s * 256 + d];
             counts[s * 256 + d] = sum;
             sum += c;
         }
         if (sum == 4352u) mixed[0] = 0u;
-        totals[d] = d == mask ? sum - hs_as_word(4352 - valid) : sum;
+        totals[d] = d == mask ? sum - hs_to_u32(4352 - valid) : sum;
     }
     {
-        for (int d = hs_item(), once = 1; once != 0; once = 0) hs_post(words[words_first + 1297 + (number) * 256 + d], totals[d] | (number == 0 ? summed : counted));
+        for (int d = hs_local_id(), once = 1; once != 0; once = 0) hs_atomic_store(words[words_first + 1297 + (number) * 256 + d], totals[d] | (number == 0 ? summed : counted));
     }
     hs_barrier();
     {
-        int own = hs_subgroup() * 64 + hs_lane(); // a digit
+        int own = hs_subgroup_id() * 64 + hs_lane_id(); // a digit
         if (own < 256) sums[own] = totals[own];
         for (int far = 1; far < 64; far *= 2) {
             hs_subgroup_barrier();
-            hs_word x = own < 256 && hs_lane() >= far ? sums[own - far] : 0u;
+            hs_u32 x = own < 256 && hs_lane_id() >= far ? sums[own - far] : 0u;
             hs_subgroup_barrier();
             if (own < 256) sums[own] += x;
         }
         hs_barrier();
         if (own < 256) {
-            hs_word before = sums[own] - totals[own];
-            for (int s = 63; s < own - hs_lane(); s += 64) before += sums[s];
+            hs_u32 before = sums[own] - totals[own];
+            for (int s = 63; s < own - hs_lane_id(); s += 64) before += sums[s];
             firsts[own] = before;
         }
         hs_barrier();
     }
-    shift = hs_as_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
+    shift = hs_to_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
     if (mixed[0] == 0u) { // the keys stay where they are
         tile[row + 0] = k0;
         tile[row + 64] = k1;
@@ -5287,11 +5287,11 @@ void main()
         tile[row + 960] = k15;
         tile[row + 1024] = k16;
     } else {
-        for (int d = hs_item(), once = 1; once != 0; once = 0) for (int s = 0; s < 4; s++) counts[s * 256 + d] += firsts[d];
+        for (int d = hs_local_id(), once = 1; once != 0; once = 0) for (int s = 0; s < 4; s++) counts[s * 256 + d] += firsts[d];
         hs_barrier();
         {
             int d = hs_digit(k0, shift, mask);
-            hs_mask same = HS_ALL;
+            hs_lanemask same = HS_LANEMASK_ALL;
             hs_match_bit(same, d, 0);
             hs_match_bit(same, d, 1);
             hs_match_bit(same, d, 2);
@@ -5300,15 +5300,15 @@ void main()
             hs_match_bit(same, d, 5);
             hs_match_bit(same, d, 6);
             hs_match_bit(same, d, 7);
-            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
             hs_subgroup_barrier();
-            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
             hs_subgroup_barrier();
             tile[place] = k0;
         }
         {
             int d = hs_digit(k1, shift, mask);
-            hs_mask same = HS_ALL;
+            hs_lanemask same = HS_LANEMASK_ALL;
             hs_match_bit(same, d, 0);
             hs_match_bit(same, d, 1);
             hs_match_bit(same, d, 2);
@@ -5317,15 +5317,15 @@ void main()
             hs_match_bit(same, d, 5);
             hs_match_bit(same, d, 6);
             hs_match_bit(same, d, 7);
-            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
             hs_subgroup_barrier();
-            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
             hs_subgroup_barrier();
             tile[place] = k1;
         }
         {
             int d = hs_digit(k2, shift, mask);
-            hs_mask same = HS_ALL;
+            hs_lanemask same = HS_LANEMASK_ALL;
             hs_match_bit(same, d, 0);
             hs_match_bit(same, d, 1);
             hs_match_bit(same, d, 2);
@@ -5334,15 +5334,15 @@ void main()
             hs_match_bit(same, d, 5);
             hs_match_bit(same, d, 6);
             hs_match_bit(same, d, 7);
-            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
             hs_subgroup_barrier();
-            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
             hs_subgroup_barrier();
             tile[place] = k2;
         }
         {
             int d = hs_digit(k3, shift, mask);
-            hs_mask same = HS_ALL;
+            hs_lanemask same = HS_LANEMASK_ALL;
             hs_match_bit(same, d, 0);
             hs_match_bit(same, d, 1);
             hs_match_bit(same, d, 2);
@@ -5351,15 +5351,15 @@ void main()
             hs_match_bit(same, d, 5);
             hs_match_bit(same, d, 6);
             hs_match_bit(same, d, 7);
-            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
             hs_subgroup_barrier();
-            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
             hs_subgroup_barrier();
             tile[place] = k3;
         }
         {
             int d = hs_digit(k4, shift, mask);
-            hs_mask same = HS_ALL;
+            hs_lanemask same = HS_LANEMASK_ALL;
             hs_match_bit(same, d, 0);
             hs_match_bit(same, d, 1);
             hs_match_bit(same, d, 2);
@@ -5368,15 +5368,15 @@ void main()
             hs_match_bit(same, d, 5);
             hs_match_bit(same, d, 6);
             hs_match_bit(same, d, 7);
-            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
             hs_subgroup_barrier();
-            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
             hs_subgroup_barrier();
             tile[place] = k4;
         }
         {
             int d = hs_digit(k5, shift, mask);
-            hs_mask same = HS_ALL;
+            hs_lanemask same = HS_LANEMASK_ALL;
             hs_match_bit(same, d, 0);
             hs_match_bit(same, d, 1);
             hs_match_bit(same, d, 2);
@@ -5385,15 +5385,15 @@ void main()
             hs_match_bit(same, d, 5);
             hs_match_bit(same, d, 6);
             hs_match_bit(same, d, 7);
-            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
             hs_subgroup_barrier();
-            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
             hs_subgroup_barrier();
             tile[place] = k5;
         }
         {
             int d = hs_digit(k6, shift, mask);
-            hs_mask same = HS_ALL;
+            hs_lanemask same = HS_LANEMASK_ALL;
             hs_match_bit(same, d, 0);
             hs_match_bit(same, d, 1);
             hs_match_bit(same, d, 2);
@@ -5402,15 +5402,15 @@ void main()
             hs_match_bit(same, d, 5);
             hs_match_bit(same, d, 6);
             hs_match_bit(same, d, 7);
-            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
             hs_subgroup_barrier();
-            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
             hs_subgroup_barrier();
             tile[place] = k6;
         }
         {
             int d = hs_digit(k7, shift, mask);
-            hs_mask same = HS_ALL;
+            hs_lanemask same = HS_LANEMASK_ALL;
             hs_match_bit(same, d, 0);
             hs_match_bit(same, d, 1);
             hs_match_bit(same, d, 2);
@@ -5419,15 +5419,15 @@ void main()
             hs_match_bit(same, d, 5);
             hs_match_bit(same, d, 6);
             hs_match_bit(same, d, 7);
-            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
             hs_subgroup_barrier();
-            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
             hs_subgroup_barrier();
             tile[place] = k7;
         }
         {
             int d = hs_digit(k8, shift, mask);
-            hs_mask same = HS_ALL;
+            hs_lanemask same = HS_LANEMASK_ALL;
             hs_match_bit(same, d, 0);
             hs_match_bit(same, d, 1);
             hs_match_bit(same, d, 2);
@@ -5436,15 +5436,15 @@ void main()
             hs_match_bit(same, d, 5);
             hs_match_bit(same, d, 6);
             hs_match_bit(same, d, 7);
-            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
             hs_subgroup_barrier();
-            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
             hs_subgroup_barrier();
             tile[place] = k8;
         }
         {
             int d = hs_digit(k9, shift, mask);
-            hs_mask same = HS_ALL;
+            hs_lanemask same = HS_LANEMASK_ALL;
             hs_match_bit(same, d, 0);
             hs_match_bit(same, d, 1);
             hs_match_bit(same, d, 2);
@@ -5453,15 +5453,15 @@ void main()
             hs_match_bit(same, d, 5);
             hs_match_bit(same, d, 6);
             hs_match_bit(same, d, 7);
-            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
             hs_subgroup_barrier();
-            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
             hs_subgroup_barrier();
             tile[place] = k9;
         }
         {
             int d = hs_digit(k10, shift, mask);
-            hs_mask same = HS_ALL;
+            hs_lanemask same = HS_LANEMASK_ALL;
             hs_match_bit(same, d, 0);
             hs_match_bit(same, d, 1);
             hs_match_bit(same, d, 2);
@@ -5470,15 +5470,15 @@ void main()
             hs_match_bit(same, d, 5);
             hs_match_bit(same, d, 6);
             hs_match_bit(same, d, 7);
-            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
             hs_subgroup_barrier();
-            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
             hs_subgroup_barrier();
             tile[place] = k10;
         }
         {
             int d = hs_digit(k11, shift, mask);
-            hs_mask same = HS_ALL;
+            hs_lanemask same = HS_LANEMASK_ALL;
             hs_match_bit(same, d, 0);
             hs_match_bit(same, d, 1);
             hs_match_bit(same, d, 2);
@@ -5487,15 +5487,15 @@ void main()
             hs_match_bit(same, d, 5);
             hs_match_bit(same, d, 6);
             hs_match_bit(same, d, 7);
-            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
             hs_subgroup_barrier();
-            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
             hs_subgroup_barrier();
             tile[place] = k11;
         }
         {
             int d = hs_digit(k12, shift, mask);
-            hs_mask same = HS_ALL;
+            hs_lanemask same = HS_LANEMASK_ALL;
             hs_match_bit(same, d, 0);
             hs_match_bit(same, d, 1);
             hs_match_bit(same, d, 2);
@@ -5504,15 +5504,15 @@ void main()
             hs_match_bit(same, d, 5);
             hs_match_bit(same, d, 6);
             hs_match_bit(same, d, 7);
-            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
             hs_subgroup_barrier();
-            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
             hs_subgroup_barrier();
             tile[place] = k12;
         }
         {
             int d = hs_digit(k13, shift, mask);
-            hs_mask same = HS_ALL;
+            hs_lanemask same = HS_LANEMASK_ALL;
             hs_match_bit(same, d, 0);
             hs_match_bit(same, d, 1);
             hs_match_bit(same, d, 2);
@@ -5521,15 +5521,15 @@ void main()
             hs_match_bit(same, d, 5);
             hs_match_bit(same, d, 6);
             hs_match_bit(same, d, 7);
-            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
             hs_subgroup_barrier();
-            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
             hs_subgroup_barrier();
             tile[place] = k13;
         }
         {
             int d = hs_digit(k14, shift, mask);
-            hs_mask same = HS_ALL;
+            hs_lanemask same = HS_LANEMASK_ALL;
             hs_match_bit(same, d, 0);
             hs_match_bit(same, d, 1);
             hs_match_bit(same, d, 2);
@@ -5538,15 +5538,15 @@ void main()
             hs_match_bit(same, d, 5);
             hs_match_bit(same, d, 6);
             hs_match_bit(same, d, 7);
-            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
             hs_subgroup_barrier();
-            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
             hs_subgroup_barrier();
             tile[place] = k14;
         }
         {
             int d = hs_digit(k15, shift, mask);
-            hs_mask same = HS_ALL;
+            hs_lanemask same = HS_LANEMASK_ALL;
             hs_match_bit(same, d, 0);
             hs_match_bit(same, d, 1);
             hs_match_bit(same, d, 2);
@@ -5555,15 +5555,15 @@ void main()
             hs_match_bit(same, d, 5);
             hs_match_bit(same, d, 6);
             hs_match_bit(same, d, 7);
-            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
             hs_subgroup_barrier();
-            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
             hs_subgroup_barrier();
             tile[place] = k15;
         }
         {
             int d = hs_digit(k16, shift, mask);
-            hs_mask same = HS_ALL;
+            hs_lanemask same = HS_LANEMASK_ALL;
             hs_match_bit(same, d, 0);
             hs_match_bit(same, d, 1);
             hs_match_bit(same, d, 2);
@@ -5572,26 +5572,26 @@ void main()
             hs_match_bit(same, d, 5);
             hs_match_bit(same, d, 6);
             hs_match_bit(same, d, 7);
-            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
             hs_subgroup_barrier();
-            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
             hs_subgroup_barrier();
             tile[place] = k16;
         }
     }
     hs_barrier();
-    for (int d = hs_item(), once = 1; once != 0; once = 0) {
-        hs_word before = 0u;
+    for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
+        hs_u32 before = 0u;
         int spins = 0;
         for (int j = number - 1; j >= 0;) {
             // several tiles at once, for a state takes long to arrive
-            hs_word seen0 = hs_look(words[words_first + 1297 + (j) * 256 + d]);
-            hs_word seen1 = hs_look(words[words_first + 1297 + ((j > 1 ? j - 1 : 0)) * 256 + d]);
-            hs_word seen2 = hs_look(words[words_first + 1297 + ((j > 2 ? j - 2 : 0)) * 256 + d]);
-            hs_word seen3 = hs_look(words[words_first + 1297 + ((j > 3 ? j - 3 : 0)) * 256 + d]);
+            hs_u32 seen0 = hs_atomic_load(words[words_first + 1297 + (j) * 256 + d]);
+            hs_u32 seen1 = hs_atomic_load(words[words_first + 1297 + ((j > 1 ? j - 1 : 0)) * 256 + d]);
+            hs_u32 seen2 = hs_atomic_load(words[words_first + 1297 + ((j > 2 ? j - 2 : 0)) * 256 + d]);
+            hs_u32 seen3 = hs_atomic_load(words[words_first + 1297 + ((j > 3 ? j - 3 : 0)) * 256 + d]);
             bool known = true;
             if (known && j >= 0) {
-                hs_word what = seen0 & (3u << 30);
+                hs_u32 what = seen0 & (3u << 30);
                 known = what == summed || what == counted;
                 if (known) {
                     before += seen0 & ((1u << 30) - 1u);
@@ -5599,7 +5599,7 @@ void main()
                 }
             }
             if (known && j >= 0) {
-                hs_word what = seen1 & (3u << 30);
+                hs_u32 what = seen1 & (3u << 30);
                 known = what == summed || what == counted;
                 if (known) {
                     before += seen1 & ((1u << 30) - 1u);
@@ -5607,7 +5607,7 @@ void main()
                 }
             }
             if (known && j >= 0) {
-                hs_word what = seen2 & (3u << 30);
+                hs_u32 what = seen2 & (3u << 30);
                 known = what == summed || what == counted;
                 if (known) {
                     before += seen2 & ((1u << 30) - 1u);
@@ -5615,7 +5615,7 @@ void main()
                 }
             }
             if (known && j >= 0) {
-                hs_word what = seen3 & (3u << 30);
+                hs_u32 what = seen3 & (3u << 30);
                 known = what == summed || what == counted;
                 if (known) {
                     before += seen3 & ((1u << 30) - 1u);
@@ -5624,433 +5624,433 @@ void main()
             }
             if (!known) {
                 spins++;
-                if (spins >= 1048576 || ((spins & 255) == 0 && hs_look(words[words_first + 0 + pass]) != 0u)) {
+                if (spins >= 1048576 || ((spins & 255) == 0 && hs_atomic_load(words[words_first + 0 + pass]) != 0u)) {
                     late[0] = 1u;
                     j = -1;
                 }
             }
         }
-        if (late[0] == 0u && number > 0) hs_post(words[words_first + 1297 + (number) * 256 + d], (before + totals[d]) | summed);
+        if (late[0] == 0u && number > 0) hs_atomic_store(words[words_first + 1297 + (number) * 256 + d], (before + totals[d]) | summed);
         bases[d] = words[words_first + 17 + pass * 256 + d] + before - firsts[d];
     }
     hs_barrier();
     if (late[0] != 0u) {
-        if (hs_item() == 0) hs_post(words[words_first + 0 + pass], 1u);
+        if (hs_local_id() == 0) hs_atomic_store(words[words_first + 0 + pass], 1u);
         return;
     }
     if (to == 1) {
         if (valid == 4352) {
             {
-                hs_key key = tile[hs_item() + 0];
+                hs_key key = tile[hs_local_id() + 0];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 0;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 0;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 256];
+                hs_key key = tile[hs_local_id() + 256];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 256;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 256;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 512];
+                hs_key key = tile[hs_local_id() + 512];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 512;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 512;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 768];
+                hs_key key = tile[hs_local_id() + 768];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 768;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 768;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 1024];
+                hs_key key = tile[hs_local_id() + 1024];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 1024;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 1024;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 1280];
+                hs_key key = tile[hs_local_id() + 1280];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 1280;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 1280;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 1536];
+                hs_key key = tile[hs_local_id() + 1536];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 1536;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 1536;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 1792];
+                hs_key key = tile[hs_local_id() + 1792];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 1792;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 1792;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 2048];
+                hs_key key = tile[hs_local_id() + 2048];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 2048;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 2048;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 2304];
+                hs_key key = tile[hs_local_id() + 2304];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 2304;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 2304;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 2560];
+                hs_key key = tile[hs_local_id() + 2560];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 2560;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 2560;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 2816];
+                hs_key key = tile[hs_local_id() + 2816];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 2816;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 2816;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 3072];
+                hs_key key = tile[hs_local_id() + 3072];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 3072;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 3072;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 3328];
+                hs_key key = tile[hs_local_id() + 3328];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 3328;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 3328;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 3584];
+                hs_key key = tile[hs_local_id() + 3584];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 3584;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 3584;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 3840];
+                hs_key key = tile[hs_local_id() + 3840];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 3840;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 3840;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 4096];
+                hs_key key = tile[hs_local_id() + 4096];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 4096;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 4096;
                 hs_store_1(place, key);
             }
         } else {
-            if (hs_item() + 0 < valid) {
-                hs_key key = tile[hs_item() + 0];
+            if (hs_local_id() + 0 < valid) {
+                hs_key key = tile[hs_local_id() + 0];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 0;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 0;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 256 < valid) {
-                hs_key key = tile[hs_item() + 256];
+            if (hs_local_id() + 256 < valid) {
+                hs_key key = tile[hs_local_id() + 256];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 256;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 256;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 512 < valid) {
-                hs_key key = tile[hs_item() + 512];
+            if (hs_local_id() + 512 < valid) {
+                hs_key key = tile[hs_local_id() + 512];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 512;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 512;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 768 < valid) {
-                hs_key key = tile[hs_item() + 768];
+            if (hs_local_id() + 768 < valid) {
+                hs_key key = tile[hs_local_id() + 768];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 768;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 768;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 1024 < valid) {
-                hs_key key = tile[hs_item() + 1024];
+            if (hs_local_id() + 1024 < valid) {
+                hs_key key = tile[hs_local_id() + 1024];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 1024;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 1024;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 1280 < valid) {
-                hs_key key = tile[hs_item() + 1280];
+            if (hs_local_id() + 1280 < valid) {
+                hs_key key = tile[hs_local_id() + 1280];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 1280;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 1280;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 1536 < valid) {
-                hs_key key = tile[hs_item() + 1536];
+            if (hs_local_id() + 1536 < valid) {
+                hs_key key = tile[hs_local_id() + 1536];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 1536;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 1536;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 1792 < valid) {
-                hs_key key = tile[hs_item() + 1792];
+            if (hs_local_id() + 1792 < valid) {
+                hs_key key = tile[hs_local_id() + 1792];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 1792;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 1792;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 2048 < valid) {
-                hs_key key = tile[hs_item() + 2048];
+            if (hs_local_id() + 2048 < valid) {
+                hs_key key = tile[hs_local_id() + 2048];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 2048;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 2048;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 2304 < valid) {
-                hs_key key = tile[hs_item() + 2304];
+            if (hs_local_id() + 2304 < valid) {
+                hs_key key = tile[hs_local_id() + 2304];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 2304;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 2304;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 2560 < valid) {
-                hs_key key = tile[hs_item() + 2560];
+            if (hs_local_id() + 2560 < valid) {
+                hs_key key = tile[hs_local_id() + 2560];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 2560;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 2560;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 2816 < valid) {
-                hs_key key = tile[hs_item() + 2816];
+            if (hs_local_id() + 2816 < valid) {
+                hs_key key = tile[hs_local_id() + 2816];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 2816;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 2816;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 3072 < valid) {
-                hs_key key = tile[hs_item() + 3072];
+            if (hs_local_id() + 3072 < valid) {
+                hs_key key = tile[hs_local_id() + 3072];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 3072;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 3072;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 3328 < valid) {
-                hs_key key = tile[hs_item() + 3328];
+            if (hs_local_id() + 3328 < valid) {
+                hs_key key = tile[hs_local_id() + 3328];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 3328;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 3328;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 3584 < valid) {
-                hs_key key = tile[hs_item() + 3584];
+            if (hs_local_id() + 3584 < valid) {
+                hs_key key = tile[hs_local_id() + 3584];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 3584;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 3584;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 3840 < valid) {
-                hs_key key = tile[hs_item() + 3840];
+            if (hs_local_id() + 3840 < valid) {
+                hs_key key = tile[hs_local_id() + 3840];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 3840;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 3840;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 4096 < valid) {
-                hs_key key = tile[hs_item() + 4096];
+            if (hs_local_id() + 4096 < valid) {
+                hs_key key = tile[hs_local_id() + 4096];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 4096;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 4096;
                 hs_store_1(place, key);
             }
         }
     } else {
         if (valid == 4352) {
             {
-                hs_key key = tile[hs_item() + 0];
+                hs_key key = tile[hs_local_id() + 0];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 0;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 0;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 256];
+                hs_key key = tile[hs_local_id() + 256];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 256;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 256;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 512];
+                hs_key key = tile[hs_local_id() + 512];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 512;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 512;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 768];
+                hs_key key = tile[hs_local_id() + 768];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 768;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 768;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 1024];
+                hs_key key = tile[hs_local_id() + 1024];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 1024;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 1024;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 1280];
+                hs_key key = tile[hs_local_id() + 1280];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 1280;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 1280;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 1536];
+                hs_key key = tile[hs_local_id() + 1536];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 1536;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 1536;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 1792];
+                hs_key key = tile[hs_local_id() + 1792];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 1792;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 1792;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 2048];
+                hs_key key = tile[hs_local_id() + 2048];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 2048;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 2048;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 2304];
+                hs_key key = tile[hs_local_id() + 2304];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 2304;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 2304;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 2560];
+                hs_key key = tile[hs_local_id() + 2560];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 2560;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 2560;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 2816];
+                hs_key key = tile[hs_local_id() + 2816];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 2816;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 2816;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 3072];
+                hs_key key = tile[hs_local_id() + 3072];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 3072;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 3072;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 3328];
+                hs_key key = tile[hs_local_id() + 3328];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 3328;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 3328;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 3584];
+                hs_key key = tile[hs_local_id() + 3584];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 3584;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 3584;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 3840];
+                hs_key key = tile[hs_local_id() + 3840];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 3840;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 3840;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 4096];
+                hs_key key = tile[hs_local_id() + 4096];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 4096;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 4096;
                 hs_store_2(place, key);
             }
         } else {
-            if (hs_item() + 0 < valid) {
-                hs_key key = tile[hs_item() + 0];
+            if (hs_local_id() + 0 < valid) {
+                hs_key key = tile[hs_local_id() + 0];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 0;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 0;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 256 < valid) {
-                hs_key key = tile[hs_item() + 256];
+            if (hs_local_id() + 256 < valid) {
+                hs_key key = tile[hs_local_id() + 256];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 256;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 256;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 512 < valid) {
-                hs_key key = tile[hs_item() + 512];
+            if (hs_local_id() + 512 < valid) {
+                hs_key key = tile[hs_local_id() + 512];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 512;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 512;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 768 < valid) {
-                hs_key key = tile[hs_item() + 768];
+            if (hs_local_id() + 768 < valid) {
+                hs_key key = tile[hs_local_id() + 768];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 768;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 768;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 1024 < valid) {
-                hs_key key = tile[hs_item() + 1024];
+            if (hs_local_id() + 1024 < valid) {
+                hs_key key = tile[hs_local_id() + 1024];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 1024;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 1024;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 1280 < valid) {
-                hs_key key = tile[hs_item() + 1280];
+            if (hs_local_id() + 1280 < valid) {
+                hs_key key = tile[hs_local_id() + 1280];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 1280;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 1280;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 1536 < valid) {
-                hs_key key = tile[hs_item() + 1536];
+            if (hs_local_id() + 1536 < valid) {
+                hs_key key = tile[hs_local_id() + 1536];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 1536;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 1536;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 1792 < valid) {
-                hs_key key = tile[hs_item() + 1792];
+            if (hs_local_id() + 1792 < valid) {
+                hs_key key = tile[hs_local_id() + 1792];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 1792;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 1792;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 2048 < valid) {
-                hs_key key = tile[hs_item() + 2048];
+            if (hs_local_id() + 2048 < valid) {
+                hs_key key = tile[hs_local_id() + 2048];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 2048;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 2048;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 2304 < valid) {
-                hs_key key = tile[hs_item() + 2304];
+            if (hs_local_id() + 2304 < valid) {
+                hs_key key = tile[hs_local_id() + 2304];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 2304;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 2304;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 2560 < valid) {
-                hs_key key = tile[hs_item() + 2560];
+            if (hs_local_id() + 2560 < valid) {
+                hs_key key = tile[hs_local_id() + 2560];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 2560;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 2560;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 2816 < valid) {
-                hs_key key = tile[hs_item() + 2816];
+            if (hs_local_id() + 2816 < valid) {
+                hs_key key = tile[hs_local_id() + 2816];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 2816;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 2816;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 3072 < valid) {
-                hs_key key = tile[hs_item() + 3072];
+            if (hs_local_id() + 3072 < valid) {
+                hs_key key = tile[hs_local_id() + 3072];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 3072;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 3072;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 3328 < valid) {
-                hs_key key = tile[hs_item() + 3328];
+            if (hs_local_id() + 3328 < valid) {
+                hs_key key = tile[hs_local_id() + 3328];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 3328;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 3328;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 3584 < valid) {
-                hs_key key = tile[hs_item() + 3584];
+            if (hs_local_id() + 3584 < valid) {
+                hs_key key = tile[hs_local_id() + 3584];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 3584;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 3584;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 3840 < valid) {
-                hs_key key = tile[hs_item() + 3840];
+            if (hs_local_id() + 3840 < valid) {
+                hs_key key = tile[hs_local_id() + 3840];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 3840;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 3840;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 4096 < valid) {
-                hs_key key = tile[hs_item() + 4096];
+            if (hs_local_id() + 4096 < valid) {
+                hs_key key = tile[hs_local_id() + 4096];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 4096;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 4096;
                 hs_store_2(place, key);
             }
         }
@@ -6062,7 +6062,7 @@ void main()
 #ifdef HS_KERNEL_count
 layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored_key key[]; };
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_words { uint word[]; };
 layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destination_at; hs_keys other_at; hs_words words_at; int n; int argument; } hs_push;
 #define source hs_push.source_at.key
@@ -6075,34 +6075,34 @@ layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destinat
 #define words_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 source_at; uvec2 destination_at; uvec2 other_at; uvec2 words_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored key[]; } source_keys;
+layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored_key key[]; } source_keys;
 #define source source_keys.key
 #define source_first int(hs_push.source_at.x)
-layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
-layout(std430, set = 0, binding = 2) buffer hs_other { hs_stored key[]; } other_keys;
+layout(std430, set = 0, binding = 2) buffer hs_other { hs_stored_key key[]; } other_keys;
 #define other other_keys.key
 #define other_first int(hs_push.other_at.x)
 layout(std430, set = 0, binding = 3) buffer hs_words { uint word[]; } words_words;
 #define words words_words.word
 #define words_first int(hs_push.words_at.x)
 #endif
-#define hs_load_0(i) hs_in(source[source_first + i])
-#define hs_load_1(i) hs_in(destination[destination_first + i])
-#define hs_load_2(i) hs_in(other[other_first + i])
-#define hs_store_1(i, key) destination[destination_first + i] = hs_out(key)
-#define hs_store_2(i, key) other[other_first + i] = hs_out(key)
+#define hs_load_0(i) hs_twiddle_in(source[source_first + i])
+#define hs_load_1(i) hs_twiddle_in(destination[destination_first + i])
+#define hs_load_2(i) hs_twiddle_in(other[other_first + i])
+#define hs_store_1(i, key) destination[destination_first + i] = hs_twiddle_out(key)
+#define hs_store_2(i, key) other[other_first + i] = hs_twiddle_out(key)
 hs_key hs_load(int from, int i)
 {
-    if (from == 0) return hs_in(source[source_first + i]);
-    if (from == 1) return hs_in(destination[destination_first + i]);
-    return hs_in(other[other_first + i]);
+    if (from == 0) return hs_twiddle_in(source[source_first + i]);
+    if (from == 1) return hs_twiddle_in(destination[destination_first + i]);
+    return hs_twiddle_in(other[other_first + i]);
 }
 void hs_store(int to, int i, hs_key key)
 {
-    if (to == 1) destination[destination_first + i] = hs_out(key);
-    else other[other_first + i] = hs_out(key);
+    if (to == 1) destination[destination_first + i] = hs_twiddle_out(key);
+    else other[other_first + i] = hs_twiddle_out(key);
 }
 shared uint counts[256];
 
@@ -6110,20 +6110,20 @@ void main()
 {
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
     if (hs_redo()) { // only where a look-back failed, in this pass or one before
-        hs_word failed = 0u;
+        hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[words_first + 0 + q];
         if (failed == 0u) return;
     }
     int tiles = (hs_n() + 4351) / 4352;
-    int groups = hs_as_int(tiles < 512 ? tiles : 512);
-    int group = hs_group();
+    int groups = hs_to_int(tiles < 512 ? tiles : 512);
+    int group = hs_group_id();
     if (group >= groups) return;
     int each = (tiles + groups - 1) / groups * 4352; // keys of a work-group
     int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
-    hs_pick(from, hs_as_int(words[words_first + 4 + pass]));
-    for (int d = hs_item(), once = 1; once != 0; once = 0) counts[d] = 0u;
+    hs_select_keys(from, hs_to_int(words[words_first + 4 + pass]));
+    for (int d = hs_local_id(), once = 1; once != 0; once = 0) counts[d] = 0u;
     hs_barrier();
-    int next = begin + hs_item();
+    int next = begin + hs_local_id();
     for (; next + 4096 < end; next += 4352) {
         hs_key k0 = hs_load(from, next + 0);
         hs_key k1 = hs_load(from, next + 256);
@@ -6142,27 +6142,27 @@ void main()
         hs_key k14 = hs_load(from, next + 3584);
         hs_key k15 = hs_load(from, next + 3840);
         hs_key k16 = hs_load(from, next + 4096);
-        hs_local_add(counts[hs_digit(k0, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k1, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k2, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k3, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k4, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k5, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k6, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k7, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k8, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k9, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k10, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k11, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k12, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k13, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k14, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k15, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k16, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k0, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k1, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k2, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k3, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k4, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k5, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k6, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k7, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k8, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k9, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k10, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k11, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k12, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k13, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k14, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k15, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k16, shift, mask)], 1u);
     }
-    for (; next < end; next += 256) hs_local_add(counts[hs_digit(hs_load(from, next), shift, mask)], 1u);
+    for (; next < end; next += 256) hs_local_atomic_add(counts[hs_digit(hs_load(from, next), shift, mask)], 1u);
     hs_barrier();
-    for (int d = hs_item(), once = 1; once != 0; once = 0) words[words_first + 1297 + d * groups + group] = counts[d];
+    for (int d = hs_local_id(), once = 1; once != 0; once = 0) words[words_first + 1297 + d * groups + group] = counts[d];
 }
 #endif
 
@@ -6186,33 +6186,33 @@ void main()
 {
     int pass = hs_pass(), mask = hs_digit_mask();
     if (hs_redo()) { // only where a look-back failed, in this pass or one before
-        hs_word failed = 0u;
+        hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[words_first + 0 + q];
         if (failed == 0u) return;
     }
-    if (hs_group() > mask) return;
+    if (hs_group_id() > mask) return;
     int tiles = (hs_n() + 4351) / 4352;
-    int columns = hs_as_int(tiles < 512 ? tiles : 512);
-    int row = hs_group() * columns, own = (columns + 255) / 256;
-    int begin = hs_item() * own, end = begin + own < columns ? begin + own : columns;
-    hs_word sum = 0u;
+    int columns = hs_to_int(tiles < 512 ? tiles : 512);
+    int row = hs_group_id() * columns, own = (columns + 255) / 256;
+    int begin = hs_local_id() * own, end = begin + own < columns ? begin + own : columns;
+    hs_u32 sum = 0u;
     for (int i = begin; i < end; i++) sum += words[words_first + 1297 + row + i];
-    sums[hs_item()] = sum;
+    sums[hs_local_id()] = sum;
     hs_barrier();
     for (int far = 1; far < 256; far *= 2) {
-        hs_word x = 0u;
-        if (hs_item() >= far) x = sums[hs_item() - far];
+        hs_u32 x = 0u;
+        if (hs_local_id() >= far) x = sums[hs_local_id() - far];
         hs_barrier();
-        sums[hs_item()] += x;
+        sums[hs_local_id()] += x;
         hs_barrier();
     }
-    hs_word before = sums[hs_item()] - sum;
+    hs_u32 before = sums[hs_local_id()] - sum;
     for (int i = begin; i < end; i++) {
-        hs_word c = words[words_first + 1297 + row + i];
+        hs_u32 c = words[words_first + 1297 + row + i];
         words[words_first + 1297 + row + i] = before;
         before += c;
     }
-    if (hs_item() == 255) words[words_first + 1041 + hs_group()] = sums[hs_item()];
+    if (hs_local_id() == 255) words[words_first + 1041 + hs_group_id()] = sums[hs_local_id()];
 }
 #endif
 
@@ -6220,7 +6220,7 @@ void main()
 #ifdef HS_KERNEL_scatter
 layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored_key key[]; };
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_words { uint word[]; };
 layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destination_at; hs_keys other_at; hs_words words_at; int n; int argument; } hs_push;
 #define source hs_push.source_at.key
@@ -6233,34 +6233,34 @@ layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destinat
 #define words_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 source_at; uvec2 destination_at; uvec2 other_at; uvec2 words_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored key[]; } source_keys;
+layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored_key key[]; } source_keys;
 #define source source_keys.key
 #define source_first int(hs_push.source_at.x)
-layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
-layout(std430, set = 0, binding = 2) buffer hs_other { hs_stored key[]; } other_keys;
+layout(std430, set = 0, binding = 2) buffer hs_other { hs_stored_key key[]; } other_keys;
 #define other other_keys.key
 #define other_first int(hs_push.other_at.x)
 layout(std430, set = 0, binding = 3) buffer hs_words { uint word[]; } words_words;
 #define words words_words.word
 #define words_first int(hs_push.words_at.x)
 #endif
-#define hs_load_0(i) hs_in(source[source_first + i])
-#define hs_load_1(i) hs_in(destination[destination_first + i])
-#define hs_load_2(i) hs_in(other[other_first + i])
-#define hs_store_1(i, key) destination[destination_first + i] = hs_out(key)
-#define hs_store_2(i, key) other[other_first + i] = hs_out(key)
+#define hs_load_0(i) hs_twiddle_in(source[source_first + i])
+#define hs_load_1(i) hs_twiddle_in(destination[destination_first + i])
+#define hs_load_2(i) hs_twiddle_in(other[other_first + i])
+#define hs_store_1(i, key) destination[destination_first + i] = hs_twiddle_out(key)
+#define hs_store_2(i, key) other[other_first + i] = hs_twiddle_out(key)
 hs_key hs_load(int from, int i)
 {
-    if (from == 0) return hs_in(source[source_first + i]);
-    if (from == 1) return hs_in(destination[destination_first + i]);
-    return hs_in(other[other_first + i]);
+    if (from == 0) return hs_twiddle_in(source[source_first + i]);
+    if (from == 1) return hs_twiddle_in(destination[destination_first + i]);
+    return hs_twiddle_in(other[other_first + i]);
 }
 void hs_store(int to, int i, hs_key key)
 {
-    if (to == 1) destination[destination_first + i] = hs_out(key);
-    else other[other_first + i] = hs_out(key);
+    if (to == 1) destination[destination_first + i] = hs_twiddle_out(key);
+    else other[other_first + i] = hs_twiddle_out(key);
 }
 shared hs_key tile[4352];
 shared uint totals[256];
@@ -6274,51 +6274,51 @@ void main()
 {
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
     if (hs_redo()) { // only where a look-back failed, in this pass or one before
-        hs_word failed = 0u;
+        hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[words_first + 0 + q];
         if (failed == 0u) return;
     }
     int tiles = (hs_n() + 4351) / 4352;
-    int groups = hs_as_int(tiles < 512 ? tiles : 512);
-    int group = hs_group();
+    int groups = hs_to_int(tiles < 512 ? tiles : 512);
+    int group = hs_group_id();
     if (group >= groups) return;
     int each = (tiles + groups - 1) / groups * 4352; // keys of a work-group
     int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
-    int at = hs_as_int(words[words_first + 4 + pass]);
-    int next = hs_as_int(words[words_first + 4 + pass + 1]);
+    int at = hs_to_int(words[words_first + 4 + pass]);
+    int next = hs_to_int(words[words_first + 4 + pass + 1]);
     if (words[words_first + 13 + pass] == 0u) return; // a constant digit
-    hs_pick(from, at);
-    hs_pick(to, next);
+    hs_select_keys(from, at);
+    hs_select_keys(to, next);
     // where each digit begins: over all keys, then for this work-group
-    for (int d = hs_item(), once = 1; once != 0; once = 0) totals[d] = d <= mask ? words[words_first + 1041 + d] : 0u;
+    for (int d = hs_local_id(), once = 1; once != 0; once = 0) totals[d] = d <= mask ? words[words_first + 1041 + d] : 0u;
     hs_barrier();
     {
-        hs_word sum = 0u;
-        if (hs_item() < 256) {
-            for (int j = 0; j < 1; j++) sum += totals[hs_item() * 1 + j];
-            sums[hs_item()] = sum;
+        hs_u32 sum = 0u;
+        if (hs_local_id() < 256) {
+            for (int j = 0; j < 1; j++) sum += totals[hs_local_id() * 1 + j];
+            sums[hs_local_id()] = sum;
         }
         hs_barrier();
         for (int far = 1; far < 256; far *= 2) {
-            hs_word x = hs_item() >= far && hs_item() < 256 ? sums[hs_item() - far] : 0u;
+            hs_u32 x = hs_local_id() >= far && hs_local_id() < 256 ? sums[hs_local_id() - far] : 0u;
             hs_barrier();
-            if (hs_item() < 256) sums[hs_item()] += x;
+            if (hs_local_id() < 256) sums[hs_local_id()] += x;
             hs_barrier();
         }
-        if (hs_item() < 256) {
-            hs_word before = sums[hs_item()] - sum;
+        if (hs_local_id() < 256) {
+            hs_u32 before = sums[hs_local_id()] - sum;
             for (int j = 0; j < 1; j++) {
-                firsts[hs_item() * 1 + j] = before;
-                before += totals[hs_item() * 1 + j];
+                firsts[hs_local_id() * 1 + j] = before;
+                before += totals[hs_local_id() * 1 + j];
             }
         }
         hs_barrier();
     }
-    for (int d = hs_item(), once = 1; once != 0; once = 0) bases[d] = firsts[d] + words[words_first + 1297 + d * groups + group];
+    for (int d = hs_local_id(), once = 1; once != 0; once = 0) bases[d] = firsts[d] + words[words_first + 1297 + d * groups + group];
     hs_barrier();
     for (; begin < end; begin += 4352) {
-        int valid = hs_as_int(end - begin < 4352 ? end - begin : 4352);
-        int row = hs_subgroup() * 1088 + hs_lane();
+        int valid = hs_to_int(end - begin < 4352 ? end - begin : 4352);
+        int row = hs_subgroup_id() * 1088 + hs_lane_id();
         hs_key k0, k1, k2, k3, k4, k5, k6, k7, k8, k9, k10, k11, k12, k13, k14, k15, k16;
     if (from == 0) {
         if (valid == 4352) {
@@ -6435,61 +6435,61 @@ void main()
             k16 = row + 1024 < valid ? hs_load_2(begin + row + 1024) : HS_GREATEST;
         }
     }
-        int mine = hs_subgroup() * 256;
-        for (int i = hs_item(); i < 1024; i += 256) counts[i] = 0u;
-        if (hs_item() == 0) {
+        int mine = hs_subgroup_id() * 256;
+        for (int i = hs_local_id(); i < 1024; i += 256) counts[i] = 0u;
+        if (hs_local_id() == 0) {
             mixed[0] = 1u;
-            mixed[1] = hs_as_word(shift);
+            mixed[1] = hs_to_u32(shift);
         }
         hs_barrier();
-        hs_local_add(counts[mine + hs_digit(k0, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k1, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k2, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k3, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k4, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k5, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k6, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k7, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k8, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k9, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k10, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k11, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k12, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k13, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k14, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k15, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k16, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k0, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k1, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k2, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k3, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k4, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k5, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k6, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k7, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k8, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k9, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k10, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k11, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k12, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k13, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k14, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k15, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k16, shift, mask)], 1u);
         hs_barrier();
         // a digit's keys come subgroup by subgroup
-        for (int d = hs_item(), once = 1; once != 0; once = 0) {
-            hs_word sum = 0u;
+        for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
+            hs_u32 sum = 0u;
             for (int s = 0; s < 4; s++) {
-                hs_word c = counts[s * 256 + d];
+                hs_u32 c = counts[s * 256 + d];
                 counts[s * 256 + d] = sum;
                 sum += c;
             }
             if (sum == 4352u) mixed[0] = 0u;
-            totals[d] = d == mask ? sum - hs_as_word(4352 - valid) : sum;
+            totals[d] = d == mask ? sum - hs_to_u32(4352 - valid) : sum;
         }
         hs_barrier();
         {
-            int own = hs_subgroup() * 64 + hs_lane(); // a digit
+            int own = hs_subgroup_id() * 64 + hs_lane_id(); // a digit
             if (own < 256) sums[own] = totals[own];
             for (int far = 1; far < 64; far *= 2) {
                 hs_subgroup_barrier();
-                hs_word x = own < 256 && hs_lane() >= far ? sums[own - far] : 0u;
+                hs_u32 x = own < 256 && hs_lane_id() >= far ? sums[own - far] : 0u;
                 hs_subgroup_barrier();
                 if (own < 256) sums[own] += x;
             }
             hs_barrier();
             if (own < 256) {
-                hs_word before = sums[own] - totals[own];
-                for (int s = 63; s < own - hs_lane(); s += 64) before += sums[s];
+                hs_u32 before = sums[own] - totals[own];
+                for (int s = 63; s < own - hs_lane_id(); s += 64) before += sums[s];
                 firsts[own] = before;
             }
             hs_barrier();
         }
-        shift = hs_as_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
+        shift = hs_to_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
         if (mixed[0] == 0u) { // the keys stay where they are
             tile[row + 0] = k0;
             tile[row + 64] = k1;
@@ -6509,11 +6509,11 @@ void main()
             tile[row + 960] = k15;
             tile[row + 1024] = k16;
         } else {
-            for (int d = hs_item(), once = 1; once != 0; once = 0) for (int s = 0; s < 4; s++) counts[s * 256 + d] += firsts[d];
+            for (int d = hs_local_id(), once = 1; once != 0; once = 0) for (int s = 0; s < 4; s++) counts[s * 256 + d] += firsts[d];
             hs_barrier();
             {
                 int d = hs_digit(k0, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -6522,15 +6522,15 @@ void main()
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k0;
             }
             {
                 int d = hs_digit(k1, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -6539,15 +6539,15 @@ void main()
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k1;
             }
             {
                 int d = hs_digit(k2, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -6556,15 +6556,15 @@ void main()
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k2;
             }
             {
                 int d = hs_digit(k3, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -6573,15 +6573,15 @@ void main()
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k3;
             }
             {
                 int d = hs_digit(k4, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -6590,15 +6590,15 @@ void main()
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k4;
             }
             {
                 int d = hs_digit(k5, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -6607,15 +6607,15 @@ void main()
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k5;
             }
             {
                 int d = hs_digit(k6, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -6624,15 +6624,15 @@ void main()
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k6;
             }
             {
                 int d = hs_digit(k7, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -6641,15 +6641,15 @@ void main()
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k7;
             }
             {
                 int d = hs_digit(k8, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -6658,15 +6658,15 @@ void main()
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k8;
             }
             {
                 int d = hs_digit(k9, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -6675,15 +6675,15 @@ void main()
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k9;
             }
             {
                 int d = hs_digit(k10, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -6692,15 +6692,15 @@ void main()
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k10;
             }
             {
                 int d = hs_digit(k11, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -6709,15 +6709,15 @@ void main()
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k11;
             }
             {
                 int d = hs_digit(k12, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -6726,15 +6726,15 @@ void main()
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k12;
             }
             {
                 int d = hs_digit(k13, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -6743,15 +6743,15 @@ void main()
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k13;
             }
             {
                 int d = hs_digit(k14, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -6760,15 +6760,15 @@ void main()
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k14;
             }
             {
                 int d = hs_digit(k15, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -6777,15 +6777,15 @@ void main()
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k15;
             }
             {
                 int d = hs_digit(k16, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -6794,9 +6794,9 @@ void main()
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k16;
             }
@@ -6806,422 +6806,422 @@ void main()
     if (to == 1) {
         if (valid == 4352) {
             {
-                hs_key key = tile[hs_item() + 0];
+                hs_key key = tile[hs_local_id() + 0];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 0;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 0;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 256];
+                hs_key key = tile[hs_local_id() + 256];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 256;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 256;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 512];
+                hs_key key = tile[hs_local_id() + 512];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 512;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 512;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 768];
+                hs_key key = tile[hs_local_id() + 768];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 768;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 768;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 1024];
+                hs_key key = tile[hs_local_id() + 1024];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 1024;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 1024;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 1280];
+                hs_key key = tile[hs_local_id() + 1280];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 1280;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 1280;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 1536];
+                hs_key key = tile[hs_local_id() + 1536];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 1536;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 1536;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 1792];
+                hs_key key = tile[hs_local_id() + 1792];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 1792;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 1792;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 2048];
+                hs_key key = tile[hs_local_id() + 2048];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 2048;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 2048;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 2304];
+                hs_key key = tile[hs_local_id() + 2304];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 2304;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 2304;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 2560];
+                hs_key key = tile[hs_local_id() + 2560];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 2560;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 2560;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 2816];
+                hs_key key = tile[hs_local_id() + 2816];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 2816;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 2816;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 3072];
+                hs_key key = tile[hs_local_id() + 3072];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 3072;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 3072;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 3328];
+                hs_key key = tile[hs_local_id() + 3328];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 3328;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 3328;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 3584];
+                hs_key key = tile[hs_local_id() + 3584];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 3584;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 3584;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 3840];
+                hs_key key = tile[hs_local_id() + 3840];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 3840;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 3840;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 4096];
+                hs_key key = tile[hs_local_id() + 4096];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 4096;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 4096;
                 hs_store_1(place, key);
             }
         } else {
-            if (hs_item() + 0 < valid) {
-                hs_key key = tile[hs_item() + 0];
+            if (hs_local_id() + 0 < valid) {
+                hs_key key = tile[hs_local_id() + 0];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 0;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 0;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 256 < valid) {
-                hs_key key = tile[hs_item() + 256];
+            if (hs_local_id() + 256 < valid) {
+                hs_key key = tile[hs_local_id() + 256];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 256;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 256;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 512 < valid) {
-                hs_key key = tile[hs_item() + 512];
+            if (hs_local_id() + 512 < valid) {
+                hs_key key = tile[hs_local_id() + 512];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 512;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 512;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 768 < valid) {
-                hs_key key = tile[hs_item() + 768];
+            if (hs_local_id() + 768 < valid) {
+                hs_key key = tile[hs_local_id() + 768];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 768;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 768;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 1024 < valid) {
-                hs_key key = tile[hs_item() + 1024];
+            if (hs_local_id() + 1024 < valid) {
+                hs_key key = tile[hs_local_id() + 1024];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 1024;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 1024;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 1280 < valid) {
-                hs_key key = tile[hs_item() + 1280];
+            if (hs_local_id() + 1280 < valid) {
+                hs_key key = tile[hs_local_id() + 1280];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 1280;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 1280;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 1536 < valid) {
-                hs_key key = tile[hs_item() + 1536];
+            if (hs_local_id() + 1536 < valid) {
+                hs_key key = tile[hs_local_id() + 1536];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 1536;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 1536;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 1792 < valid) {
-                hs_key key = tile[hs_item() + 1792];
+            if (hs_local_id() + 1792 < valid) {
+                hs_key key = tile[hs_local_id() + 1792];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 1792;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 1792;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 2048 < valid) {
-                hs_key key = tile[hs_item() + 2048];
+            if (hs_local_id() + 2048 < valid) {
+                hs_key key = tile[hs_local_id() + 2048];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 2048;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 2048;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 2304 < valid) {
-                hs_key key = tile[hs_item() + 2304];
+            if (hs_local_id() + 2304 < valid) {
+                hs_key key = tile[hs_local_id() + 2304];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 2304;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 2304;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 2560 < valid) {
-                hs_key key = tile[hs_item() + 2560];
+            if (hs_local_id() + 2560 < valid) {
+                hs_key key = tile[hs_local_id() + 2560];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 2560;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 2560;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 2816 < valid) {
-                hs_key key = tile[hs_item() + 2816];
+            if (hs_local_id() + 2816 < valid) {
+                hs_key key = tile[hs_local_id() + 2816];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 2816;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 2816;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 3072 < valid) {
-                hs_key key = tile[hs_item() + 3072];
+            if (hs_local_id() + 3072 < valid) {
+                hs_key key = tile[hs_local_id() + 3072];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 3072;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 3072;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 3328 < valid) {
-                hs_key key = tile[hs_item() + 3328];
+            if (hs_local_id() + 3328 < valid) {
+                hs_key key = tile[hs_local_id() + 3328];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 3328;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 3328;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 3584 < valid) {
-                hs_key key = tile[hs_item() + 3584];
+            if (hs_local_id() + 3584 < valid) {
+                hs_key key = tile[hs_local_id() + 3584];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 3584;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 3584;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 3840 < valid) {
-                hs_key key = tile[hs_item() + 3840];
+            if (hs_local_id() + 3840 < valid) {
+                hs_key key = tile[hs_local_id() + 3840];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 3840;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 3840;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 4096 < valid) {
-                hs_key key = tile[hs_item() + 4096];
+            if (hs_local_id() + 4096 < valid) {
+                hs_key key = tile[hs_local_id() + 4096];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 4096;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 4096;
                 hs_store_1(place, key);
             }
         }
     } else {
         if (valid == 4352) {
             {
-                hs_key key = tile[hs_item() + 0];
+                hs_key key = tile[hs_local_id() + 0];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 0;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 0;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 256];
+                hs_key key = tile[hs_local_id() + 256];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 256;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 256;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 512];
+                hs_key key = tile[hs_local_id() + 512];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 512;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 512;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 768];
+                hs_key key = tile[hs_local_id() + 768];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 768;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 768;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 1024];
+                hs_key key = tile[hs_local_id() + 1024];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 1024;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 1024;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 1280];
+                hs_key key = tile[hs_local_id() + 1280];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 1280;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 1280;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 1536];
+                hs_key key = tile[hs_local_id() + 1536];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 1536;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 1536;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 1792];
+                hs_key key = tile[hs_local_id() + 1792];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 1792;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 1792;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 2048];
+                hs_key key = tile[hs_local_id() + 2048];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 2048;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 2048;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 2304];
+                hs_key key = tile[hs_local_id() + 2304];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 2304;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 2304;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 2560];
+                hs_key key = tile[hs_local_id() + 2560];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 2560;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 2560;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 2816];
+                hs_key key = tile[hs_local_id() + 2816];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 2816;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 2816;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 3072];
+                hs_key key = tile[hs_local_id() + 3072];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 3072;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 3072;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 3328];
+                hs_key key = tile[hs_local_id() + 3328];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 3328;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 3328;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 3584];
+                hs_key key = tile[hs_local_id() + 3584];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 3584;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 3584;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 3840];
+                hs_key key = tile[hs_local_id() + 3840];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 3840;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 3840;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 4096];
+                hs_key key = tile[hs_local_id() + 4096];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 4096;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 4096;
                 hs_store_2(place, key);
             }
         } else {
-            if (hs_item() + 0 < valid) {
-                hs_key key = tile[hs_item() + 0];
+            if (hs_local_id() + 0 < valid) {
+                hs_key key = tile[hs_local_id() + 0];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 0;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 0;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 256 < valid) {
-                hs_key key = tile[hs_item() + 256];
+            if (hs_local_id() + 256 < valid) {
+                hs_key key = tile[hs_local_id() + 256];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 256;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 256;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 512 < valid) {
-                hs_key key = tile[hs_item() + 512];
+            if (hs_local_id() + 512 < valid) {
+                hs_key key = tile[hs_local_id() + 512];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 512;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 512;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 768 < valid) {
-                hs_key key = tile[hs_item() + 768];
+            if (hs_local_id() + 768 < valid) {
+                hs_key key = tile[hs_local_id() + 768];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 768;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 768;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 1024 < valid) {
-                hs_key key = tile[hs_item() + 1024];
+            if (hs_local_id() + 1024 < valid) {
+                hs_key key = tile[hs_local_id() + 1024];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 1024;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 1024;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 1280 < valid) {
-                hs_key key = tile[hs_item() + 1280];
+            if (hs_local_id() + 1280 < valid) {
+                hs_key key = tile[hs_local_id() + 1280];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 1280;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 1280;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 1536 < valid) {
-                hs_key key = tile[hs_item() + 1536];
+            if (hs_local_id() + 1536 < valid) {
+                hs_key key = tile[hs_local_id() + 1536];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 1536;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 1536;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 1792 < valid) {
-                hs_key key = tile[hs_item() + 1792];
+            if (hs_local_id() + 1792 < valid) {
+                hs_key key = tile[hs_local_id() + 1792];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 1792;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 1792;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 2048 < valid) {
-                hs_key key = tile[hs_item() + 2048];
+            if (hs_local_id() + 2048 < valid) {
+                hs_key key = tile[hs_local_id() + 2048];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 2048;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 2048;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 2304 < valid) {
-                hs_key key = tile[hs_item() + 2304];
+            if (hs_local_id() + 2304 < valid) {
+                hs_key key = tile[hs_local_id() + 2304];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 2304;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 2304;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 2560 < valid) {
-                hs_key key = tile[hs_item() + 2560];
+            if (hs_local_id() + 2560 < valid) {
+                hs_key key = tile[hs_local_id() + 2560];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 2560;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 2560;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 2816 < valid) {
-                hs_key key = tile[hs_item() + 2816];
+            if (hs_local_id() + 2816 < valid) {
+                hs_key key = tile[hs_local_id() + 2816];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 2816;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 2816;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 3072 < valid) {
-                hs_key key = tile[hs_item() + 3072];
+            if (hs_local_id() + 3072 < valid) {
+                hs_key key = tile[hs_local_id() + 3072];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 3072;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 3072;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 3328 < valid) {
-                hs_key key = tile[hs_item() + 3328];
+            if (hs_local_id() + 3328 < valid) {
+                hs_key key = tile[hs_local_id() + 3328];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 3328;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 3328;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 3584 < valid) {
-                hs_key key = tile[hs_item() + 3584];
+            if (hs_local_id() + 3584 < valid) {
+                hs_key key = tile[hs_local_id() + 3584];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 3584;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 3584;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 3840 < valid) {
-                hs_key key = tile[hs_item() + 3840];
+            if (hs_local_id() + 3840 < valid) {
+                hs_key key = tile[hs_local_id() + 3840];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 3840;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 3840;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 4096 < valid) {
-                hs_key key = tile[hs_item() + 4096];
+            if (hs_local_id() + 4096 < valid) {
+                hs_key key = tile[hs_local_id() + 4096];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 4096;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 4096;
                 hs_store_2(place, key);
             }
         }
     }
         hs_barrier();
-        for (int d = hs_item(), once = 1; once != 0; once = 0) bases[d] += totals[d];
+        for (int d = hs_local_id(), once = 1; once != 0; once = 0) bases[d] += totals[d];
     }
 }
 #endif

@@ -25,56 +25,56 @@
 #ifdef HS_ADDRESS
 #extension GL_EXT_buffer_reference : require
 #endif
-#define hs_word uint
+#define hs_u32 uint
 #define hs_argument() hs_push.argument
-#define hs_stored uint64_t
+#define hs_stored_key uint64_t
 #define hs_key uint64_t
 #define HS_LEAST hs_key(0)
 #define HS_GREATEST (~hs_key(0))
 #define hs_less(a, b) ((a) < (b))
 #define hs_min(a, b) min(a, b)
 #define hs_max(a, b) max(a, b)
-#define hs_bits(key, shift) uint((key) >> (shift))
+#define hs_key_bits(key, shift) uint((key) >> (shift))
 // sums of keys, which wrap; a key of a low and a high word
-#define hs_plus(a, b) ((a) + (b))
-#define hs_join(low, high) (hs_key(low) | hs_key(high) << 32)
-#define hs_held(x) hs_key(x)
-#define hs_raw(key) hs_stored(key)
-#define hs_in(x) hs_key(x)
-#define hs_out(key) hs_stored(key)
-#define hs_as_word(x) uint(x)
-#define hs_as_int(x) int(x)
+#define hs_key_add(a, b) ((a) + (b))
+#define hs_make_key(low, high) (hs_key(low) | hs_key(high) << 32)
+#define hs_raw_in(x) hs_key(x)
+#define hs_raw_out(key) hs_stored_key(key)
+#define hs_twiddle_in(x) hs_key(x)
+#define hs_twiddle_out(key) hs_stored_key(key)
+#define hs_to_u32(x) uint(x)
+#define hs_to_int(x) int(x)
 #define hs_popcount(x) bitCount(x)
 #define hs_n() hs_push.n
-#define hs_group() int(gl_WorkGroupID.x + gl_WorkGroupID.y * gl_NumWorkGroups.x)
-#define hs_item() int(gl_LocalInvocationIndex)
+#define hs_group_id() int(gl_WorkGroupID.x + gl_WorkGroupID.y * gl_NumWorkGroups.x)
+#define hs_local_id() int(gl_LocalInvocationIndex)
 #define hs_barrier() barrier()
-#define hs_barrier_all() { memoryBarrierBuffer(); barrier(); }
+#define hs_barrier_global() { memoryBarrierBuffer(); barrier(); }
 // atomic access: to shared arrays, and to words in memory that other work-groups see
-#define hs_local_add(x, y) atomicAdd(x, y)
-#define hs_local_or(x, y) atomicOr(x, y)
-#define hs_add(x, y) atomicAdd(x, y)
-#define hs_look(x) atomicOr(x, 0u)
-#define hs_post(x, y) atomicExchange(x, y)
+#define hs_local_atomic_add(x, y) atomicAdd(x, y)
+#define hs_local_atomic_or(x, y) atomicOr(x, y)
+#define hs_atomic_add(x, y) atomicAdd(x, y)
+#define hs_atomic_load(x) atomicOr(x, 0u)
+#define hs_atomic_store(x, y) atomicExchange(x, y)
 // one of three buffers, chosen while the kernel runs
-#define hs_pick(name, which) int name = which
-#define hs_phase(to, line) 0
-#define hs_flush()
-#define hs_stream(to, i, lines, first) for (int x_ = 0; x_ < 8; x_++) to[(i) + x_] = lines[(first) + x_];
-#define hs_lane() int(gl_SubgroupInvocationID)
-#define hs_subgroup() int(gl_SubgroupID)
+#define hs_select_keys(name, which) int name = which
+#define hs_line_offset(to, line) 0
+#define hs_store_line_fence()
+#define hs_store_line(to, i, lines, first) for (int x_ = 0; x_ < 8; x_++) to[(i) + x_] = lines[(first) + x_];
+#define hs_lane_id() int(gl_SubgroupInvocationID)
+#define hs_subgroup_id() int(gl_SubgroupID)
 // 64-bit shuffles are an optional feature, 32-bit ones are not
 #define hs_shuffle_xor(a, mask) packUint2x32(subgroupShuffleXor(unpackUint2x32(a), uint(mask)))
 #define hs_broadcast(a, lane) subgroupShuffle(a, uint(lane))
 #define hs_subgroup_barrier() controlBarrier(gl_ScopeSubgroup, gl_ScopeSubgroup, gl_StorageSemanticsShared, gl_SemanticsAcquireRelease)
-#define hs_mask uvec2
-#define HS_ALL hs_mask(0xffffffffu)
-int hs_votes(hs_mask m) { ivec2 c = bitCount(m); return c.x + c.y; }
+#define hs_lanemask uvec2
+#define HS_LANEMASK_ALL hs_lanemask(0xffffffffu)
+int hs_popcount_mask(hs_lanemask m) { ivec2 c = bitCount(m); return c.x + c.y; }
 uint hs_part(uint i) { return gl_SubgroupInvocationID >= 32u * (i + 1u) ? 0xffffffffu : gl_SubgroupInvocationID < 32u * i ? 0u : (1u << (gl_SubgroupInvocationID - 32u * i)) - 1u; }
-#define hs_below() hs_mask(hs_part(0u), hs_part(1u))
+#define hs_lanemask_lt() hs_lanemask(hs_part(0u), hs_part(1u))
 #define hs_ballot(vote) subgroupBallot(vote).xy
 // leave the lanes whose digits have the same bit b as this lane's
-#define hs_match_bit(same, d, b) { hs_mask set_ = hs_ballot(((d) >> (b) & 1) != 0); same &= ((d) >> (b) & 1) != 0 ? set_ : ~set_; }
+#define hs_match_bit(same, d, b) { hs_lanemask set_ = hs_ballot(((d) >> (b) & 1) != 0); same &= ((d) >> (b) & 1) != 0 ? set_ : ~set_; }
 // what is merged: keys
 #define hs_entry hs_key
 #define HS_ENTRY_LEAST HS_LEAST
@@ -84,13 +84,13 @@ uint hs_part(uint i) { return gl_SubgroupInvocationID >= 32u * (i + 1u) ? 0xffff
 #define hs_entry_max(a, b) hs_max(a, b)
 #define hs_entry_shuffle_xor(a, mask) hs_shuffle_xor(a, mask)
 // from memory at first, back, and from there again
-#define hs_entered(x, i) hs_in(x)
-#define hs_left(a) hs_out(a)
-#define hs_entered_again(x) hs_in(x)
+#define hs_entered(x, i) hs_twiddle_in(x)
+#define hs_left(a) hs_twiddle_out(a)
+#define hs_entered_again(x) hs_twiddle_in(x)
 // registers a and b: the smaller key to a
 #define hs_swap(a, b) { bool s_ = hs_entry_less(b, a); hs_entry t_ = s_ ? b : a; b = s_ ? a : b; a = t_; }
 // lanes l and l ^ mask: the lane without the bit keeps the smaller key of the two
-#define hs_keep(a, t, bit) ((hs_lane() & (bit)) == 0 ? hs_entry_min(a, t) : hs_entry_max(a, t))
+#define hs_keep(a, t, bit) ((hs_lane_id() & (bit)) == 0 ? hs_entry_min(a, t) : hs_entry_max(a, t))
 #define hs_half(a, mask) { hs_entry t_ = hs_entry_shuffle_xor(a, mask); a = hs_keep(a, t_, mask); }
 // a of one lane against b of its mirror lane, both ways
 #define hs_flip(a, b, mask, bit) { hs_entry t_ = hs_entry_shuffle_xor(b, mask), u_ = hs_entry_shuffle_xor(a, mask); \
@@ -103,13 +103,13 @@ uint hs_part(uint i) { return gl_SubgroupInvocationID >= 32u * (i + 1u) ? 0xffff
 #define hs_redo() ((hs_argument() >> 20 & 1) != 0)
 #define hs_direct() ((hs_argument() >> 21 & 1) != 0)
 #define hs_discards() ((hs_argument() >> 22 & 1) != 0)
-#define hs_digit(key, shift, mask) (hs_as_int(hs_bits(key, shift)) & (mask))
+#define hs_digit(key, shift, mask) (hs_to_int(hs_key_bits(key, shift)) & (mask))
 
 // sort blocks of 512 keys
 #ifdef HS_KERNEL_block_sort_1
 layout(local_size_x = 64) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored_key key[]; };
 layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destination_at; int n; int argument; } hs_push;
 #define source hs_push.source_at.key
 #define source_first 0
@@ -117,10 +117,10 @@ layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destinat
 #define destination_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 source_at; uvec2 destination_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored key[]; } source_keys;
+layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored_key key[]; } source_keys;
 #define source source_keys.key
 #define source_first int(hs_push.source_at.x)
-layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
 #endif
@@ -128,11 +128,11 @@ shared hs_key tile[512];
 
 void main()
 {
-    int start = hs_group() * 512;
+    int start = hs_group_id() * 512;
     if (start >= hs_n()) return;
     int count = hs_n() - start;
-    int lane = hs_lane();
-    int first = hs_subgroup() * 512 + lane;
+    int lane = hs_lane_id();
+    int first = hs_subgroup_id() * 512 + lane;
 
     // load 8 keys a lane, in any order; a slot at or beyond n reads as the greatest key
     {
@@ -590,7 +590,7 @@ void main()
         r6 = tile[first + 384];
         r7 = tile[first + 448];
         hs_barrier();
-        int row = hs_subgroup() * 8;
+        int row = hs_subgroup_id() * 8;
         int to = lane * 8 + row;
         tile[to + 0] = r0;
         tile[to + 1] = r1;
@@ -629,7 +629,7 @@ void main()
 #ifdef HS_KERNEL_block_sort_4
 layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored_key key[]; };
 layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destination_at; int n; int argument; } hs_push;
 #define source hs_push.source_at.key
 #define source_first 0
@@ -637,10 +637,10 @@ layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destinat
 #define destination_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 source_at; uvec2 destination_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored key[]; } source_keys;
+layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored_key key[]; } source_keys;
 #define source source_keys.key
 #define source_first int(hs_push.source_at.x)
-layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
 #endif
@@ -648,11 +648,11 @@ shared hs_key tile[2048];
 
 void main()
 {
-    int start = hs_group() * 2048;
+    int start = hs_group_id() * 2048;
     if (start >= hs_n()) return;
     int count = hs_n() - start;
-    int lane = hs_lane();
-    int first = hs_subgroup() * 512 + lane;
+    int lane = hs_lane_id();
+    int first = hs_subgroup_id() * 512 + lane;
 
     // load 8 keys a lane, in any order; a slot at or beyond n reads as the greatest key
     {
@@ -709,7 +709,7 @@ void main()
     }
     hs_barrier();
     // merge runs of 8 rows: flip, then 1 half stages
-    for (int q = hs_subgroup(); q < 8; q += 4) {
+    for (int q = hs_subgroup_id(); q < 8; q += 4) {
         int span = q / 4 * 16;
         int base = q % 4;
         int i0 = span + base;
@@ -731,7 +731,7 @@ void main()
     }
     hs_barrier();
     // merge runs of 8 rows: half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 8; q += 4) {
+    for (int q = hs_subgroup_id(); q < 8; q += 4) {
         int span = q / 4 * 16;
         int base = q % 4 * 4;
         int i0 = span + base;
@@ -754,7 +754,7 @@ void main()
     hs_barrier();
     // merge runs of 16 rows: flip, then 2 half stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 4;
@@ -795,7 +795,7 @@ void main()
     }
     hs_barrier();
     // merge runs of 16 rows: half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 8; q += 4) {
+    for (int q = hs_subgroup_id(); q < 8; q += 4) {
         int base = q * 4;
         int i0 = base;
         int i1 = base + 1;
@@ -817,7 +817,7 @@ void main()
     hs_barrier();
     // merge 1 + 1 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 8;
@@ -859,7 +859,7 @@ void main()
     hs_barrier();
     // half stages, rows 4 to 1 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q * 8;
         int i0 = base;
         int i1 = base + 1;
@@ -901,7 +901,7 @@ void main()
     hs_barrier();
     // merge 2 + 2 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 8;
@@ -951,7 +951,7 @@ void main()
     hs_barrier();
     // half stages, rows 4 to 1 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q * 8;
         int i0 = base;
         int i1 = base + 1;
@@ -993,7 +993,7 @@ void main()
     hs_barrier();
     // merge 4 + 4 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 8;
@@ -1051,7 +1051,7 @@ void main()
     hs_barrier();
     // half stages, rows 4 to 1 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q * 8;
         int i0 = base;
         int i1 = base + 1;
@@ -1093,7 +1093,7 @@ void main()
     hs_barrier();
     // merge 8 + 8 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 8;
@@ -1159,7 +1159,7 @@ void main()
     hs_barrier();
     // half stages, rows 4 to 1 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q * 8;
         int i0 = base;
         int i1 = base + 1;
@@ -1201,7 +1201,7 @@ void main()
     hs_barrier();
     // merge 16 + 16 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 8;
@@ -1275,7 +1275,7 @@ void main()
     hs_barrier();
     // half stages, rows 4 to 1 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q * 8;
         int i0 = base;
         int i1 = base + 1;
@@ -1317,7 +1317,7 @@ void main()
     hs_barrier();
     // merge 32 + 32 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 8;
@@ -1399,7 +1399,7 @@ void main()
     hs_barrier();
     // half stages, rows 4 to 1 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q * 8;
         int i0 = base;
         int i1 = base + 1;
@@ -1451,7 +1451,7 @@ void main()
         r6 = tile[first + 384];
         r7 = tile[first + 448];
         hs_barrier();
-        int row = hs_subgroup() * 8;
+        int row = hs_subgroup_id() * 8;
         int to = lane * 32 + row;
         tile[to + 0] = r0;
         tile[to + 1] = r1;
@@ -1490,7 +1490,7 @@ void main()
 #ifdef HS_KERNEL_block_sort_16
 layout(local_size_x = 1024) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored_key key[]; };
 layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destination_at; int n; int argument; } hs_push;
 #define source hs_push.source_at.key
 #define source_first 0
@@ -1498,10 +1498,10 @@ layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destinat
 #define destination_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 source_at; uvec2 destination_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored key[]; } source_keys;
+layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored_key key[]; } source_keys;
 #define source source_keys.key
 #define source_first int(hs_push.source_at.x)
-layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
 #endif
@@ -1509,11 +1509,11 @@ shared hs_key tile[8192];
 
 void main()
 {
-    int start = hs_group() * 8192;
+    int start = hs_group_id() * 8192;
     if (start >= hs_n()) return;
     int count = hs_n() - start;
-    int lane = hs_lane();
-    int first = hs_subgroup() * 512 + lane;
+    int lane = hs_lane_id();
+    int first = hs_subgroup_id() * 512 + lane;
 
     // load 8 keys a lane, in any order; a slot at or beyond n reads as the greatest key
     {
@@ -1570,7 +1570,7 @@ void main()
     }
     hs_barrier();
     // merge runs of 8 rows: flip, then 1 half stages
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int span = q / 4 * 16;
         int base = q % 4;
         int i0 = span + base;
@@ -1592,7 +1592,7 @@ void main()
     }
     hs_barrier();
     // merge runs of 8 rows: half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int span = q / 4 * 16;
         int base = q % 4 * 4;
         int i0 = span + base;
@@ -1615,7 +1615,7 @@ void main()
     hs_barrier();
     // merge runs of 16 rows: flip, then 2 half stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int span = q / 4 * 32;
         int base = q % 4;
         int i0 = span + base;
@@ -1657,7 +1657,7 @@ void main()
     }
     hs_barrier();
     // merge runs of 16 rows: half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int span = q / 8 * 32;
         int base = q % 8 * 4;
         int i0 = span + base;
@@ -1680,7 +1680,7 @@ void main()
     hs_barrier();
     // merge runs of 32 rows: flip, then 2 half stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int span = q / 8 * 64;
         int base = q % 8;
         int i0 = span + base;
@@ -1723,7 +1723,7 @@ void main()
     hs_barrier();
     // merge runs of 32 rows: half stages, rows 4 to 1 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int span = q / 8 * 64;
         int base = q % 8 * 8;
         int i0 = span + base;
@@ -1766,7 +1766,7 @@ void main()
     hs_barrier();
     // merge runs of 64 rows: flip, then 2 half stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 16;
@@ -1807,7 +1807,7 @@ void main()
     }
     hs_barrier();
     // merge runs of 64 rows: half stages, rows 8 to 4 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int x = q;
         int base = x / 4 * 16 + x % 4;
         int i0 = base;
@@ -1829,7 +1829,7 @@ void main()
     }
     hs_barrier();
     // merge runs of 64 rows: half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int base = q * 4;
         int i0 = base;
         int i1 = base + 1;
@@ -1851,7 +1851,7 @@ void main()
     hs_barrier();
     // merge 1 + 1 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 32;
@@ -1893,7 +1893,7 @@ void main()
     hs_barrier();
     // half stages, rows 16 to 4 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int x = q;
         int base = x / 4 * 32 + x % 4;
         int i0 = base;
@@ -1935,7 +1935,7 @@ void main()
     }
     hs_barrier();
     // half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int base = q * 4;
         int i0 = base;
         int i1 = base + 1;
@@ -1957,7 +1957,7 @@ void main()
     hs_barrier();
     // merge 2 + 2 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 32;
@@ -2007,7 +2007,7 @@ void main()
     hs_barrier();
     // half stages, rows 16 to 4 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int x = q;
         int base = x / 4 * 32 + x % 4;
         int i0 = base;
@@ -2049,7 +2049,7 @@ void main()
     }
     hs_barrier();
     // half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int base = q * 4;
         int i0 = base;
         int i1 = base + 1;
@@ -2071,7 +2071,7 @@ void main()
     hs_barrier();
     // merge 4 + 4 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 32;
@@ -2129,7 +2129,7 @@ void main()
     hs_barrier();
     // half stages, rows 16 to 4 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int x = q;
         int base = x / 4 * 32 + x % 4;
         int i0 = base;
@@ -2171,7 +2171,7 @@ void main()
     }
     hs_barrier();
     // half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int base = q * 4;
         int i0 = base;
         int i1 = base + 1;
@@ -2193,7 +2193,7 @@ void main()
     hs_barrier();
     // merge 8 + 8 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 32;
@@ -2259,7 +2259,7 @@ void main()
     hs_barrier();
     // half stages, rows 16 to 4 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int x = q;
         int base = x / 4 * 32 + x % 4;
         int i0 = base;
@@ -2301,7 +2301,7 @@ void main()
     }
     hs_barrier();
     // half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int base = q * 4;
         int i0 = base;
         int i1 = base + 1;
@@ -2323,7 +2323,7 @@ void main()
     hs_barrier();
     // merge 16 + 16 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 32;
@@ -2397,7 +2397,7 @@ void main()
     hs_barrier();
     // half stages, rows 16 to 4 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int x = q;
         int base = x / 4 * 32 + x % 4;
         int i0 = base;
@@ -2439,7 +2439,7 @@ void main()
     }
     hs_barrier();
     // half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int base = q * 4;
         int i0 = base;
         int i1 = base + 1;
@@ -2461,7 +2461,7 @@ void main()
     hs_barrier();
     // merge 32 + 32 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 32;
@@ -2543,7 +2543,7 @@ void main()
     hs_barrier();
     // half stages, rows 16 to 4 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int x = q;
         int base = x / 4 * 32 + x % 4;
         int i0 = base;
@@ -2585,7 +2585,7 @@ void main()
     }
     hs_barrier();
     // half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int base = q * 4;
         int i0 = base;
         int i1 = base + 1;
@@ -2617,7 +2617,7 @@ void main()
         r6 = tile[first + 384];
         r7 = tile[first + 448];
         hs_barrier();
-        int row = hs_subgroup() * 8;
+        int row = hs_subgroup_id() * 8;
         int to = lane * 128 + row;
         tile[to + 0] = r0;
         tile[to + 1] = r1;
@@ -2656,13 +2656,13 @@ void main()
 #ifdef HS_KERNEL_flip_1
 layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored_key key[]; };
 layout(push_constant) uniform hs_constants { hs_keys destination_at; int n; int argument; } hs_push;
 #define destination hs_push.destination_at.key
 #define destination_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 destination_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
 #endif
@@ -2672,13 +2672,13 @@ void main()
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int run = 8192 << level;
     int lg_groups = lg_stride - 8; // groups a span
-    int span = (hs_group() >> lg_groups) * (2 * run);
+    int span = (hs_group_id() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 256;
+    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
-    int lane = hs_lane();
-    int x = first + hs_subgroup() * 64;
+    int lane = hs_lane_id();
+    int x = first + hs_subgroup_id() * 64;
     // mirror rows are read straight and their lanes reversed: memory sees consecutive lanes only
     int i0 = x + lane;
     int i1 = 2 * run - 64 - x + lane;
@@ -2707,13 +2707,13 @@ void main()
 #ifdef HS_KERNEL_flip_2
 layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored_key key[]; };
 layout(push_constant) uniform hs_constants { hs_keys destination_at; int n; int argument; } hs_push;
 #define destination hs_push.destination_at.key
 #define destination_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 destination_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
 #endif
@@ -2724,13 +2724,13 @@ void main()
     int stride = 1 << lg_stride;
     int run = 8192 << level;
     int lg_groups = lg_stride - 8; // groups a span
-    int span = (hs_group() >> lg_groups) * (2 * run);
+    int span = (hs_group_id() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 256;
+    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
-    int lane = hs_lane();
-    int x = first + hs_subgroup() * 64;
+    int lane = hs_lane_id();
+    int x = first + hs_subgroup_id() * 64;
     // mirror rows are read straight and their lanes reversed: memory sees consecutive lanes only
     int i0 = x + lane;
     int i1 = x + stride + lane;
@@ -2774,13 +2774,13 @@ void main()
 #ifdef HS_KERNEL_flip_3
 layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored_key key[]; };
 layout(push_constant) uniform hs_constants { hs_keys destination_at; int n; int argument; } hs_push;
 #define destination hs_push.destination_at.key
 #define destination_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 destination_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
 #endif
@@ -2791,13 +2791,13 @@ void main()
     int stride = 1 << lg_stride;
     int run = 8192 << level;
     int lg_groups = lg_stride - 8; // groups a span
-    int span = (hs_group() >> lg_groups) * (2 * run);
+    int span = (hs_group_id() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 256;
+    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
-    int lane = hs_lane();
-    int x = first + hs_subgroup() * 64;
+    int lane = hs_lane_id();
+    int x = first + hs_subgroup_id() * 64;
     // mirror rows are read straight and their lanes reversed: memory sees consecutive lanes only
     int i0 = x + lane;
     int i1 = x + stride + lane;
@@ -2873,13 +2873,13 @@ void main()
 #ifdef HS_KERNEL_half_1
 layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored_key key[]; };
 layout(push_constant) uniform hs_constants { hs_keys destination_at; int n; int argument; } hs_push;
 #define destination hs_push.destination_at.key
 #define destination_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 destination_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
 #endif
@@ -2890,14 +2890,14 @@ void main()
     int stride = 1 << lg_stride;
     int run = 8192 << level;
     int lg_groups = level + 5; // groups a span
-    int span = (hs_group() >> lg_groups) * (2 * run);
+    int span = (hs_group_id() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 256;
+    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     first = (first >> lg_stride << (lg_stride + 1)) + (first & (stride - 1));
     bool whole = first + 256 + 1 * stride <= keys;
-    int lane = hs_lane();
-    int x = first + hs_subgroup() * 64;
+    int lane = hs_lane_id();
+    int x = first + hs_subgroup_id() * 64;
     int i0 = x + lane;
     int i1 = x + stride + lane;
     hs_entry r0, r1;
@@ -2923,13 +2923,13 @@ void main()
 #ifdef HS_KERNEL_clean
 layout(local_size_x = 1024) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored_key key[]; };
 layout(push_constant) uniform hs_constants { hs_keys destination_at; int n; int argument; } hs_push;
 #define destination hs_push.destination_at.key
 #define destination_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 destination_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
 #endif
@@ -2941,17 +2941,17 @@ void main()
     int level = hs_argument() & 255;
     int run = 8192 << level;
     int lg_chunks = level + 1;
-    int span = (hs_group() >> lg_chunks) * (2 * run);
+    int span = (hs_group_id() >> lg_chunks) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int place = (hs_group() & ((1 << lg_chunks) - 1)) * 8192;
+    int place = (hs_group_id() & ((1 << lg_chunks) - 1)) * 8192;
     if (place >= keys) return;
     int start = span + place, end = keys - place; // slot i of the chunk is key start + i; no keys from `end` on
     bool whole = end >= 8192;
-    int lane = hs_lane();
+    int lane = hs_lane_id();
     // half stages, rows 64 to 16 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 16;
@@ -3004,7 +3004,7 @@ void main()
     }
     hs_barrier();
     // half stages, rows 8 to 4 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int x = q;
         int base = x / 4 * 16 + x % 4;
         int i0 = base;
@@ -3026,7 +3026,7 @@ void main()
     }
     hs_barrier();
     // half stages, rows 2 to 1 apart, then between lanes 32 to 1 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int base = q * 4;
         int i0 = base;
         int i1 = base + 1;
@@ -3096,9 +3096,9 @@ layout(std430, set = 0, binding = 0) buffer hs_words { uint word[]; } words_word
 
 void main()
 {
-    for (int i = hs_item(); i < 8; i += 256) words[words_first + 0 + i] = 0u;
-    for (int i = hs_item(); i < 8; i += 256) words[words_first + 17 + i] = 0u;
-    for (int i = hs_item(); i < 2048; i += 256) words[words_first + 33 + i] = 0u;
+    for (int i = hs_local_id(); i < 8; i += 256) words[words_first + 0 + i] = 0u;
+    for (int i = hs_local_id(); i < 8; i += 256) words[words_first + 17 + i] = 0u;
+    for (int i = hs_local_id(); i < 2048; i += 256) words[words_first + 33 + i] = 0u;
 }
 #endif
 
@@ -3106,7 +3106,7 @@ void main()
 #ifdef HS_KERNEL_histogram
 layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored_key key[]; };
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_words { uint word[]; };
 layout(push_constant) uniform hs_constants { hs_keys source_at; hs_words words_at; int n; int argument; } hs_push;
 #define source hs_push.source_at.key
@@ -3115,7 +3115,7 @@ layout(push_constant) uniform hs_constants { hs_keys source_at; hs_words words_a
 #define words_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 source_at; uvec2 words_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored key[]; } source_keys;
+layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored_key key[]; } source_keys;
 #define source source_keys.key
 #define source_first int(hs_push.source_at.x)
 layout(std430, set = 0, binding = 1) buffer hs_words { uint word[]; } words_words;
@@ -3127,158 +3127,158 @@ shared uint counts[2048];
 void main()
 {
     int tiles = (hs_n() + 3583) / 3584;
-    int groups = hs_as_int(tiles < 512 ? tiles : 512);
-    int group = hs_group();
+    int groups = hs_to_int(tiles < 512 ? tiles : 512);
+    int group = hs_group_id();
     if (group >= groups) return;
     int each = (tiles + groups - 1) / groups * 3584; // keys of a work-group
     int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
-    for (int i = hs_item(); i < 2048; i += 256) counts[i] = 0u;
-    for (int i = begin / 3584 * 256 + hs_item(); i < (end + 3583) / 3584 * 256; i += 256)
+    for (int i = hs_local_id(); i < 2048; i += 256) counts[i] = 0u;
+    for (int i = begin / 3584 * 256 + hs_local_id(); i < (end + 3583) / 3584 * 256; i += 256)
         words[words_first + 2337 + i] = 0u;
     hs_barrier();
-    int next = begin + hs_item();
+    int next = begin + hs_local_id();
     for (; next + 3328 < end; next += 3584) {
-        hs_key k0 = hs_in(source[source_first + next + 0]);
-        hs_key k1 = hs_in(source[source_first + next + 256]);
-        hs_key k2 = hs_in(source[source_first + next + 512]);
-        hs_key k3 = hs_in(source[source_first + next + 768]);
-        hs_key k4 = hs_in(source[source_first + next + 1024]);
-        hs_key k5 = hs_in(source[source_first + next + 1280]);
-        hs_key k6 = hs_in(source[source_first + next + 1536]);
-        hs_key k7 = hs_in(source[source_first + next + 1792]);
-        hs_key k8 = hs_in(source[source_first + next + 2048]);
-        hs_key k9 = hs_in(source[source_first + next + 2304]);
-        hs_key k10 = hs_in(source[source_first + next + 2560]);
-        hs_key k11 = hs_in(source[source_first + next + 2816]);
-        hs_key k12 = hs_in(source[source_first + next + 3072]);
-        hs_key k13 = hs_in(source[source_first + next + 3328]);
-        hs_local_add(counts[0 + hs_digit(k0, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k0, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k0, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k0, 24, 255)], 1u);
-        hs_local_add(counts[1024 + hs_digit(k0, 32, 255)], 1u);
-        hs_local_add(counts[1280 + hs_digit(k0, 40, 255)], 1u);
-        hs_local_add(counts[1536 + hs_digit(k0, 48, 255)], 1u);
-        hs_local_add(counts[1792 + hs_digit(k0, 56, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k1, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k1, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k1, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k1, 24, 255)], 1u);
-        hs_local_add(counts[1024 + hs_digit(k1, 32, 255)], 1u);
-        hs_local_add(counts[1280 + hs_digit(k1, 40, 255)], 1u);
-        hs_local_add(counts[1536 + hs_digit(k1, 48, 255)], 1u);
-        hs_local_add(counts[1792 + hs_digit(k1, 56, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k2, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k2, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k2, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k2, 24, 255)], 1u);
-        hs_local_add(counts[1024 + hs_digit(k2, 32, 255)], 1u);
-        hs_local_add(counts[1280 + hs_digit(k2, 40, 255)], 1u);
-        hs_local_add(counts[1536 + hs_digit(k2, 48, 255)], 1u);
-        hs_local_add(counts[1792 + hs_digit(k2, 56, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k3, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k3, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k3, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k3, 24, 255)], 1u);
-        hs_local_add(counts[1024 + hs_digit(k3, 32, 255)], 1u);
-        hs_local_add(counts[1280 + hs_digit(k3, 40, 255)], 1u);
-        hs_local_add(counts[1536 + hs_digit(k3, 48, 255)], 1u);
-        hs_local_add(counts[1792 + hs_digit(k3, 56, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k4, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k4, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k4, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k4, 24, 255)], 1u);
-        hs_local_add(counts[1024 + hs_digit(k4, 32, 255)], 1u);
-        hs_local_add(counts[1280 + hs_digit(k4, 40, 255)], 1u);
-        hs_local_add(counts[1536 + hs_digit(k4, 48, 255)], 1u);
-        hs_local_add(counts[1792 + hs_digit(k4, 56, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k5, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k5, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k5, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k5, 24, 255)], 1u);
-        hs_local_add(counts[1024 + hs_digit(k5, 32, 255)], 1u);
-        hs_local_add(counts[1280 + hs_digit(k5, 40, 255)], 1u);
-        hs_local_add(counts[1536 + hs_digit(k5, 48, 255)], 1u);
-        hs_local_add(counts[1792 + hs_digit(k5, 56, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k6, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k6, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k6, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k6, 24, 255)], 1u);
-        hs_local_add(counts[1024 + hs_digit(k6, 32, 255)], 1u);
-        hs_local_add(counts[1280 + hs_digit(k6, 40, 255)], 1u);
-        hs_local_add(counts[1536 + hs_digit(k6, 48, 255)], 1u);
-        hs_local_add(counts[1792 + hs_digit(k6, 56, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k7, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k7, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k7, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k7, 24, 255)], 1u);
-        hs_local_add(counts[1024 + hs_digit(k7, 32, 255)], 1u);
-        hs_local_add(counts[1280 + hs_digit(k7, 40, 255)], 1u);
-        hs_local_add(counts[1536 + hs_digit(k7, 48, 255)], 1u);
-        hs_local_add(counts[1792 + hs_digit(k7, 56, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k8, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k8, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k8, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k8, 24, 255)], 1u);
-        hs_local_add(counts[1024 + hs_digit(k8, 32, 255)], 1u);
-        hs_local_add(counts[1280 + hs_digit(k8, 40, 255)], 1u);
-        hs_local_add(counts[1536 + hs_digit(k8, 48, 255)], 1u);
-        hs_local_add(counts[1792 + hs_digit(k8, 56, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k9, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k9, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k9, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k9, 24, 255)], 1u);
-        hs_local_add(counts[1024 + hs_digit(k9, 32, 255)], 1u);
-        hs_local_add(counts[1280 + hs_digit(k9, 40, 255)], 1u);
-        hs_local_add(counts[1536 + hs_digit(k9, 48, 255)], 1u);
-        hs_local_add(counts[1792 + hs_digit(k9, 56, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k10, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k10, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k10, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k10, 24, 255)], 1u);
-        hs_local_add(counts[1024 + hs_digit(k10, 32, 255)], 1u);
-        hs_local_add(counts[1280 + hs_digit(k10, 40, 255)], 1u);
-        hs_local_add(counts[1536 + hs_digit(k10, 48, 255)], 1u);
-        hs_local_add(counts[1792 + hs_digit(k10, 56, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k11, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k11, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k11, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k11, 24, 255)], 1u);
-        hs_local_add(counts[1024 + hs_digit(k11, 32, 255)], 1u);
-        hs_local_add(counts[1280 + hs_digit(k11, 40, 255)], 1u);
-        hs_local_add(counts[1536 + hs_digit(k11, 48, 255)], 1u);
-        hs_local_add(counts[1792 + hs_digit(k11, 56, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k12, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k12, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k12, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k12, 24, 255)], 1u);
-        hs_local_add(counts[1024 + hs_digit(k12, 32, 255)], 1u);
-        hs_local_add(counts[1280 + hs_digit(k12, 40, 255)], 1u);
-        hs_local_add(counts[1536 + hs_digit(k12, 48, 255)], 1u);
-        hs_local_add(counts[1792 + hs_digit(k12, 56, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k13, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k13, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k13, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k13, 24, 255)], 1u);
-        hs_local_add(counts[1024 + hs_digit(k13, 32, 255)], 1u);
-        hs_local_add(counts[1280 + hs_digit(k13, 40, 255)], 1u);
-        hs_local_add(counts[1536 + hs_digit(k13, 48, 255)], 1u);
-        hs_local_add(counts[1792 + hs_digit(k13, 56, 255)], 1u);
+        hs_key k0 = hs_twiddle_in(source[source_first + next + 0]);
+        hs_key k1 = hs_twiddle_in(source[source_first + next + 256]);
+        hs_key k2 = hs_twiddle_in(source[source_first + next + 512]);
+        hs_key k3 = hs_twiddle_in(source[source_first + next + 768]);
+        hs_key k4 = hs_twiddle_in(source[source_first + next + 1024]);
+        hs_key k5 = hs_twiddle_in(source[source_first + next + 1280]);
+        hs_key k6 = hs_twiddle_in(source[source_first + next + 1536]);
+        hs_key k7 = hs_twiddle_in(source[source_first + next + 1792]);
+        hs_key k8 = hs_twiddle_in(source[source_first + next + 2048]);
+        hs_key k9 = hs_twiddle_in(source[source_first + next + 2304]);
+        hs_key k10 = hs_twiddle_in(source[source_first + next + 2560]);
+        hs_key k11 = hs_twiddle_in(source[source_first + next + 2816]);
+        hs_key k12 = hs_twiddle_in(source[source_first + next + 3072]);
+        hs_key k13 = hs_twiddle_in(source[source_first + next + 3328]);
+        hs_local_atomic_add(counts[0 + hs_digit(k0, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k0, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k0, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k0, 24, 255)], 1u);
+        hs_local_atomic_add(counts[1024 + hs_digit(k0, 32, 255)], 1u);
+        hs_local_atomic_add(counts[1280 + hs_digit(k0, 40, 255)], 1u);
+        hs_local_atomic_add(counts[1536 + hs_digit(k0, 48, 255)], 1u);
+        hs_local_atomic_add(counts[1792 + hs_digit(k0, 56, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k1, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k1, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k1, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k1, 24, 255)], 1u);
+        hs_local_atomic_add(counts[1024 + hs_digit(k1, 32, 255)], 1u);
+        hs_local_atomic_add(counts[1280 + hs_digit(k1, 40, 255)], 1u);
+        hs_local_atomic_add(counts[1536 + hs_digit(k1, 48, 255)], 1u);
+        hs_local_atomic_add(counts[1792 + hs_digit(k1, 56, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k2, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k2, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k2, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k2, 24, 255)], 1u);
+        hs_local_atomic_add(counts[1024 + hs_digit(k2, 32, 255)], 1u);
+        hs_local_atomic_add(counts[1280 + hs_digit(k2, 40, 255)], 1u);
+        hs_local_atomic_add(counts[1536 + hs_digit(k2, 48, 255)], 1u);
+        hs_local_atomic_add(counts[1792 + hs_digit(k2, 56, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k3, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k3, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k3, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k3, 24, 255)], 1u);
+        hs_local_atomic_add(counts[1024 + hs_digit(k3, 32, 255)], 1u);
+        hs_local_atomic_add(counts[1280 + hs_digit(k3, 40, 255)], 1u);
+        hs_local_atomic_add(counts[1536 + hs_digit(k3, 48, 255)], 1u);
+        hs_local_atomic_add(counts[1792 + hs_digit(k3, 56, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k4, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k4, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k4, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k4, 24, 255)], 1u);
+        hs_local_atomic_add(counts[1024 + hs_digit(k4, 32, 255)], 1u);
+        hs_local_atomic_add(counts[1280 + hs_digit(k4, 40, 255)], 1u);
+        hs_local_atomic_add(counts[1536 + hs_digit(k4, 48, 255)], 1u);
+        hs_local_atomic_add(counts[1792 + hs_digit(k4, 56, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k5, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k5, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k5, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k5, 24, 255)], 1u);
+        hs_local_atomic_add(counts[1024 + hs_digit(k5, 32, 255)], 1u);
+        hs_local_atomic_add(counts[1280 + hs_digit(k5, 40, 255)], 1u);
+        hs_local_atomic_add(counts[1536 + hs_digit(k5, 48, 255)], 1u);
+        hs_local_atomic_add(counts[1792 + hs_digit(k5, 56, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k6, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k6, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k6, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k6, 24, 255)], 1u);
+        hs_local_atomic_add(counts[1024 + hs_digit(k6, 32, 255)], 1u);
+        hs_local_atomic_add(counts[1280 + hs_digit(k6, 40, 255)], 1u);
+        hs_local_atomic_add(counts[1536 + hs_digit(k6, 48, 255)], 1u);
+        hs_local_atomic_add(counts[1792 + hs_digit(k6, 56, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k7, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k7, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k7, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k7, 24, 255)], 1u);
+        hs_local_atomic_add(counts[1024 + hs_digit(k7, 32, 255)], 1u);
+        hs_local_atomic_add(counts[1280 + hs_digit(k7, 40, 255)], 1u);
+        hs_local_atomic_add(counts[1536 + hs_digit(k7, 48, 255)], 1u);
+        hs_local_atomic_add(counts[1792 + hs_digit(k7, 56, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k8, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k8, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k8, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k8, 24, 255)], 1u);
+        hs_local_atomic_add(counts[1024 + hs_digit(k8, 32, 255)], 1u);
+        hs_local_atomic_add(counts[1280 + hs_digit(k8, 40, 255)], 1u);
+        hs_local_atomic_add(counts[1536 + hs_digit(k8, 48, 255)], 1u);
+        hs_local_atomic_add(counts[1792 + hs_digit(k8, 56, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k9, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k9, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k9, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k9, 24, 255)], 1u);
+        hs_local_atomic_add(counts[1024 + hs_digit(k9, 32, 255)], 1u);
+        hs_local_atomic_add(counts[1280 + hs_digit(k9, 40, 255)], 1u);
+        hs_local_atomic_add(counts[1536 + hs_digit(k9, 48, 255)], 1u);
+        hs_local_atomic_add(counts[1792 + hs_digit(k9, 56, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k10, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k10, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k10, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k10, 24, 255)], 1u);
+        hs_local_atomic_add(counts[1024 + hs_digit(k10, 32, 255)], 1u);
+        hs_local_atomic_add(counts[1280 + hs_digit(k10, 40, 255)], 1u);
+        hs_local_atomic_add(counts[1536 + hs_digit(k10, 48, 255)], 1u);
+        hs_local_atomic_add(counts[1792 + hs_digit(k10, 56, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k11, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k11, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k11, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k11, 24, 255)], 1u);
+        hs_local_atomic_add(counts[1024 + hs_digit(k11, 32, 255)], 1u);
+        hs_local_atomic_add(counts[1280 + hs_digit(k11, 40, 255)], 1u);
+        hs_local_atomic_add(counts[1536 + hs_digit(k11, 48, 255)], 1u);
+        hs_local_atomic_add(counts[1792 + hs_digit(k11, 56, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k12, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k12, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k12, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k12, 24, 255)], 1u);
+        hs_local_atomic_add(counts[1024 + hs_digit(k12, 32, 255)], 1u);
+        hs_local_atomic_add(counts[1280 + hs_digit(k12, 40, 255)], 1u);
+        hs_local_atomic_add(counts[1536 + hs_digit(k12, 48, 255)], 1u);
+        hs_local_atomic_add(counts[1792 + hs_digit(k12, 56, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k13, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k13, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k13, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k13, 24, 255)], 1u);
+        hs_local_atomic_add(counts[1024 + hs_digit(k13, 32, 255)], 1u);
+        hs_local_atomic_add(counts[1280 + hs_digit(k13, 40, 255)], 1u);
+        hs_local_atomic_add(counts[1536 + hs_digit(k13, 48, 255)], 1u);
+        hs_local_atomic_add(counts[1792 + hs_digit(k13, 56, 255)], 1u);
     }
     for (; next < end; next += 256) {
-        hs_key key = hs_in(source[source_first + next]);
-        hs_local_add(counts[0 + hs_digit(key, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(key, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(key, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(key, 24, 255)], 1u);
-        hs_local_add(counts[1024 + hs_digit(key, 32, 255)], 1u);
-        hs_local_add(counts[1280 + hs_digit(key, 40, 255)], 1u);
-        hs_local_add(counts[1536 + hs_digit(key, 48, 255)], 1u);
-        hs_local_add(counts[1792 + hs_digit(key, 56, 255)], 1u);
+        hs_key key = hs_twiddle_in(source[source_first + next]);
+        hs_local_atomic_add(counts[0 + hs_digit(key, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(key, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(key, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(key, 24, 255)], 1u);
+        hs_local_atomic_add(counts[1024 + hs_digit(key, 32, 255)], 1u);
+        hs_local_atomic_add(counts[1280 + hs_digit(key, 40, 255)], 1u);
+        hs_local_atomic_add(counts[1536 + hs_digit(key, 48, 255)], 1u);
+        hs_local_atomic_add(counts[1792 + hs_digit(key, 56, 255)], 1u);
     }
     hs_barrier();
-    for (int i = hs_item(); i < 2048; i += 256)
-        if (counts[i] != 0u) hs_add(words[words_first + 33 + i], counts[i]);
+    for (int i = hs_local_id(); i < 2048; i += 256)
+        if (counts[i] != 0u) hs_atomic_add(words[words_first + 33 + i], counts[i]);
 }
 #endif
 
@@ -3304,43 +3304,43 @@ shared uint mixed[2];
 void main()
 {
     for (int pass = 0; pass < 8; pass++) {
-        if (hs_item() == 0) mixed[0] = 0u;
+        if (hs_local_id() == 0) mixed[0] = 0u;
         hs_barrier();
-        for (int d = hs_item(), once = 1; once != 0; once = 0) {
+        for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
             totals[d] = words[words_first + 33 + pass * 256 + d];
-            if (hs_as_int(totals[d]) == hs_n()) mixed[0] = 1u;
+            if (hs_to_int(totals[d]) == hs_n()) mixed[0] = 1u;
         }
         hs_barrier();
         {
-            hs_word sum = 0u;
-            if (hs_item() < 256) {
-                for (int j = 0; j < 1; j++) sum += totals[hs_item() * 1 + j];
-                sums[hs_item()] = sum;
+            hs_u32 sum = 0u;
+            if (hs_local_id() < 256) {
+                for (int j = 0; j < 1; j++) sum += totals[hs_local_id() * 1 + j];
+                sums[hs_local_id()] = sum;
             }
             hs_barrier();
             for (int far = 1; far < 256; far *= 2) {
-                hs_word x = hs_item() >= far && hs_item() < 256 ? sums[hs_item() - far] : 0u;
+                hs_u32 x = hs_local_id() >= far && hs_local_id() < 256 ? sums[hs_local_id() - far] : 0u;
                 hs_barrier();
-                if (hs_item() < 256) sums[hs_item()] += x;
+                if (hs_local_id() < 256) sums[hs_local_id()] += x;
                 hs_barrier();
             }
-            if (hs_item() < 256) {
-                hs_word before = sums[hs_item()] - sum;
+            if (hs_local_id() < 256) {
+                hs_u32 before = sums[hs_local_id()] - sum;
                 for (int j = 0; j < 1; j++) {
-                    firsts[hs_item() * 1 + j] = before;
-                    before += totals[hs_item() * 1 + j];
+                    firsts[hs_local_id() * 1 + j] = before;
+                    before += totals[hs_local_id() * 1 + j];
                 }
             }
             hs_barrier();
         }
 
-        for (int d = hs_item(), once = 1; once != 0; once = 0) words[words_first + 33 + pass * 256 + d] = firsts[d];
-        if (hs_item() == 0) words[words_first + 25 + pass] = 1u - mixed[0];
+        for (int d = hs_local_id(), once = 1; once != 0; once = 0) words[words_first + 33 + pass * 256 + d] = firsts[d];
+        if (hs_local_id() == 0) words[words_first + 25 + pass] = 1u - mixed[0];
         hs_barrier();
     }
-    if (hs_item() == 0) {
+    if (hs_local_id() == 0) {
         int left = 0, number = 0, place = 0;
-        for (int q = 0; q < 8; q++) left += hs_as_int(words[words_first + 25 + q]);
+        for (int q = 0; q < 8; q++) left += hs_to_int(words[words_first + 25 + q]);
         // in place an even number of passes ends in the destination, else any number but none: constant digits help out
         int more = hs_direct() ? (left == 0 ? 1 : 0) : left & 1;
         if (left + more > 8) more = 0; // the keys are copied at the end
@@ -3348,16 +3348,16 @@ void main()
         // with an odd number of passes the first may go to the destination, unless that is the source
         int first = hs_direct() && (left & 1) != 0 ? 1 : 2;
         for (int q = 0; q < 8; q++) {
-            words[words_first + 8 + q] = hs_as_word(place);
+            words[words_first + 8 + q] = hs_to_u32(place);
             bool idle = words[words_first + 25 + q] == 0u;
             if (!idle || more > 0) {
                 if (idle) more--;
                 number++;
-                words[words_first + 25 + q] = hs_as_word(number);
+                words[words_first + 25 + q] = hs_to_u32(number);
                 place = place == 0 ? first : 3 - place;
             }
         }
-        words[words_first + 8 + 8] = hs_as_word(place == 0 ? 1 : place);
+        words[words_first + 8 + 8] = hs_to_u32(place == 0 ? 1 : place);
     }
 }
 #endif
@@ -3366,7 +3366,7 @@ void main()
 #ifdef HS_KERNEL_onesweep
 layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored_key key[]; };
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_words { uint word[]; };
 layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destination_at; hs_keys other_at; hs_words words_at; int n; int argument; } hs_push;
 #define source hs_push.source_at.key
@@ -3379,34 +3379,34 @@ layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destinat
 #define words_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 source_at; uvec2 destination_at; uvec2 other_at; uvec2 words_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored key[]; } source_keys;
+layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored_key key[]; } source_keys;
 #define source source_keys.key
 #define source_first int(hs_push.source_at.x)
-layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
-layout(std430, set = 0, binding = 2) buffer hs_other { hs_stored key[]; } other_keys;
+layout(std430, set = 0, binding = 2) buffer hs_other { hs_stored_key key[]; } other_keys;
 #define other other_keys.key
 #define other_first int(hs_push.other_at.x)
 layout(std430, set = 0, binding = 3) buffer hs_words { uint word[]; } words_words;
 #define words words_words.word
 #define words_first int(hs_push.words_at.x)
 #endif
-#define hs_load_0(i) hs_in(source[source_first + i])
-#define hs_load_1(i) hs_in(destination[destination_first + i])
-#define hs_load_2(i) hs_in(other[other_first + i])
-#define hs_store_1(i, key) destination[destination_first + i] = hs_out(key)
-#define hs_store_2(i, key) other[other_first + i] = hs_out(key)
+#define hs_load_0(i) hs_twiddle_in(source[source_first + i])
+#define hs_load_1(i) hs_twiddle_in(destination[destination_first + i])
+#define hs_load_2(i) hs_twiddle_in(other[other_first + i])
+#define hs_store_1(i, key) destination[destination_first + i] = hs_twiddle_out(key)
+#define hs_store_2(i, key) other[other_first + i] = hs_twiddle_out(key)
 hs_key hs_load(int from, int i)
 {
-    if (from == 0) return hs_in(source[source_first + i]);
-    if (from == 1) return hs_in(destination[destination_first + i]);
-    return hs_in(other[other_first + i]);
+    if (from == 0) return hs_twiddle_in(source[source_first + i]);
+    if (from == 1) return hs_twiddle_in(destination[destination_first + i]);
+    return hs_twiddle_in(other[other_first + i]);
 }
 void hs_store(int to, int i, hs_key key)
 {
-    if (to == 1) destination[destination_first + i] = hs_out(key);
-    else other[other_first + i] = hs_out(key);
+    if (to == 1) destination[destination_first + i] = hs_twiddle_out(key);
+    else other[other_first + i] = hs_twiddle_out(key);
 }
 shared hs_key tile[3584];
 shared uint totals[256];
@@ -3420,25 +3420,25 @@ shared uint late[2];
 void main()
 {
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
-    if (hs_item() == 0) {
-        hs_word idle = words[words_first + 25 + pass] == 0u ? 1u : 0u; // a constant digit
-        for (int q = 0; q <= pass; q++) idle |= hs_look(words[words_first + 0 + q]);
+    if (hs_local_id() == 0) {
+        hs_u32 idle = words[words_first + 25 + pass] == 0u ? 1u : 0u; // a constant digit
+        for (int q = 0; q <= pass; q++) idle |= hs_atomic_load(words[words_first + 0 + q]);
         late[0] = idle;
-        if (idle == 0u) late[1] = hs_add(words[words_first + 17 + pass], 1u);
+        if (idle == 0u) late[1] = hs_atomic_add(words[words_first + 17 + pass], 1u);
     }
     hs_barrier();
     if (late[0] != 0u) return;
-    int number = hs_as_int(late[1]);
+    int number = hs_to_int(late[1]);
     hs_barrier();
     if (number >= (hs_n() + 3583) / 3584) return;
     int begin = number * 3584;
     int valid = hs_n() - begin < 3584 ? hs_n() - begin : 3584;
     bool odd = (words[words_first + 25 + pass] & 1u) != 0u;
-    hs_word counted = odd ? 1u << 30 : 3u << 30, summed = odd ? 2u << 30 : 0u;
-    int at = hs_as_int(words[words_first + 8 + pass]), next = hs_as_int(words[words_first + 8 + pass + 1]);
-    hs_pick(from, at);
-    hs_pick(to, next);
-    int row = hs_subgroup() * 896 + hs_lane();
+    hs_u32 counted = odd ? 1u << 30 : 3u << 30, summed = odd ? 2u << 30 : 0u;
+    int at = hs_to_int(words[words_first + 8 + pass]), next = hs_to_int(words[words_first + 8 + pass + 1]);
+    hs_select_keys(from, at);
+    hs_select_keys(to, next);
+    int row = hs_subgroup_id() * 896 + hs_lane_id();
     hs_key k0, k1, k2, k3, k4, k5, k6, k7, k8, k9, k10, k11, k12, k13;
     if (from == 0) {
         if (valid == 3584) {
@@ -3537,61 +3537,61 @@ void main()
             k13 = row + 832 < valid ? hs_load_2(begin + row + 832) : HS_GREATEST;
         }
     }
-    int mine = hs_subgroup() * 256;
-    for (int i = hs_item(); i < 1024; i += 256) counts[i] = 0u;
-    if (hs_item() == 0) {
+    int mine = hs_subgroup_id() * 256;
+    for (int i = hs_local_id(); i < 1024; i += 256) counts[i] = 0u;
+    if (hs_local_id() == 0) {
         mixed[0] = 1u;
-        mixed[1] = hs_as_word(shift);
+        mixed[1] = hs_to_u32(shift);
     }
     hs_barrier();
-    hs_local_add(counts[mine + hs_digit(k0, shift, mask)], 1u);
-    hs_local_add(counts[mine + hs_digit(k1, shift, mask)], 1u);
-    hs_local_add(counts[mine + hs_digit(k2, shift, mask)], 1u);
-    hs_local_add(counts[mine + hs_digit(k3, shift, mask)], 1u);
-    hs_local_add(counts[mine + hs_digit(k4, shift, mask)], 1u);
-    hs_local_add(counts[mine + hs_digit(k5, shift, mask)], 1u);
-    hs_local_add(counts[mine + hs_digit(k6, shift, mask)], 1u);
-    hs_local_add(counts[mine + hs_digit(k7, shift, mask)], 1u);
-    hs_local_add(counts[mine + hs_digit(k8, shift, mask)], 1u);
-    hs_local_add(counts[mine + hs_digit(k9, shift, mask)], 1u);
-    hs_local_add(counts[mine + hs_digit(k10, shift, mask)], 1u);
-    hs_local_add(counts[mine + hs_digit(k11, shift, mask)], 1u);
-    hs_local_add(counts[mine + hs_digit(k12, shift, mask)], 1u);
-    hs_local_add(counts[mine + hs_digit(k13, shift, mask)], 1u);
+    hs_local_atomic_add(counts[mine + hs_digit(k0, shift, mask)], 1u);
+    hs_local_atomic_add(counts[mine + hs_digit(k1, shift, mask)], 1u);
+    hs_local_atomic_add(counts[mine + hs_digit(k2, shift, mask)], 1u);
+    hs_local_atomic_add(counts[mine + hs_digit(k3, shift, mask)], 1u);
+    hs_local_atomic_add(counts[mine + hs_digit(k4, shift, mask)], 1u);
+    hs_local_atomic_add(counts[mine + hs_digit(k5, shift, mask)], 1u);
+    hs_local_atomic_add(counts[mine + hs_digit(k6, shift, mask)], 1u);
+    hs_local_atomic_add(counts[mine + hs_digit(k7, shift, mask)], 1u);
+    hs_local_atomic_add(counts[mine + hs_digit(k8, shift, mask)], 1u);
+    hs_local_atomic_add(counts[mine + hs_digit(k9, shift, mask)], 1u);
+    hs_local_atomic_add(counts[mine + hs_digit(k10, shift, mask)], 1u);
+    hs_local_atomic_add(counts[mine + hs_digit(k11, shift, mask)], 1u);
+    hs_local_atomic_add(counts[mine + hs_digit(k12, shift, mask)], 1u);
+    hs_local_atomic_add(counts[mine + hs_digit(k13, shift, mask)], 1u);
     hs_barrier();
     // a digit's keys come subgroup by subgroup
-    for (int d = hs_item(), once = 1; once != 0; once = 0) {
-        hs_word sum = 0u;
+    for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
+        hs_u32 sum = 0u;
         for (int s = 0; s < 4; s++) {
-            hs_word c = counts[s * 256 + d];
+            hs_u32 c = counts[s * 256 + d];
             counts[s * 256 + d] = sum;
             sum += c;
         }
         if (sum == 3584u) mixed[0] = 0u;
-        totals[d] = d == mask ? sum - hs_as_word(3584 - valid) : sum;
+        totals[d] = d == mask ? sum - hs_to_u32(3584 - valid) : sum;
     }
     {
-        for (int d = hs_item(), once = 1; once != 0; once = 0) hs_post(words[words_first + 2337 + (number) * 256 + d], totals[d] | (number == 0 ? summed : counted));
+        for (int d = hs_local_id(), once = 1; once != 0; once = 0) hs_atomic_store(words[words_first + 2337 + (number) * 256 + d], totals[d] | (number == 0 ? summed : counted));
     }
     hs_barrier();
     {
-        int own = hs_subgroup() * 64 + hs_lane(); // a digit
+        int own = hs_subgroup_id() * 64 + hs_lane_id(); // a digit
         if (own < 256) sums[own] = totals[own];
         for (int far = 1; far < 64; far *= 2) {
             hs_subgroup_barrier();
-            hs_word x = own < 256 && hs_lane() >= far ? sums[own - far] : 0u;
+            hs_u32 x = own < 256 && hs_lane_id() >= far ? sums[own - far] : 0u;
             hs_subgroup_barrier();
             if (own < 256) sums[own] += x;
         }
         hs_barrier();
         if (own < 256) {
-            hs_word before = sums[own] - totals[own];
-            for (int s = 63; s < own - hs_lane(); s += 64) before += sums[s];
+            hs_u32 before = sums[own] - totals[own];
+            for (int s = 63; s < own - hs_lane_id(); s += 64) before += sums[s];
             firsts[own] = before;
         }
         hs_barrier();
     }
-    shift = hs_as_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
+    shift = hs_to_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
     if (mixed[0] == 0u) { // the keys stay where they are
         tile[row + 0] = k0;
         tile[row + 64] = k1;
@@ -3608,11 +3608,11 @@ void main()
         tile[row + 768] = k12;
         tile[row + 832] = k13;
     } else {
-        for (int d = hs_item(), once = 1; once != 0; once = 0) for (int s = 0; s < 4; s++) counts[s * 256 + d] += firsts[d];
+        for (int d = hs_local_id(), once = 1; once != 0; once = 0) for (int s = 0; s < 4; s++) counts[s * 256 + d] += firsts[d];
         hs_barrier();
         {
             int d = hs_digit(k0, shift, mask);
-            hs_mask same = HS_ALL;
+            hs_lanemask same = HS_LANEMASK_ALL;
             hs_match_bit(same, d, 0);
             hs_match_bit(same, d, 1);
             hs_match_bit(same, d, 2);
@@ -3621,15 +3621,15 @@ void main()
             hs_match_bit(same, d, 5);
             hs_match_bit(same, d, 6);
             hs_match_bit(same, d, 7);
-            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
             hs_subgroup_barrier();
-            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
             hs_subgroup_barrier();
             tile[place] = k0;
         }
         {
             int d = hs_digit(k1, shift, mask);
-            hs_mask same = HS_ALL;
+            hs_lanemask same = HS_LANEMASK_ALL;
             hs_match_bit(same, d, 0);
             hs_match_bit(same, d, 1);
             hs_match_bit(same, d, 2);
@@ -3638,15 +3638,15 @@ void main()
             hs_match_bit(same, d, 5);
             hs_match_bit(same, d, 6);
             hs_match_bit(same, d, 7);
-            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
             hs_subgroup_barrier();
-            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
             hs_subgroup_barrier();
             tile[place] = k1;
         }
         {
             int d = hs_digit(k2, shift, mask);
-            hs_mask same = HS_ALL;
+            hs_lanemask same = HS_LANEMASK_ALL;
             hs_match_bit(same, d, 0);
             hs_match_bit(same, d, 1);
             hs_match_bit(same, d, 2);
@@ -3655,15 +3655,15 @@ void main()
             hs_match_bit(same, d, 5);
             hs_match_bit(same, d, 6);
             hs_match_bit(same, d, 7);
-            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
             hs_subgroup_barrier();
-            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
             hs_subgroup_barrier();
             tile[place] = k2;
         }
         {
             int d = hs_digit(k3, shift, mask);
-            hs_mask same = HS_ALL;
+            hs_lanemask same = HS_LANEMASK_ALL;
             hs_match_bit(same, d, 0);
             hs_match_bit(same, d, 1);
             hs_match_bit(same, d, 2);
@@ -3672,15 +3672,15 @@ void main()
             hs_match_bit(same, d, 5);
             hs_match_bit(same, d, 6);
             hs_match_bit(same, d, 7);
-            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
             hs_subgroup_barrier();
-            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
             hs_subgroup_barrier();
             tile[place] = k3;
         }
         {
             int d = hs_digit(k4, shift, mask);
-            hs_mask same = HS_ALL;
+            hs_lanemask same = HS_LANEMASK_ALL;
             hs_match_bit(same, d, 0);
             hs_match_bit(same, d, 1);
             hs_match_bit(same, d, 2);
@@ -3689,15 +3689,15 @@ void main()
             hs_match_bit(same, d, 5);
             hs_match_bit(same, d, 6);
             hs_match_bit(same, d, 7);
-            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
             hs_subgroup_barrier();
-            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
             hs_subgroup_barrier();
             tile[place] = k4;
         }
         {
             int d = hs_digit(k5, shift, mask);
-            hs_mask same = HS_ALL;
+            hs_lanemask same = HS_LANEMASK_ALL;
             hs_match_bit(same, d, 0);
             hs_match_bit(same, d, 1);
             hs_match_bit(same, d, 2);
@@ -3706,15 +3706,15 @@ void main()
             hs_match_bit(same, d, 5);
             hs_match_bit(same, d, 6);
             hs_match_bit(same, d, 7);
-            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
             hs_subgroup_barrier();
-            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
             hs_subgroup_barrier();
             tile[place] = k5;
         }
         {
             int d = hs_digit(k6, shift, mask);
-            hs_mask same = HS_ALL;
+            hs_lanemask same = HS_LANEMASK_ALL;
             hs_match_bit(same, d, 0);
             hs_match_bit(same, d, 1);
             hs_match_bit(same, d, 2);
@@ -3723,15 +3723,15 @@ void main()
             hs_match_bit(same, d, 5);
             hs_match_bit(same, d, 6);
             hs_match_bit(same, d, 7);
-            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
             hs_subgroup_barrier();
-            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
             hs_subgroup_barrier();
             tile[place] = k6;
         }
         {
             int d = hs_digit(k7, shift, mask);
-            hs_mask same = HS_ALL;
+            hs_lanemask same = HS_LANEMASK_ALL;
             hs_match_bit(same, d, 0);
             hs_match_bit(same, d, 1);
             hs_match_bit(same, d, 2);
@@ -3740,15 +3740,15 @@ void main()
             hs_match_bit(same, d, 5);
             hs_match_bit(same, d, 6);
             hs_match_bit(same, d, 7);
-            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
             hs_subgroup_barrier();
-            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
             hs_subgroup_barrier();
             tile[place] = k7;
         }
         {
             int d = hs_digit(k8, shift, mask);
-            hs_mask same = HS_ALL;
+            hs_lanemask same = HS_LANEMASK_ALL;
             hs_match_bit(same, d, 0);
             hs_match_bit(same, d, 1);
             hs_match_bit(same, d, 2);
@@ -3757,15 +3757,15 @@ void main()
             hs_match_bit(same, d, 5);
             hs_match_bit(same, d, 6);
             hs_match_bit(same, d, 7);
-            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
             hs_subgroup_barrier();
-            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
             hs_subgroup_barrier();
             tile[place] = k8;
         }
         {
             int d = hs_digit(k9, shift, mask);
-            hs_mask same = HS_ALL;
+            hs_lanemask same = HS_LANEMASK_ALL;
             hs_match_bit(same, d, 0);
             hs_match_bit(same, d, 1);
             hs_match_bit(same, d, 2);
@@ -3774,15 +3774,15 @@ void main()
             hs_match_bit(same, d, 5);
             hs_match_bit(same, d, 6);
             hs_match_bit(same, d, 7);
-            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
             hs_subgroup_barrier();
-            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
             hs_subgroup_barrier();
             tile[place] = k9;
         }
         {
             int d = hs_digit(k10, shift, mask);
-            hs_mask same = HS_ALL;
+            hs_lanemask same = HS_LANEMASK_ALL;
             hs_match_bit(same, d, 0);
             hs_match_bit(same, d, 1);
             hs_match_bit(same, d, 2);
@@ -3791,15 +3791,15 @@ void main()
             hs_match_bit(same, d, 5);
             hs_match_bit(same, d, 6);
             hs_match_bit(same, d, 7);
-            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
             hs_subgroup_barrier();
-            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
             hs_subgroup_barrier();
             tile[place] = k10;
         }
         {
             int d = hs_digit(k11, shift, mask);
-            hs_mask same = HS_ALL;
+            hs_lanemask same = HS_LANEMASK_ALL;
             hs_match_bit(same, d, 0);
             hs_match_bit(same, d, 1);
             hs_match_bit(same, d, 2);
@@ -3808,15 +3808,15 @@ void main()
             hs_match_bit(same, d, 5);
             hs_match_bit(same, d, 6);
             hs_match_bit(same, d, 7);
-            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
             hs_subgroup_barrier();
-            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
             hs_subgroup_barrier();
             tile[place] = k11;
         }
         {
             int d = hs_digit(k12, shift, mask);
-            hs_mask same = HS_ALL;
+            hs_lanemask same = HS_LANEMASK_ALL;
             hs_match_bit(same, d, 0);
             hs_match_bit(same, d, 1);
             hs_match_bit(same, d, 2);
@@ -3825,15 +3825,15 @@ void main()
             hs_match_bit(same, d, 5);
             hs_match_bit(same, d, 6);
             hs_match_bit(same, d, 7);
-            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
             hs_subgroup_barrier();
-            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
             hs_subgroup_barrier();
             tile[place] = k12;
         }
         {
             int d = hs_digit(k13, shift, mask);
-            hs_mask same = HS_ALL;
+            hs_lanemask same = HS_LANEMASK_ALL;
             hs_match_bit(same, d, 0);
             hs_match_bit(same, d, 1);
             hs_match_bit(same, d, 2);
@@ -3842,26 +3842,26 @@ void main()
             hs_match_bit(same, d, 5);
             hs_match_bit(same, d, 6);
             hs_match_bit(same, d, 7);
-            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
             hs_subgroup_barrier();
-            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
             hs_subgroup_barrier();
             tile[place] = k13;
         }
     }
     hs_barrier();
-    for (int d = hs_item(), once = 1; once != 0; once = 0) {
-        hs_word before = 0u;
+    for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
+        hs_u32 before = 0u;
         int spins = 0;
         for (int j = number - 1; j >= 0;) {
             // several tiles at once, for a state takes long to arrive
-            hs_word seen0 = hs_look(words[words_first + 2337 + (j) * 256 + d]);
-            hs_word seen1 = hs_look(words[words_first + 2337 + ((j > 1 ? j - 1 : 0)) * 256 + d]);
-            hs_word seen2 = hs_look(words[words_first + 2337 + ((j > 2 ? j - 2 : 0)) * 256 + d]);
-            hs_word seen3 = hs_look(words[words_first + 2337 + ((j > 3 ? j - 3 : 0)) * 256 + d]);
+            hs_u32 seen0 = hs_atomic_load(words[words_first + 2337 + (j) * 256 + d]);
+            hs_u32 seen1 = hs_atomic_load(words[words_first + 2337 + ((j > 1 ? j - 1 : 0)) * 256 + d]);
+            hs_u32 seen2 = hs_atomic_load(words[words_first + 2337 + ((j > 2 ? j - 2 : 0)) * 256 + d]);
+            hs_u32 seen3 = hs_atomic_load(words[words_first + 2337 + ((j > 3 ? j - 3 : 0)) * 256 + d]);
             bool known = true;
             if (known && j >= 0) {
-                hs_word what = seen0 & (3u << 30);
+                hs_u32 what = seen0 & (3u << 30);
                 known = what == summed || what == counted;
                 if (known) {
                     before += seen0 & ((1u << 30) - 1u);
@@ -3869,7 +3869,7 @@ void main()
                 }
             }
             if (known && j >= 0) {
-                hs_word what = seen1 & (3u << 30);
+                hs_u32 what = seen1 & (3u << 30);
                 known = what == summed || what == counted;
                 if (known) {
                     before += seen1 & ((1u << 30) - 1u);
@@ -3877,7 +3877,7 @@ void main()
                 }
             }
             if (known && j >= 0) {
-                hs_word what = seen2 & (3u << 30);
+                hs_u32 what = seen2 & (3u << 30);
                 known = what == summed || what == counted;
                 if (known) {
                     before += seen2 & ((1u << 30) - 1u);
@@ -3885,7 +3885,7 @@ void main()
                 }
             }
             if (known && j >= 0) {
-                hs_word what = seen3 & (3u << 30);
+                hs_u32 what = seen3 & (3u << 30);
                 known = what == summed || what == counted;
                 if (known) {
                     before += seen3 & ((1u << 30) - 1u);
@@ -3894,361 +3894,361 @@ void main()
             }
             if (!known) {
                 spins++;
-                if (spins >= 1048576 || ((spins & 255) == 0 && hs_look(words[words_first + 0 + pass]) != 0u)) {
+                if (spins >= 1048576 || ((spins & 255) == 0 && hs_atomic_load(words[words_first + 0 + pass]) != 0u)) {
                     late[0] = 1u;
                     j = -1;
                 }
             }
         }
-        if (late[0] == 0u && number > 0) hs_post(words[words_first + 2337 + (number) * 256 + d], (before + totals[d]) | summed);
+        if (late[0] == 0u && number > 0) hs_atomic_store(words[words_first + 2337 + (number) * 256 + d], (before + totals[d]) | summed);
         bases[d] = words[words_first + 33 + pass * 256 + d] + before - firsts[d];
     }
     hs_barrier();
     if (late[0] != 0u) {
-        if (hs_item() == 0) hs_post(words[words_first + 0 + pass], 1u);
+        if (hs_local_id() == 0) hs_atomic_store(words[words_first + 0 + pass], 1u);
         return;
     }
     if (to == 1) {
         if (valid == 3584) {
             {
-                hs_key key = tile[hs_item() + 0];
+                hs_key key = tile[hs_local_id() + 0];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 0;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 0;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 256];
+                hs_key key = tile[hs_local_id() + 256];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 256;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 256;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 512];
+                hs_key key = tile[hs_local_id() + 512];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 512;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 512;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 768];
+                hs_key key = tile[hs_local_id() + 768];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 768;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 768;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 1024];
+                hs_key key = tile[hs_local_id() + 1024];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 1024;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 1024;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 1280];
+                hs_key key = tile[hs_local_id() + 1280];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 1280;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 1280;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 1536];
+                hs_key key = tile[hs_local_id() + 1536];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 1536;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 1536;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 1792];
+                hs_key key = tile[hs_local_id() + 1792];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 1792;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 1792;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 2048];
+                hs_key key = tile[hs_local_id() + 2048];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 2048;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 2048;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 2304];
+                hs_key key = tile[hs_local_id() + 2304];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 2304;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 2304;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 2560];
+                hs_key key = tile[hs_local_id() + 2560];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 2560;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 2560;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 2816];
+                hs_key key = tile[hs_local_id() + 2816];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 2816;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 2816;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 3072];
+                hs_key key = tile[hs_local_id() + 3072];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 3072;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 3072;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 3328];
+                hs_key key = tile[hs_local_id() + 3328];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 3328;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 3328;
                 hs_store_1(place, key);
             }
         } else {
-            if (hs_item() + 0 < valid) {
-                hs_key key = tile[hs_item() + 0];
+            if (hs_local_id() + 0 < valid) {
+                hs_key key = tile[hs_local_id() + 0];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 0;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 0;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 256 < valid) {
-                hs_key key = tile[hs_item() + 256];
+            if (hs_local_id() + 256 < valid) {
+                hs_key key = tile[hs_local_id() + 256];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 256;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 256;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 512 < valid) {
-                hs_key key = tile[hs_item() + 512];
+            if (hs_local_id() + 512 < valid) {
+                hs_key key = tile[hs_local_id() + 512];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 512;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 512;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 768 < valid) {
-                hs_key key = tile[hs_item() + 768];
+            if (hs_local_id() + 768 < valid) {
+                hs_key key = tile[hs_local_id() + 768];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 768;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 768;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 1024 < valid) {
-                hs_key key = tile[hs_item() + 1024];
+            if (hs_local_id() + 1024 < valid) {
+                hs_key key = tile[hs_local_id() + 1024];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 1024;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 1024;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 1280 < valid) {
-                hs_key key = tile[hs_item() + 1280];
+            if (hs_local_id() + 1280 < valid) {
+                hs_key key = tile[hs_local_id() + 1280];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 1280;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 1280;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 1536 < valid) {
-                hs_key key = tile[hs_item() + 1536];
+            if (hs_local_id() + 1536 < valid) {
+                hs_key key = tile[hs_local_id() + 1536];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 1536;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 1536;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 1792 < valid) {
-                hs_key key = tile[hs_item() + 1792];
+            if (hs_local_id() + 1792 < valid) {
+                hs_key key = tile[hs_local_id() + 1792];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 1792;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 1792;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 2048 < valid) {
-                hs_key key = tile[hs_item() + 2048];
+            if (hs_local_id() + 2048 < valid) {
+                hs_key key = tile[hs_local_id() + 2048];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 2048;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 2048;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 2304 < valid) {
-                hs_key key = tile[hs_item() + 2304];
+            if (hs_local_id() + 2304 < valid) {
+                hs_key key = tile[hs_local_id() + 2304];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 2304;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 2304;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 2560 < valid) {
-                hs_key key = tile[hs_item() + 2560];
+            if (hs_local_id() + 2560 < valid) {
+                hs_key key = tile[hs_local_id() + 2560];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 2560;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 2560;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 2816 < valid) {
-                hs_key key = tile[hs_item() + 2816];
+            if (hs_local_id() + 2816 < valid) {
+                hs_key key = tile[hs_local_id() + 2816];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 2816;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 2816;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 3072 < valid) {
-                hs_key key = tile[hs_item() + 3072];
+            if (hs_local_id() + 3072 < valid) {
+                hs_key key = tile[hs_local_id() + 3072];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 3072;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 3072;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 3328 < valid) {
-                hs_key key = tile[hs_item() + 3328];
+            if (hs_local_id() + 3328 < valid) {
+                hs_key key = tile[hs_local_id() + 3328];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 3328;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 3328;
                 hs_store_1(place, key);
             }
         }
     } else {
         if (valid == 3584) {
             {
-                hs_key key = tile[hs_item() + 0];
+                hs_key key = tile[hs_local_id() + 0];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 0;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 0;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 256];
+                hs_key key = tile[hs_local_id() + 256];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 256;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 256;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 512];
+                hs_key key = tile[hs_local_id() + 512];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 512;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 512;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 768];
+                hs_key key = tile[hs_local_id() + 768];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 768;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 768;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 1024];
+                hs_key key = tile[hs_local_id() + 1024];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 1024;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 1024;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 1280];
+                hs_key key = tile[hs_local_id() + 1280];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 1280;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 1280;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 1536];
+                hs_key key = tile[hs_local_id() + 1536];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 1536;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 1536;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 1792];
+                hs_key key = tile[hs_local_id() + 1792];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 1792;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 1792;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 2048];
+                hs_key key = tile[hs_local_id() + 2048];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 2048;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 2048;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 2304];
+                hs_key key = tile[hs_local_id() + 2304];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 2304;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 2304;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 2560];
+                hs_key key = tile[hs_local_id() + 2560];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 2560;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 2560;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 2816];
+                hs_key key = tile[hs_local_id() + 2816];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 2816;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 2816;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 3072];
+                hs_key key = tile[hs_local_id() + 3072];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 3072;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 3072;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 3328];
+                hs_key key = tile[hs_local_id() + 3328];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 3328;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 3328;
                 hs_store_2(place, key);
             }
         } else {
-            if (hs_item() + 0 < valid) {
-                hs_key key = tile[hs_item() + 0];
+            if (hs_local_id() + 0 < valid) {
+                hs_key key = tile[hs_local_id() + 0];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 0;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 0;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 256 < valid) {
-                hs_key key = tile[hs_item() + 256];
+            if (hs_local_id() + 256 < valid) {
+                hs_key key = tile[hs_local_id() + 256];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 256;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 256;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 512 < valid) {
-                hs_key key = tile[hs_item() + 512];
+            if (hs_local_id() + 512 < valid) {
+                hs_key key = tile[hs_local_id() + 512];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 512;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 512;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 768 < valid) {
-                hs_key key = tile[hs_item() + 768];
+            if (hs_local_id() + 768 < valid) {
+                hs_key key = tile[hs_local_id() + 768];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 768;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 768;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 1024 < valid) {
-                hs_key key = tile[hs_item() + 1024];
+            if (hs_local_id() + 1024 < valid) {
+                hs_key key = tile[hs_local_id() + 1024];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 1024;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 1024;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 1280 < valid) {
-                hs_key key = tile[hs_item() + 1280];
+            if (hs_local_id() + 1280 < valid) {
+                hs_key key = tile[hs_local_id() + 1280];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 1280;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 1280;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 1536 < valid) {
-                hs_key key = tile[hs_item() + 1536];
+            if (hs_local_id() + 1536 < valid) {
+                hs_key key = tile[hs_local_id() + 1536];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 1536;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 1536;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 1792 < valid) {
-                hs_key key = tile[hs_item() + 1792];
+            if (hs_local_id() + 1792 < valid) {
+                hs_key key = tile[hs_local_id() + 1792];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 1792;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 1792;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 2048 < valid) {
-                hs_key key = tile[hs_item() + 2048];
+            if (hs_local_id() + 2048 < valid) {
+                hs_key key = tile[hs_local_id() + 2048];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 2048;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 2048;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 2304 < valid) {
-                hs_key key = tile[hs_item() + 2304];
+            if (hs_local_id() + 2304 < valid) {
+                hs_key key = tile[hs_local_id() + 2304];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 2304;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 2304;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 2560 < valid) {
-                hs_key key = tile[hs_item() + 2560];
+            if (hs_local_id() + 2560 < valid) {
+                hs_key key = tile[hs_local_id() + 2560];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 2560;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 2560;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 2816 < valid) {
-                hs_key key = tile[hs_item() + 2816];
+            if (hs_local_id() + 2816 < valid) {
+                hs_key key = tile[hs_local_id() + 2816];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 2816;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 2816;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 3072 < valid) {
-                hs_key key = tile[hs_item() + 3072];
+            if (hs_local_id() + 3072 < valid) {
+                hs_key key = tile[hs_local_id() + 3072];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 3072;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 3072;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 3328 < valid) {
-                hs_key key = tile[hs_item() + 3328];
+            if (hs_local_id() + 3328 < valid) {
+                hs_key key = tile[hs_local_id() + 3328];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 3328;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 3328;
                 hs_store_2(place, key);
             }
         }
@@ -4260,7 +4260,7 @@ void main()
 #ifdef HS_KERNEL_count
 layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored_key key[]; };
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_words { uint word[]; };
 layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destination_at; hs_keys other_at; hs_words words_at; int n; int argument; } hs_push;
 #define source hs_push.source_at.key
@@ -4273,34 +4273,34 @@ layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destinat
 #define words_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 source_at; uvec2 destination_at; uvec2 other_at; uvec2 words_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored key[]; } source_keys;
+layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored_key key[]; } source_keys;
 #define source source_keys.key
 #define source_first int(hs_push.source_at.x)
-layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
-layout(std430, set = 0, binding = 2) buffer hs_other { hs_stored key[]; } other_keys;
+layout(std430, set = 0, binding = 2) buffer hs_other { hs_stored_key key[]; } other_keys;
 #define other other_keys.key
 #define other_first int(hs_push.other_at.x)
 layout(std430, set = 0, binding = 3) buffer hs_words { uint word[]; } words_words;
 #define words words_words.word
 #define words_first int(hs_push.words_at.x)
 #endif
-#define hs_load_0(i) hs_in(source[source_first + i])
-#define hs_load_1(i) hs_in(destination[destination_first + i])
-#define hs_load_2(i) hs_in(other[other_first + i])
-#define hs_store_1(i, key) destination[destination_first + i] = hs_out(key)
-#define hs_store_2(i, key) other[other_first + i] = hs_out(key)
+#define hs_load_0(i) hs_twiddle_in(source[source_first + i])
+#define hs_load_1(i) hs_twiddle_in(destination[destination_first + i])
+#define hs_load_2(i) hs_twiddle_in(other[other_first + i])
+#define hs_store_1(i, key) destination[destination_first + i] = hs_twiddle_out(key)
+#define hs_store_2(i, key) other[other_first + i] = hs_twiddle_out(key)
 hs_key hs_load(int from, int i)
 {
-    if (from == 0) return hs_in(source[source_first + i]);
-    if (from == 1) return hs_in(destination[destination_first + i]);
-    return hs_in(other[other_first + i]);
+    if (from == 0) return hs_twiddle_in(source[source_first + i]);
+    if (from == 1) return hs_twiddle_in(destination[destination_first + i]);
+    return hs_twiddle_in(other[other_first + i]);
 }
 void hs_store(int to, int i, hs_key key)
 {
-    if (to == 1) destination[destination_first + i] = hs_out(key);
-    else other[other_first + i] = hs_out(key);
+    if (to == 1) destination[destination_first + i] = hs_twiddle_out(key);
+    else other[other_first + i] = hs_twiddle_out(key);
 }
 shared uint counts[256];
 
@@ -4308,20 +4308,20 @@ void main()
 {
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
     if (hs_redo()) { // only where a look-back failed, in this pass or one before
-        hs_word failed = 0u;
+        hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[words_first + 0 + q];
         if (failed == 0u) return;
     }
     int tiles = (hs_n() + 3583) / 3584;
-    int groups = hs_as_int(tiles < 512 ? tiles : 512);
-    int group = hs_group();
+    int groups = hs_to_int(tiles < 512 ? tiles : 512);
+    int group = hs_group_id();
     if (group >= groups) return;
     int each = (tiles + groups - 1) / groups * 3584; // keys of a work-group
     int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
-    hs_pick(from, hs_as_int(words[words_first + 8 + pass]));
-    for (int d = hs_item(), once = 1; once != 0; once = 0) counts[d] = 0u;
+    hs_select_keys(from, hs_to_int(words[words_first + 8 + pass]));
+    for (int d = hs_local_id(), once = 1; once != 0; once = 0) counts[d] = 0u;
     hs_barrier();
-    int next = begin + hs_item();
+    int next = begin + hs_local_id();
     for (; next + 3328 < end; next += 3584) {
         hs_key k0 = hs_load(from, next + 0);
         hs_key k1 = hs_load(from, next + 256);
@@ -4337,24 +4337,24 @@ void main()
         hs_key k11 = hs_load(from, next + 2816);
         hs_key k12 = hs_load(from, next + 3072);
         hs_key k13 = hs_load(from, next + 3328);
-        hs_local_add(counts[hs_digit(k0, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k1, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k2, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k3, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k4, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k5, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k6, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k7, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k8, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k9, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k10, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k11, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k12, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k13, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k0, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k1, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k2, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k3, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k4, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k5, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k6, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k7, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k8, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k9, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k10, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k11, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k12, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k13, shift, mask)], 1u);
     }
-    for (; next < end; next += 256) hs_local_add(counts[hs_digit(hs_load(from, next), shift, mask)], 1u);
+    for (; next < end; next += 256) hs_local_atomic_add(counts[hs_digit(hs_load(from, next), shift, mask)], 1u);
     hs_barrier();
-    for (int d = hs_item(), once = 1; once != 0; once = 0) words[words_first + 2337 + d * groups + group] = counts[d];
+    for (int d = hs_local_id(), once = 1; once != 0; once = 0) words[words_first + 2337 + d * groups + group] = counts[d];
 }
 #endif
 
@@ -4378,33 +4378,33 @@ void main()
 {
     int pass = hs_pass(), mask = hs_digit_mask();
     if (hs_redo()) { // only where a look-back failed, in this pass or one before
-        hs_word failed = 0u;
+        hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[words_first + 0 + q];
         if (failed == 0u) return;
     }
-    if (hs_group() > mask) return;
+    if (hs_group_id() > mask) return;
     int tiles = (hs_n() + 3583) / 3584;
-    int columns = hs_as_int(tiles < 512 ? tiles : 512);
-    int row = hs_group() * columns, own = (columns + 255) / 256;
-    int begin = hs_item() * own, end = begin + own < columns ? begin + own : columns;
-    hs_word sum = 0u;
+    int columns = hs_to_int(tiles < 512 ? tiles : 512);
+    int row = hs_group_id() * columns, own = (columns + 255) / 256;
+    int begin = hs_local_id() * own, end = begin + own < columns ? begin + own : columns;
+    hs_u32 sum = 0u;
     for (int i = begin; i < end; i++) sum += words[words_first + 2337 + row + i];
-    sums[hs_item()] = sum;
+    sums[hs_local_id()] = sum;
     hs_barrier();
     for (int far = 1; far < 256; far *= 2) {
-        hs_word x = 0u;
-        if (hs_item() >= far) x = sums[hs_item() - far];
+        hs_u32 x = 0u;
+        if (hs_local_id() >= far) x = sums[hs_local_id() - far];
         hs_barrier();
-        sums[hs_item()] += x;
+        sums[hs_local_id()] += x;
         hs_barrier();
     }
-    hs_word before = sums[hs_item()] - sum;
+    hs_u32 before = sums[hs_local_id()] - sum;
     for (int i = begin; i < end; i++) {
-        hs_word c = words[words_first + 2337 + row + i];
+        hs_u32 c = words[words_first + 2337 + row + i];
         words[words_first + 2337 + row + i] = before;
         before += c;
     }
-    if (hs_item() == 255) words[words_first + 2081 + hs_group()] = sums[hs_item()];
+    if (hs_local_id() == 255) words[words_first + 2081 + hs_group_id()] = sums[hs_local_id()];
 }
 #endif
 
@@ -4412,7 +4412,7 @@ void main()
 #ifdef HS_KERNEL_scatter
 layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored_key key[]; };
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_words { uint word[]; };
 layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destination_at; hs_keys other_at; hs_words words_at; int n; int argument; } hs_push;
 #define source hs_push.source_at.key
@@ -4425,34 +4425,34 @@ layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destinat
 #define words_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 source_at; uvec2 destination_at; uvec2 other_at; uvec2 words_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored key[]; } source_keys;
+layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored_key key[]; } source_keys;
 #define source source_keys.key
 #define source_first int(hs_push.source_at.x)
-layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
-layout(std430, set = 0, binding = 2) buffer hs_other { hs_stored key[]; } other_keys;
+layout(std430, set = 0, binding = 2) buffer hs_other { hs_stored_key key[]; } other_keys;
 #define other other_keys.key
 #define other_first int(hs_push.other_at.x)
 layout(std430, set = 0, binding = 3) buffer hs_words { uint word[]; } words_words;
 #define words words_words.word
 #define words_first int(hs_push.words_at.x)
 #endif
-#define hs_load_0(i) hs_in(source[source_first + i])
-#define hs_load_1(i) hs_in(destination[destination_first + i])
-#define hs_load_2(i) hs_in(other[other_first + i])
-#define hs_store_1(i, key) destination[destination_first + i] = hs_out(key)
-#define hs_store_2(i, key) other[other_first + i] = hs_out(key)
+#define hs_load_0(i) hs_twiddle_in(source[source_first + i])
+#define hs_load_1(i) hs_twiddle_in(destination[destination_first + i])
+#define hs_load_2(i) hs_twiddle_in(other[other_first + i])
+#define hs_store_1(i, key) destination[destination_first + i] = hs_twiddle_out(key)
+#define hs_store_2(i, key) other[other_first + i] = hs_twiddle_out(key)
 hs_key hs_load(int from, int i)
 {
-    if (from == 0) return hs_in(source[source_first + i]);
-    if (from == 1) return hs_in(destination[destination_first + i]);
-    return hs_in(other[other_first + i]);
+    if (from == 0) return hs_twiddle_in(source[source_first + i]);
+    if (from == 1) return hs_twiddle_in(destination[destination_first + i]);
+    return hs_twiddle_in(other[other_first + i]);
 }
 void hs_store(int to, int i, hs_key key)
 {
-    if (to == 1) destination[destination_first + i] = hs_out(key);
-    else other[other_first + i] = hs_out(key);
+    if (to == 1) destination[destination_first + i] = hs_twiddle_out(key);
+    else other[other_first + i] = hs_twiddle_out(key);
 }
 shared hs_key tile[3584];
 shared uint totals[256];
@@ -4466,51 +4466,51 @@ void main()
 {
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
     if (hs_redo()) { // only where a look-back failed, in this pass or one before
-        hs_word failed = 0u;
+        hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[words_first + 0 + q];
         if (failed == 0u) return;
     }
     int tiles = (hs_n() + 3583) / 3584;
-    int groups = hs_as_int(tiles < 512 ? tiles : 512);
-    int group = hs_group();
+    int groups = hs_to_int(tiles < 512 ? tiles : 512);
+    int group = hs_group_id();
     if (group >= groups) return;
     int each = (tiles + groups - 1) / groups * 3584; // keys of a work-group
     int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
-    int at = hs_as_int(words[words_first + 8 + pass]);
-    int next = hs_as_int(words[words_first + 8 + pass + 1]);
+    int at = hs_to_int(words[words_first + 8 + pass]);
+    int next = hs_to_int(words[words_first + 8 + pass + 1]);
     if (words[words_first + 25 + pass] == 0u) return; // a constant digit
-    hs_pick(from, at);
-    hs_pick(to, next);
+    hs_select_keys(from, at);
+    hs_select_keys(to, next);
     // where each digit begins: over all keys, then for this work-group
-    for (int d = hs_item(), once = 1; once != 0; once = 0) totals[d] = d <= mask ? words[words_first + 2081 + d] : 0u;
+    for (int d = hs_local_id(), once = 1; once != 0; once = 0) totals[d] = d <= mask ? words[words_first + 2081 + d] : 0u;
     hs_barrier();
     {
-        hs_word sum = 0u;
-        if (hs_item() < 256) {
-            for (int j = 0; j < 1; j++) sum += totals[hs_item() * 1 + j];
-            sums[hs_item()] = sum;
+        hs_u32 sum = 0u;
+        if (hs_local_id() < 256) {
+            for (int j = 0; j < 1; j++) sum += totals[hs_local_id() * 1 + j];
+            sums[hs_local_id()] = sum;
         }
         hs_barrier();
         for (int far = 1; far < 256; far *= 2) {
-            hs_word x = hs_item() >= far && hs_item() < 256 ? sums[hs_item() - far] : 0u;
+            hs_u32 x = hs_local_id() >= far && hs_local_id() < 256 ? sums[hs_local_id() - far] : 0u;
             hs_barrier();
-            if (hs_item() < 256) sums[hs_item()] += x;
+            if (hs_local_id() < 256) sums[hs_local_id()] += x;
             hs_barrier();
         }
-        if (hs_item() < 256) {
-            hs_word before = sums[hs_item()] - sum;
+        if (hs_local_id() < 256) {
+            hs_u32 before = sums[hs_local_id()] - sum;
             for (int j = 0; j < 1; j++) {
-                firsts[hs_item() * 1 + j] = before;
-                before += totals[hs_item() * 1 + j];
+                firsts[hs_local_id() * 1 + j] = before;
+                before += totals[hs_local_id() * 1 + j];
             }
         }
         hs_barrier();
     }
-    for (int d = hs_item(), once = 1; once != 0; once = 0) bases[d] = firsts[d] + words[words_first + 2337 + d * groups + group];
+    for (int d = hs_local_id(), once = 1; once != 0; once = 0) bases[d] = firsts[d] + words[words_first + 2337 + d * groups + group];
     hs_barrier();
     for (; begin < end; begin += 3584) {
-        int valid = hs_as_int(end - begin < 3584 ? end - begin : 3584);
-        int row = hs_subgroup() * 896 + hs_lane();
+        int valid = hs_to_int(end - begin < 3584 ? end - begin : 3584);
+        int row = hs_subgroup_id() * 896 + hs_lane_id();
         hs_key k0, k1, k2, k3, k4, k5, k6, k7, k8, k9, k10, k11, k12, k13;
     if (from == 0) {
         if (valid == 3584) {
@@ -4609,58 +4609,58 @@ void main()
             k13 = row + 832 < valid ? hs_load_2(begin + row + 832) : HS_GREATEST;
         }
     }
-        int mine = hs_subgroup() * 256;
-        for (int i = hs_item(); i < 1024; i += 256) counts[i] = 0u;
-        if (hs_item() == 0) {
+        int mine = hs_subgroup_id() * 256;
+        for (int i = hs_local_id(); i < 1024; i += 256) counts[i] = 0u;
+        if (hs_local_id() == 0) {
             mixed[0] = 1u;
-            mixed[1] = hs_as_word(shift);
+            mixed[1] = hs_to_u32(shift);
         }
         hs_barrier();
-        hs_local_add(counts[mine + hs_digit(k0, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k1, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k2, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k3, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k4, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k5, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k6, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k7, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k8, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k9, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k10, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k11, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k12, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k13, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k0, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k1, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k2, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k3, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k4, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k5, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k6, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k7, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k8, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k9, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k10, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k11, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k12, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k13, shift, mask)], 1u);
         hs_barrier();
         // a digit's keys come subgroup by subgroup
-        for (int d = hs_item(), once = 1; once != 0; once = 0) {
-            hs_word sum = 0u;
+        for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
+            hs_u32 sum = 0u;
             for (int s = 0; s < 4; s++) {
-                hs_word c = counts[s * 256 + d];
+                hs_u32 c = counts[s * 256 + d];
                 counts[s * 256 + d] = sum;
                 sum += c;
             }
             if (sum == 3584u) mixed[0] = 0u;
-            totals[d] = d == mask ? sum - hs_as_word(3584 - valid) : sum;
+            totals[d] = d == mask ? sum - hs_to_u32(3584 - valid) : sum;
         }
         hs_barrier();
         {
-            int own = hs_subgroup() * 64 + hs_lane(); // a digit
+            int own = hs_subgroup_id() * 64 + hs_lane_id(); // a digit
             if (own < 256) sums[own] = totals[own];
             for (int far = 1; far < 64; far *= 2) {
                 hs_subgroup_barrier();
-                hs_word x = own < 256 && hs_lane() >= far ? sums[own - far] : 0u;
+                hs_u32 x = own < 256 && hs_lane_id() >= far ? sums[own - far] : 0u;
                 hs_subgroup_barrier();
                 if (own < 256) sums[own] += x;
             }
             hs_barrier();
             if (own < 256) {
-                hs_word before = sums[own] - totals[own];
-                for (int s = 63; s < own - hs_lane(); s += 64) before += sums[s];
+                hs_u32 before = sums[own] - totals[own];
+                for (int s = 63; s < own - hs_lane_id(); s += 64) before += sums[s];
                 firsts[own] = before;
             }
             hs_barrier();
         }
-        shift = hs_as_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
+        shift = hs_to_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
         if (mixed[0] == 0u) { // the keys stay where they are
             tile[row + 0] = k0;
             tile[row + 64] = k1;
@@ -4677,11 +4677,11 @@ void main()
             tile[row + 768] = k12;
             tile[row + 832] = k13;
         } else {
-            for (int d = hs_item(), once = 1; once != 0; once = 0) for (int s = 0; s < 4; s++) counts[s * 256 + d] += firsts[d];
+            for (int d = hs_local_id(), once = 1; once != 0; once = 0) for (int s = 0; s < 4; s++) counts[s * 256 + d] += firsts[d];
             hs_barrier();
             {
                 int d = hs_digit(k0, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4690,15 +4690,15 @@ void main()
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k0;
             }
             {
                 int d = hs_digit(k1, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4707,15 +4707,15 @@ void main()
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k1;
             }
             {
                 int d = hs_digit(k2, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4724,15 +4724,15 @@ void main()
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k2;
             }
             {
                 int d = hs_digit(k3, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4741,15 +4741,15 @@ void main()
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k3;
             }
             {
                 int d = hs_digit(k4, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4758,15 +4758,15 @@ void main()
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k4;
             }
             {
                 int d = hs_digit(k5, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4775,15 +4775,15 @@ void main()
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k5;
             }
             {
                 int d = hs_digit(k6, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4792,15 +4792,15 @@ void main()
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k6;
             }
             {
                 int d = hs_digit(k7, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4809,15 +4809,15 @@ void main()
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k7;
             }
             {
                 int d = hs_digit(k8, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4826,15 +4826,15 @@ void main()
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k8;
             }
             {
                 int d = hs_digit(k9, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4843,15 +4843,15 @@ void main()
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k9;
             }
             {
                 int d = hs_digit(k10, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4860,15 +4860,15 @@ void main()
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k10;
             }
             {
                 int d = hs_digit(k11, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4877,15 +4877,15 @@ void main()
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k11;
             }
             {
                 int d = hs_digit(k12, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4894,15 +4894,15 @@ void main()
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k12;
             }
             {
                 int d = hs_digit(k13, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4911,9 +4911,9 @@ void main()
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k13;
             }
@@ -4923,350 +4923,350 @@ void main()
     if (to == 1) {
         if (valid == 3584) {
             {
-                hs_key key = tile[hs_item() + 0];
+                hs_key key = tile[hs_local_id() + 0];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 0;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 0;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 256];
+                hs_key key = tile[hs_local_id() + 256];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 256;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 256;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 512];
+                hs_key key = tile[hs_local_id() + 512];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 512;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 512;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 768];
+                hs_key key = tile[hs_local_id() + 768];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 768;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 768;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 1024];
+                hs_key key = tile[hs_local_id() + 1024];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 1024;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 1024;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 1280];
+                hs_key key = tile[hs_local_id() + 1280];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 1280;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 1280;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 1536];
+                hs_key key = tile[hs_local_id() + 1536];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 1536;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 1536;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 1792];
+                hs_key key = tile[hs_local_id() + 1792];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 1792;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 1792;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 2048];
+                hs_key key = tile[hs_local_id() + 2048];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 2048;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 2048;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 2304];
+                hs_key key = tile[hs_local_id() + 2304];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 2304;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 2304;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 2560];
+                hs_key key = tile[hs_local_id() + 2560];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 2560;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 2560;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 2816];
+                hs_key key = tile[hs_local_id() + 2816];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 2816;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 2816;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 3072];
+                hs_key key = tile[hs_local_id() + 3072];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 3072;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 3072;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 3328];
+                hs_key key = tile[hs_local_id() + 3328];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 3328;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 3328;
                 hs_store_1(place, key);
             }
         } else {
-            if (hs_item() + 0 < valid) {
-                hs_key key = tile[hs_item() + 0];
+            if (hs_local_id() + 0 < valid) {
+                hs_key key = tile[hs_local_id() + 0];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 0;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 0;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 256 < valid) {
-                hs_key key = tile[hs_item() + 256];
+            if (hs_local_id() + 256 < valid) {
+                hs_key key = tile[hs_local_id() + 256];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 256;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 256;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 512 < valid) {
-                hs_key key = tile[hs_item() + 512];
+            if (hs_local_id() + 512 < valid) {
+                hs_key key = tile[hs_local_id() + 512];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 512;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 512;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 768 < valid) {
-                hs_key key = tile[hs_item() + 768];
+            if (hs_local_id() + 768 < valid) {
+                hs_key key = tile[hs_local_id() + 768];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 768;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 768;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 1024 < valid) {
-                hs_key key = tile[hs_item() + 1024];
+            if (hs_local_id() + 1024 < valid) {
+                hs_key key = tile[hs_local_id() + 1024];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 1024;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 1024;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 1280 < valid) {
-                hs_key key = tile[hs_item() + 1280];
+            if (hs_local_id() + 1280 < valid) {
+                hs_key key = tile[hs_local_id() + 1280];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 1280;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 1280;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 1536 < valid) {
-                hs_key key = tile[hs_item() + 1536];
+            if (hs_local_id() + 1536 < valid) {
+                hs_key key = tile[hs_local_id() + 1536];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 1536;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 1536;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 1792 < valid) {
-                hs_key key = tile[hs_item() + 1792];
+            if (hs_local_id() + 1792 < valid) {
+                hs_key key = tile[hs_local_id() + 1792];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 1792;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 1792;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 2048 < valid) {
-                hs_key key = tile[hs_item() + 2048];
+            if (hs_local_id() + 2048 < valid) {
+                hs_key key = tile[hs_local_id() + 2048];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 2048;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 2048;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 2304 < valid) {
-                hs_key key = tile[hs_item() + 2304];
+            if (hs_local_id() + 2304 < valid) {
+                hs_key key = tile[hs_local_id() + 2304];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 2304;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 2304;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 2560 < valid) {
-                hs_key key = tile[hs_item() + 2560];
+            if (hs_local_id() + 2560 < valid) {
+                hs_key key = tile[hs_local_id() + 2560];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 2560;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 2560;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 2816 < valid) {
-                hs_key key = tile[hs_item() + 2816];
+            if (hs_local_id() + 2816 < valid) {
+                hs_key key = tile[hs_local_id() + 2816];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 2816;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 2816;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 3072 < valid) {
-                hs_key key = tile[hs_item() + 3072];
+            if (hs_local_id() + 3072 < valid) {
+                hs_key key = tile[hs_local_id() + 3072];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 3072;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 3072;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 3328 < valid) {
-                hs_key key = tile[hs_item() + 3328];
+            if (hs_local_id() + 3328 < valid) {
+                hs_key key = tile[hs_local_id() + 3328];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 3328;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 3328;
                 hs_store_1(place, key);
             }
         }
     } else {
         if (valid == 3584) {
             {
-                hs_key key = tile[hs_item() + 0];
+                hs_key key = tile[hs_local_id() + 0];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 0;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 0;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 256];
+                hs_key key = tile[hs_local_id() + 256];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 256;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 256;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 512];
+                hs_key key = tile[hs_local_id() + 512];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 512;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 512;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 768];
+                hs_key key = tile[hs_local_id() + 768];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 768;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 768;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 1024];
+                hs_key key = tile[hs_local_id() + 1024];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 1024;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 1024;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 1280];
+                hs_key key = tile[hs_local_id() + 1280];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 1280;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 1280;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 1536];
+                hs_key key = tile[hs_local_id() + 1536];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 1536;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 1536;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 1792];
+                hs_key key = tile[hs_local_id() + 1792];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 1792;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 1792;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 2048];
+                hs_key key = tile[hs_local_id() + 2048];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 2048;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 2048;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 2304];
+                hs_key key = tile[hs_local_id() + 2304];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 2304;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 2304;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 2560];
+                hs_key key = tile[hs_local_id() + 2560];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 2560;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 2560;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 2816];
+                hs_key key = tile[hs_local_id() + 2816];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 2816;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 2816;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 3072];
+                hs_key key = tile[hs_local_id() + 3072];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 3072;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 3072;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 3328];
+                hs_key key = tile[hs_local_id() + 3328];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 3328;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 3328;
                 hs_store_2(place, key);
             }
         } else {
-            if (hs_item() + 0 < valid) {
-                hs_key key = tile[hs_item() + 0];
+            if (hs_local_id() + 0 < valid) {
+                hs_key key = tile[hs_local_id() + 0];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 0;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 0;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 256 < valid) {
-                hs_key key = tile[hs_item() + 256];
+            if (hs_local_id() + 256 < valid) {
+                hs_key key = tile[hs_local_id() + 256];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 256;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 256;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 512 < valid) {
-                hs_key key = tile[hs_item() + 512];
+            if (hs_local_id() + 512 < valid) {
+                hs_key key = tile[hs_local_id() + 512];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 512;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 512;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 768 < valid) {
-                hs_key key = tile[hs_item() + 768];
+            if (hs_local_id() + 768 < valid) {
+                hs_key key = tile[hs_local_id() + 768];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 768;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 768;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 1024 < valid) {
-                hs_key key = tile[hs_item() + 1024];
+            if (hs_local_id() + 1024 < valid) {
+                hs_key key = tile[hs_local_id() + 1024];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 1024;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 1024;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 1280 < valid) {
-                hs_key key = tile[hs_item() + 1280];
+            if (hs_local_id() + 1280 < valid) {
+                hs_key key = tile[hs_local_id() + 1280];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 1280;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 1280;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 1536 < valid) {
-                hs_key key = tile[hs_item() + 1536];
+            if (hs_local_id() + 1536 < valid) {
+                hs_key key = tile[hs_local_id() + 1536];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 1536;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 1536;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 1792 < valid) {
-                hs_key key = tile[hs_item() + 1792];
+            if (hs_local_id() + 1792 < valid) {
+                hs_key key = tile[hs_local_id() + 1792];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 1792;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 1792;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 2048 < valid) {
-                hs_key key = tile[hs_item() + 2048];
+            if (hs_local_id() + 2048 < valid) {
+                hs_key key = tile[hs_local_id() + 2048];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 2048;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 2048;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 2304 < valid) {
-                hs_key key = tile[hs_item() + 2304];
+            if (hs_local_id() + 2304 < valid) {
+                hs_key key = tile[hs_local_id() + 2304];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 2304;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 2304;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 2560 < valid) {
-                hs_key key = tile[hs_item() + 2560];
+            if (hs_local_id() + 2560 < valid) {
+                hs_key key = tile[hs_local_id() + 2560];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 2560;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 2560;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 2816 < valid) {
-                hs_key key = tile[hs_item() + 2816];
+            if (hs_local_id() + 2816 < valid) {
+                hs_key key = tile[hs_local_id() + 2816];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 2816;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 2816;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 3072 < valid) {
-                hs_key key = tile[hs_item() + 3072];
+            if (hs_local_id() + 3072 < valid) {
+                hs_key key = tile[hs_local_id() + 3072];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 3072;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 3072;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 3328 < valid) {
-                hs_key key = tile[hs_item() + 3328];
+            if (hs_local_id() + 3328 < valid) {
+                hs_key key = tile[hs_local_id() + 3328];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 3328;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 3328;
                 hs_store_2(place, key);
             }
         }
     }
         hs_barrier();
-        for (int d = hs_item(), once = 1; once != 0; once = 0) bases[d] += totals[d];
+        for (int d = hs_local_id(), once = 1; once != 0; once = 0) bases[d] += totals[d];
     }
 }
 #endif

@@ -16,33 +16,33 @@
 // one work-group alone: up to 4352 keys
 // greatest count: 1073741823 keys
 
-typedef uint hs_word; // 32 bits
-typedef ulong hs_wide; // 64 bits
-typedef long hs_long;
-typedef uint hs_stored;
+typedef uint hs_u32; // 32 bits
+typedef ulong hs_u64; // 64 bits
+typedef long hs_i64;
+typedef uint hs_stored_key;
 typedef uint hs_key;
 #define HS_LEAST ((hs_key)0)
 #define HS_GREATEST (~(hs_key)0)
 #define hs_less(a, b) ((a) < (b))
 #define hs_min(a, b) min(a, b)
 #define hs_max(a, b) max(a, b)
-#define hs_bits(key, shift) ((hs_word)((key) >> (shift)))
+#define hs_key_bits(key, shift) ((hs_u32)((key) >> (shift)))
 // sums of keys, which wrap; a key of a low and a high word
-#define hs_plus(a, b) ((a) + (b))
-#define hs_join(low, high) (low)
-#define hs_held(x) ((hs_key)(x))
-#define hs_raw(key) ((hs_stored)(key))
-#define hs_in(x) ((hs_key)(x))
-#define hs_out(key) ((hs_stored)(key))
-#define hs_as_word(x) ((hs_word)(x))
-#define hs_as_int(x) ((int)(x))
+#define hs_key_add(a, b) ((a) + (b))
+#define hs_make_key(low, high) (low)
+#define hs_raw_in(x) ((hs_key)(x))
+#define hs_raw_out(key) ((hs_stored_key)(key))
+#define hs_twiddle_in(x) ((hs_key)(x))
+#define hs_twiddle_out(key) ((hs_stored_key)(key))
+#define hs_to_u32(x) ((hs_u32)(x))
+#define hs_to_int(x) ((int)(x))
 #define hs_popcount(x) ((int)popcount(x))
 #define hs_n() n
 #define hs_argument() argument
-#define hs_group() ((int)(get_group_id(0) + get_group_id(1) * get_num_groups(0)))
-#define hs_item() ((int)get_local_id(0))
+#define hs_group_id() ((int)(get_group_id(0) + get_group_id(1) * get_num_groups(0)))
+#define hs_local_id() ((int)get_local_id(0))
 #define hs_barrier() barrier(CLK_LOCAL_MEM_FENCE)
-#define hs_barrier_all() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
+#define hs_barrier_global() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 // PoCL 3.1: where a work-group may return early, all lanes follow one lane's branches after the last barrier
 #ifdef POCL_DEVICE_ADDRESS_BITS
 #define hs_end() hs_barrier()
@@ -50,28 +50,28 @@ typedef uint hs_key;
 #define hs_end()
 #endif
 // atomic access: to local arrays, and to words in memory that other work-groups see
-#define hs_local_add(x, y) atomic_add(&(x), y)
-#define hs_local_or(x, y) atomic_or(&(x), y)
-#define hs_add(x, y) atomic_add(&(x), y)
-#define hs_look(x) atomic_or(&(x), 0u)
-#define hs_post(x, y) atomic_xchg(&(x), y)
+#define hs_local_atomic_add(x, y) atomic_add(&(x), y)
+#define hs_local_atomic_or(x, y) atomic_or(&(x), y)
+#define hs_atomic_add(x, y) atomic_add(&(x), y)
+#define hs_atomic_load(x) atomic_or(&(x), 0u)
+#define hs_atomic_store(x, y) atomic_xchg(&(x), y)
 // one of three buffers, chosen while the kernel runs
-#define hs_pick(name, which) __global hs_stored *name = (which) == 0 ? (__global hs_stored *)source : (which) == 1 ? destination : other
-#define hs_load(from, i) hs_in(from[i])
-#define hs_store(to, i, x) to[i] = hs_out(x)
+#define hs_select_keys(name, which) __global hs_stored_key *name = (which) == 0 ? (__global hs_stored_key *)source : (which) == 1 ? destination : other
+#define hs_load(from, i) hs_twiddle_in(from[i])
+#define hs_store(to, i, x) to[i] = hs_twiddle_out(x)
 // whole lines of 64 bytes from local memory, past the caches: where memory lies in them, and storing one
-#define hs_phase(to, line) ((int)((size_t)(to) / sizeof(hs_key) % line))
-#define hs_flush() mem_fence(CLK_GLOBAL_MEM_FENCE)
+#define hs_line_offset(to, line) ((int)((size_t)(to) / sizeof(hs_key) % line))
+#define hs_store_line_fence() mem_fence(CLK_GLOBAL_MEM_FENCE)
 #ifndef __has_builtin
 #define __has_builtin(x) 0
 #endif
 #if __has_builtin(__builtin_nontemporal_store)
-#define hs_stream(to, i, lines, first) __builtin_nontemporal_store(*(__local uint16 *)((lines) + (first)), (__global uint16 *)((to) + (i)));
+#define hs_store_line(to, i, lines, first) __builtin_nontemporal_store(*(__local uint16 *)((lines) + (first)), (__global uint16 *)((to) + (i)));
 #else
-#define hs_stream(to, i, lines, first) *(__global uint16 *)((to) + (i)) = *(__local uint16 *)((lines) + (first));
+#define hs_store_line(to, i, lines, first) *(__global uint16 *)((to) + (i)) = *(__local uint16 *)((lines) + (first));
 #endif
-#define hs_lane() ((int)get_sub_group_local_id())
-#define hs_subgroup() sub_group_broadcast((int)get_sub_group_id(), 0)
+#define hs_lane_id() ((int)get_sub_group_local_id())
+#define hs_subgroup_id() sub_group_broadcast((int)get_sub_group_id(), 0)
 #if defined(cl_intel_subgroups)
 #pragma OPENCL EXTENSION cl_intel_subgroups : enable
 #define hs_shuffle_xor(a, mask) intel_sub_group_shuffle_xor(a, mask)
@@ -82,15 +82,15 @@ typedef uint hs_key;
 #endif
 #define hs_broadcast(a, lane) sub_group_broadcast(a, lane)
 #define hs_subgroup_barrier() sub_group_barrier(CLK_LOCAL_MEM_FENCE)
-typedef uint2 hs_mask;
-#define HS_ALL ((hs_mask)(0xffffffffu))
-#define hs_votes(m) ((int)(popcount((m).s0) + popcount((m).s1)))
+typedef uint2 hs_lanemask;
+#define HS_LANEMASK_ALL ((hs_lanemask)(0xffffffffu))
+#define hs_popcount_mask(m) ((int)(popcount((m).s0) + popcount((m).s1)))
 #define hs_part(i) ((int)get_sub_group_local_id() >= 32 * (i + 1) ? 0xffffffffu : (int)get_sub_group_local_id() < 32 * i ? 0u : (1u << (get_sub_group_local_id() - 32 * i)) - 1u)
-#define hs_below() ((hs_mask)(hs_part(0), hs_part(1)))
+#define hs_lanemask_lt() ((hs_lanemask)(hs_part(0), hs_part(1)))
 #pragma OPENCL EXTENSION cl_khr_subgroup_ballot : enable
 #define hs_ballot(vote) (sub_group_ballot(vote).s01)
 // leave the lanes whose digits have the same bit b as this lane's
-#define hs_match_bit(same, d, b) { hs_mask set_ = hs_ballot(((d) >> (b) & 1) != 0); same &= ((d) >> (b) & 1) != 0 ? set_ : ~set_; }
+#define hs_match_bit(same, d, b) { hs_lanemask set_ = hs_ballot(((d) >> (b) & 1) != 0); same &= ((d) >> (b) & 1) != 0 ? set_ : ~set_; }
 // what is merged: keys
 #define hs_entry hs_key
 #define HS_ENTRY_LEAST HS_LEAST
@@ -100,13 +100,13 @@ typedef uint2 hs_mask;
 #define hs_entry_max(a, b) hs_max(a, b)
 #define hs_entry_shuffle_xor(a, mask) hs_shuffle_xor(a, mask)
 // from memory at first, back, and from there again
-#define hs_entered(x, i) hs_in(x)
-#define hs_left(a) hs_out(a)
-#define hs_entered_again(x) hs_in(x)
+#define hs_entered(x, i) hs_twiddle_in(x)
+#define hs_left(a) hs_twiddle_out(a)
+#define hs_entered_again(x) hs_twiddle_in(x)
 // registers a and b: the smaller key to a
 #define hs_swap(a, b) { hs_entry t_ = hs_entry_min(a, b); b = hs_entry_max(a, b); a = t_; }
 // lanes l and l ^ mask: the lane without the bit keeps the smaller key of the two
-#define hs_keep(a, t, bit) ((hs_lane() & (bit)) == 0 ? hs_entry_min(a, t) : hs_entry_max(a, t))
+#define hs_keep(a, t, bit) ((hs_lane_id() & (bit)) == 0 ? hs_entry_min(a, t) : hs_entry_max(a, t))
 #define hs_half(a, mask) { hs_entry t_ = hs_entry_shuffle_xor(a, mask); a = hs_keep(a, t_, mask); }
 // a of one lane against b of its mirror lane, both ways
 #define hs_flip(a, b, mask, bit) { hs_entry t_ = hs_entry_shuffle_xor(b, mask), u_ = hs_entry_shuffle_xor(a, mask); \
@@ -119,22 +119,22 @@ typedef uint2 hs_mask;
 #define hs_redo() ((hs_argument() >> 20 & 1) != 0)
 #define hs_direct() ((hs_argument() >> 21 & 1) != 0)
 #define hs_discards() ((hs_argument() >> 22 & 1) != 0)
-#define hs_digit(key, shift, mask) (hs_as_int(hs_bits(key, shift)) & (mask))
+#define hs_digit(key, shift, mask) (hs_to_int(hs_key_bits(key, shift)) & (mask))
 
 // sort blocks of 1024 keys
 #if defined(cl_intel_required_subgroup_size)
 __attribute__((intel_reqd_sub_group_size(64)))
 #endif
 __attribute__((reqd_work_group_size(64, 1, 1)))
-__kernel void block_sort_1(__global const hs_stored *source, __global hs_stored *destination, int n, int argument)
+__kernel void block_sort_1(__global const hs_stored_key *source, __global hs_stored_key *destination, int n, int argument)
 {
     __local hs_key tile[1024];
 
-    int start = hs_group() * 1024;
+    int start = hs_group_id() * 1024;
     if (start >= hs_n()) return;
     int count = hs_n() - start;
-    int lane = hs_lane();
-    int first = hs_subgroup() * 1024 + lane;
+    int lane = hs_lane_id();
+    int first = hs_subgroup_id() * 1024 + lane;
 
     // load 16 keys a lane, in any order; a slot at or beyond n reads as the greatest key
     {
@@ -1076,7 +1076,7 @@ __kernel void block_sort_1(__global const hs_stored *source, __global hs_stored 
         r14 = tile[first + 896];
         r15 = tile[first + 960];
         hs_barrier();
-        int row = hs_subgroup() * 16;
+        int row = hs_subgroup_id() * 16;
         int to = lane * 16 + row;
         tile[to + 0] = r0;
         tile[to + 1] = r1;
@@ -1140,15 +1140,15 @@ __kernel void block_sort_1(__global const hs_stored *source, __global hs_stored 
 __attribute__((intel_reqd_sub_group_size(64)))
 #endif
 __attribute__((reqd_work_group_size(256, 1, 1)))
-__kernel void block_sort_4(__global const hs_stored *source, __global hs_stored *destination, int n, int argument)
+__kernel void block_sort_4(__global const hs_stored_key *source, __global hs_stored_key *destination, int n, int argument)
 {
     __local hs_key tile[4096];
 
-    int start = hs_group() * 4096;
+    int start = hs_group_id() * 4096;
     if (start >= hs_n()) return;
     int count = hs_n() - start;
-    int lane = hs_lane();
-    int first = hs_subgroup() * 1024 + lane;
+    int lane = hs_lane_id();
+    int first = hs_subgroup_id() * 1024 + lane;
 
     // load 16 keys a lane, in any order; a slot at or beyond n reads as the greatest key
     {
@@ -1273,7 +1273,7 @@ __kernel void block_sort_4(__global const hs_stored *source, __global hs_stored 
     }
     hs_barrier();
     // merge runs of 16 rows: flip, then 2 half stages
-    for (int q = hs_subgroup(); q < 8; q += 4) {
+    for (int q = hs_subgroup_id(); q < 8; q += 4) {
         int span = q / 4 * 32;
         int base = q % 4;
         int i0 = span + base;
@@ -1315,7 +1315,7 @@ __kernel void block_sort_4(__global const hs_stored *source, __global hs_stored 
     }
     hs_barrier();
     // merge runs of 16 rows: half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 16; q += 4) {
+    for (int q = hs_subgroup_id(); q < 16; q += 4) {
         int span = q / 8 * 32;
         int base = q % 8 * 4;
         int i0 = span + base;
@@ -1337,7 +1337,7 @@ __kernel void block_sort_4(__global const hs_stored *source, __global hs_stored 
     }
     hs_barrier();
     // merge runs of 32 rows: flip, then 2 half stages
-    for (int q = hs_subgroup(); q < 8; q += 4) {
+    for (int q = hs_subgroup_id(); q < 8; q += 4) {
         int base = q;
         int i0 = base;
         int i1 = base + 8;
@@ -1378,7 +1378,7 @@ __kernel void block_sort_4(__global const hs_stored *source, __global hs_stored 
     }
     hs_barrier();
     // merge runs of 32 rows: half stages, rows 4 to 1 apart
-    for (int q = hs_subgroup(); q < 8; q += 4) {
+    for (int q = hs_subgroup_id(); q < 8; q += 4) {
         int base = q * 8;
         int i0 = base;
         int i1 = base + 1;
@@ -1420,7 +1420,7 @@ __kernel void block_sort_4(__global const hs_stored *source, __global hs_stored 
     hs_barrier();
     // merge 1 + 1 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 8;
@@ -1505,7 +1505,7 @@ __kernel void block_sort_4(__global const hs_stored *source, __global hs_stored 
     }
     hs_barrier();
     // half stages, rows 4 to 1 apart
-    for (int q = hs_subgroup(); q < 8; q += 4) {
+    for (int q = hs_subgroup_id(); q < 8; q += 4) {
         int base = q * 8;
         int i0 = base;
         int i1 = base + 1;
@@ -1547,7 +1547,7 @@ __kernel void block_sort_4(__global const hs_stored *source, __global hs_stored 
     hs_barrier();
     // merge 2 + 2 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 8;
@@ -1648,7 +1648,7 @@ __kernel void block_sort_4(__global const hs_stored *source, __global hs_stored 
     }
     hs_barrier();
     // half stages, rows 4 to 1 apart
-    for (int q = hs_subgroup(); q < 8; q += 4) {
+    for (int q = hs_subgroup_id(); q < 8; q += 4) {
         int base = q * 8;
         int i0 = base;
         int i1 = base + 1;
@@ -1690,7 +1690,7 @@ __kernel void block_sort_4(__global const hs_stored *source, __global hs_stored 
     hs_barrier();
     // merge 4 + 4 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 8;
@@ -1807,7 +1807,7 @@ __kernel void block_sort_4(__global const hs_stored *source, __global hs_stored 
     }
     hs_barrier();
     // half stages, rows 4 to 1 apart
-    for (int q = hs_subgroup(); q < 8; q += 4) {
+    for (int q = hs_subgroup_id(); q < 8; q += 4) {
         int base = q * 8;
         int i0 = base;
         int i1 = base + 1;
@@ -1849,7 +1849,7 @@ __kernel void block_sort_4(__global const hs_stored *source, __global hs_stored 
     hs_barrier();
     // merge 8 + 8 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 8;
@@ -1982,7 +1982,7 @@ __kernel void block_sort_4(__global const hs_stored *source, __global hs_stored 
     }
     hs_barrier();
     // half stages, rows 4 to 1 apart
-    for (int q = hs_subgroup(); q < 8; q += 4) {
+    for (int q = hs_subgroup_id(); q < 8; q += 4) {
         int base = q * 8;
         int i0 = base;
         int i1 = base + 1;
@@ -2024,7 +2024,7 @@ __kernel void block_sort_4(__global const hs_stored *source, __global hs_stored 
     hs_barrier();
     // merge 16 + 16 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 8;
@@ -2173,7 +2173,7 @@ __kernel void block_sort_4(__global const hs_stored *source, __global hs_stored 
     }
     hs_barrier();
     // half stages, rows 4 to 1 apart
-    for (int q = hs_subgroup(); q < 8; q += 4) {
+    for (int q = hs_subgroup_id(); q < 8; q += 4) {
         int base = q * 8;
         int i0 = base;
         int i1 = base + 1;
@@ -2215,7 +2215,7 @@ __kernel void block_sort_4(__global const hs_stored *source, __global hs_stored 
     hs_barrier();
     // merge 32 + 32 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 8;
@@ -2380,7 +2380,7 @@ __kernel void block_sort_4(__global const hs_stored *source, __global hs_stored 
     }
     hs_barrier();
     // half stages, rows 4 to 1 apart
-    for (int q = hs_subgroup(); q < 8; q += 4) {
+    for (int q = hs_subgroup_id(); q < 8; q += 4) {
         int base = q * 8;
         int i0 = base;
         int i1 = base + 1;
@@ -2440,7 +2440,7 @@ __kernel void block_sort_4(__global const hs_stored *source, __global hs_stored 
         r14 = tile[first + 896];
         r15 = tile[first + 960];
         hs_barrier();
-        int row = hs_subgroup() * 16;
+        int row = hs_subgroup_id() * 16;
         int to = lane * 64 + row;
         tile[to + 0] = r0;
         tile[to + 1] = r1;
@@ -2504,15 +2504,15 @@ __kernel void block_sort_4(__global const hs_stored *source, __global hs_stored 
 __attribute__((intel_reqd_sub_group_size(64)))
 #endif
 __attribute__((reqd_work_group_size(1024, 1, 1)))
-__kernel void block_sort_16(__global const hs_stored *source, __global hs_stored *destination, int n, int argument)
+__kernel void block_sort_16(__global const hs_stored_key *source, __global hs_stored_key *destination, int n, int argument)
 {
     __local hs_key tile[16384];
 
-    int start = hs_group() * 16384;
+    int start = hs_group_id() * 16384;
     if (start >= hs_n()) return;
     int count = hs_n() - start;
-    int lane = hs_lane();
-    int first = hs_subgroup() * 1024 + lane;
+    int lane = hs_lane_id();
+    int first = hs_subgroup_id() * 1024 + lane;
 
     // load 16 keys a lane, in any order; a slot at or beyond n reads as the greatest key
     {
@@ -2637,7 +2637,7 @@ __kernel void block_sort_16(__global const hs_stored *source, __global hs_stored
     }
     hs_barrier();
     // merge runs of 16 rows: flip, then 2 half stages
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int span = q / 4 * 32;
         int base = q % 4;
         int i0 = span + base;
@@ -2679,7 +2679,7 @@ __kernel void block_sort_16(__global const hs_stored *source, __global hs_stored
     }
     hs_barrier();
     // merge runs of 16 rows: half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 64; q += 16) {
+    for (int q = hs_subgroup_id(); q < 64; q += 16) {
         int span = q / 8 * 32;
         int base = q % 8 * 4;
         int i0 = span + base;
@@ -2701,7 +2701,7 @@ __kernel void block_sort_16(__global const hs_stored *source, __global hs_stored
     }
     hs_barrier();
     // merge runs of 32 rows: flip, then 2 half stages
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int span = q / 8 * 64;
         int base = q % 8;
         int i0 = span + base;
@@ -2743,7 +2743,7 @@ __kernel void block_sort_16(__global const hs_stored *source, __global hs_stored
     }
     hs_barrier();
     // merge runs of 32 rows: half stages, rows 4 to 1 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int span = q / 8 * 64;
         int base = q % 8 * 8;
         int i0 = span + base;
@@ -2786,7 +2786,7 @@ __kernel void block_sort_16(__global const hs_stored *source, __global hs_stored
     hs_barrier();
     // merge runs of 64 rows: flip, then 3 half stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int span = q / 8 * 128;
         int base = q % 8;
         int i0 = span + base;
@@ -2872,7 +2872,7 @@ __kernel void block_sort_16(__global const hs_stored *source, __global hs_stored
     }
     hs_barrier();
     // merge runs of 64 rows: half stages, rows 4 to 1 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int span = q / 16 * 128;
         int base = q % 16 * 8;
         int i0 = span + base;
@@ -2915,7 +2915,7 @@ __kernel void block_sort_16(__global const hs_stored *source, __global hs_stored
     hs_barrier();
     // merge runs of 128 rows: flip, then 3 half stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 16;
@@ -3001,7 +3001,7 @@ __kernel void block_sort_16(__global const hs_stored *source, __global hs_stored
     hs_barrier();
     // merge runs of 128 rows: half stages, rows 8 to 1 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q * 16;
         int i0 = base;
         int i1 = base + 1;
@@ -3087,7 +3087,7 @@ __kernel void block_sort_16(__global const hs_stored *source, __global hs_stored
     hs_barrier();
     // merge 1 + 1 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 32;
@@ -3172,7 +3172,7 @@ __kernel void block_sort_16(__global const hs_stored *source, __global hs_stored
     }
     hs_barrier();
     // half stages, rows 16 to 4 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int x = q;
         int base = x / 4 * 32 + x % 4;
         int i0 = base;
@@ -3214,7 +3214,7 @@ __kernel void block_sort_16(__global const hs_stored *source, __global hs_stored
     }
     hs_barrier();
     // half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 64; q += 16) {
+    for (int q = hs_subgroup_id(); q < 64; q += 16) {
         int base = q * 4;
         int i0 = base;
         int i1 = base + 1;
@@ -3236,7 +3236,7 @@ __kernel void block_sort_16(__global const hs_stored *source, __global hs_stored
     hs_barrier();
     // merge 2 + 2 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 32;
@@ -3337,7 +3337,7 @@ __kernel void block_sort_16(__global const hs_stored *source, __global hs_stored
     }
     hs_barrier();
     // half stages, rows 16 to 4 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int x = q;
         int base = x / 4 * 32 + x % 4;
         int i0 = base;
@@ -3379,7 +3379,7 @@ __kernel void block_sort_16(__global const hs_stored *source, __global hs_stored
     }
     hs_barrier();
     // half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 64; q += 16) {
+    for (int q = hs_subgroup_id(); q < 64; q += 16) {
         int base = q * 4;
         int i0 = base;
         int i1 = base + 1;
@@ -3401,7 +3401,7 @@ __kernel void block_sort_16(__global const hs_stored *source, __global hs_stored
     hs_barrier();
     // merge 4 + 4 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 32;
@@ -3518,7 +3518,7 @@ __kernel void block_sort_16(__global const hs_stored *source, __global hs_stored
     }
     hs_barrier();
     // half stages, rows 16 to 4 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int x = q;
         int base = x / 4 * 32 + x % 4;
         int i0 = base;
@@ -3560,7 +3560,7 @@ __kernel void block_sort_16(__global const hs_stored *source, __global hs_stored
     }
     hs_barrier();
     // half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 64; q += 16) {
+    for (int q = hs_subgroup_id(); q < 64; q += 16) {
         int base = q * 4;
         int i0 = base;
         int i1 = base + 1;
@@ -3582,7 +3582,7 @@ __kernel void block_sort_16(__global const hs_stored *source, __global hs_stored
     hs_barrier();
     // merge 8 + 8 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 32;
@@ -3715,7 +3715,7 @@ __kernel void block_sort_16(__global const hs_stored *source, __global hs_stored
     }
     hs_barrier();
     // half stages, rows 16 to 4 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int x = q;
         int base = x / 4 * 32 + x % 4;
         int i0 = base;
@@ -3757,7 +3757,7 @@ __kernel void block_sort_16(__global const hs_stored *source, __global hs_stored
     }
     hs_barrier();
     // half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 64; q += 16) {
+    for (int q = hs_subgroup_id(); q < 64; q += 16) {
         int base = q * 4;
         int i0 = base;
         int i1 = base + 1;
@@ -3779,7 +3779,7 @@ __kernel void block_sort_16(__global const hs_stored *source, __global hs_stored
     hs_barrier();
     // merge 16 + 16 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 32;
@@ -3928,7 +3928,7 @@ __kernel void block_sort_16(__global const hs_stored *source, __global hs_stored
     }
     hs_barrier();
     // half stages, rows 16 to 4 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int x = q;
         int base = x / 4 * 32 + x % 4;
         int i0 = base;
@@ -3970,7 +3970,7 @@ __kernel void block_sort_16(__global const hs_stored *source, __global hs_stored
     }
     hs_barrier();
     // half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 64; q += 16) {
+    for (int q = hs_subgroup_id(); q < 64; q += 16) {
         int base = q * 4;
         int i0 = base;
         int i1 = base + 1;
@@ -3992,7 +3992,7 @@ __kernel void block_sort_16(__global const hs_stored *source, __global hs_stored
     hs_barrier();
     // merge 32 + 32 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 32;
@@ -4157,7 +4157,7 @@ __kernel void block_sort_16(__global const hs_stored *source, __global hs_stored
     }
     hs_barrier();
     // half stages, rows 16 to 4 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int x = q;
         int base = x / 4 * 32 + x % 4;
         int i0 = base;
@@ -4199,7 +4199,7 @@ __kernel void block_sort_16(__global const hs_stored *source, __global hs_stored
     }
     hs_barrier();
     // half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 64; q += 16) {
+    for (int q = hs_subgroup_id(); q < 64; q += 16) {
         int base = q * 4;
         int i0 = base;
         int i1 = base + 1;
@@ -4239,7 +4239,7 @@ __kernel void block_sort_16(__global const hs_stored *source, __global hs_stored
         r14 = tile[first + 896];
         r15 = tile[first + 960];
         hs_barrier();
-        int row = hs_subgroup() * 16;
+        int row = hs_subgroup_id() * 16;
         int to = lane * 256 + row;
         tile[to + 0] = r0;
         tile[to + 1] = r1;
@@ -4303,19 +4303,19 @@ __kernel void block_sort_16(__global const hs_stored *source, __global hs_stored
 __attribute__((intel_reqd_sub_group_size(64)))
 #endif
 __attribute__((reqd_work_group_size(256, 1, 1)))
-__kernel void flip_1(__global hs_stored *destination, int n, int argument)
+__kernel void flip_1(__global hs_stored_key *destination, int n, int argument)
 {
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int run = 16384 << level;
     int lg_groups = lg_stride - 8; // groups a span
-    int span = (hs_group() >> lg_groups) * (2 * run);
+    int span = (hs_group_id() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 256;
+    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
-    int lane = hs_lane();
-    int x = first + hs_subgroup() * 64;
+    int lane = hs_lane_id();
+    int x = first + hs_subgroup_id() * 64;
     // mirror rows are read straight and their lanes reversed: memory sees consecutive lanes only
     int i0 = x + lane;
     int i1 = 2 * run - 64 - x + lane;
@@ -4344,20 +4344,20 @@ __kernel void flip_1(__global hs_stored *destination, int n, int argument)
 __attribute__((intel_reqd_sub_group_size(64)))
 #endif
 __attribute__((reqd_work_group_size(256, 1, 1)))
-__kernel void flip_2(__global hs_stored *destination, int n, int argument)
+__kernel void flip_2(__global hs_stored_key *destination, int n, int argument)
 {
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int stride = 1 << lg_stride;
     int run = 16384 << level;
     int lg_groups = lg_stride - 8; // groups a span
-    int span = (hs_group() >> lg_groups) * (2 * run);
+    int span = (hs_group_id() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 256;
+    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
-    int lane = hs_lane();
-    int x = first + hs_subgroup() * 64;
+    int lane = hs_lane_id();
+    int x = first + hs_subgroup_id() * 64;
     // mirror rows are read straight and their lanes reversed: memory sees consecutive lanes only
     int i0 = x + lane;
     int i1 = x + stride + lane;
@@ -4401,7 +4401,7 @@ __kernel void flip_2(__global hs_stored *destination, int n, int argument)
 __attribute__((intel_reqd_sub_group_size(64)))
 #endif
 __attribute__((reqd_work_group_size(1024, 1, 1)))
-__kernel void clean(__global hs_stored *destination, int n, int argument)
+__kernel void clean(__global hs_stored_key *destination, int n, int argument)
 {
     __local hs_key tile[16384];
 
@@ -4409,17 +4409,17 @@ __kernel void clean(__global hs_stored *destination, int n, int argument)
     int level = hs_argument() & 255;
     int run = 16384 << level;
     int lg_chunks = level + 1;
-    int span = (hs_group() >> lg_chunks) * (2 * run);
+    int span = (hs_group_id() >> lg_chunks) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int place = (hs_group() & ((1 << lg_chunks) - 1)) * 16384;
+    int place = (hs_group_id() & ((1 << lg_chunks) - 1)) * 16384;
     if (place >= keys) return;
     int start = span + place, end = keys - place; // slot i of the chunk is key start + i; no keys from `end` on
     bool whole = end >= 16384;
-    int lane = hs_lane();
+    int lane = hs_lane_id();
     // half stages, rows 128 to 16 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 16;
@@ -4525,7 +4525,7 @@ __kernel void clean(__global hs_stored *destination, int n, int argument)
     hs_barrier();
     // half stages, rows 8 to 1 apart, then between lanes 32 to 1 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q * 16;
         int i0 = base;
         int i1 = base + 1;
@@ -4731,125 +4731,125 @@ __attribute__((reqd_work_group_size(256, 1, 1)))
 __kernel void begin(__global uint *words, int n, int argument)
 {
 
-    for (int i = hs_item(); i < 4; i += 256) words[0 + i] = 0u;
-    for (int i = hs_item(); i < 4; i += 256) words[9 + i] = 0u;
-    for (int i = hs_item(); i < 1024; i += 256) words[17 + i] = 0u;
+    for (int i = hs_local_id(); i < 4; i += 256) words[0 + i] = 0u;
+    for (int i = hs_local_id(); i < 4; i += 256) words[9 + i] = 0u;
+    for (int i = hs_local_id(); i < 1024; i += 256) words[17 + i] = 0u;
 }
 
 // count the digits of all passes
 __attribute__((reqd_work_group_size(256, 1, 1)))
-__kernel void histogram(__global const hs_stored *source, __global uint *words, int n, int argument)
+__kernel void histogram(__global const hs_stored_key *source, __global uint *words, int n, int argument)
 {
     __local uint counts[1024];
 
     int tiles = (hs_n() + 4351) / 4352;
-    int groups = hs_as_int(tiles < 512 ? tiles : 512);
-    int group = hs_group();
+    int groups = hs_to_int(tiles < 512 ? tiles : 512);
+    int group = hs_group_id();
     if (group >= groups) return;
     int each = (tiles + groups - 1) / groups * 4352; // keys of a work-group
     int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
-    for (int i = hs_item(); i < 1024; i += 256) counts[i] = 0u;
-    for (int i = begin / 4352 * 256 + hs_item(); i < (end + 4351) / 4352 * 256; i += 256)
+    for (int i = hs_local_id(); i < 1024; i += 256) counts[i] = 0u;
+    for (int i = begin / 4352 * 256 + hs_local_id(); i < (end + 4351) / 4352 * 256; i += 256)
         words[1297 + i] = 0u;
     hs_barrier();
-    int next = begin + hs_item();
+    int next = begin + hs_local_id();
     for (; next + 4096 < end; next += 4352) {
-        hs_key k0 = hs_in(source[next + 0]);
-        hs_key k1 = hs_in(source[next + 256]);
-        hs_key k2 = hs_in(source[next + 512]);
-        hs_key k3 = hs_in(source[next + 768]);
-        hs_key k4 = hs_in(source[next + 1024]);
-        hs_key k5 = hs_in(source[next + 1280]);
-        hs_key k6 = hs_in(source[next + 1536]);
-        hs_key k7 = hs_in(source[next + 1792]);
-        hs_key k8 = hs_in(source[next + 2048]);
-        hs_key k9 = hs_in(source[next + 2304]);
-        hs_key k10 = hs_in(source[next + 2560]);
-        hs_key k11 = hs_in(source[next + 2816]);
-        hs_key k12 = hs_in(source[next + 3072]);
-        hs_key k13 = hs_in(source[next + 3328]);
-        hs_key k14 = hs_in(source[next + 3584]);
-        hs_key k15 = hs_in(source[next + 3840]);
-        hs_key k16 = hs_in(source[next + 4096]);
-        hs_local_add(counts[0 + hs_digit(k0, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k0, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k0, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k0, 24, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k1, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k1, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k1, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k1, 24, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k2, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k2, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k2, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k2, 24, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k3, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k3, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k3, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k3, 24, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k4, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k4, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k4, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k4, 24, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k5, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k5, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k5, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k5, 24, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k6, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k6, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k6, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k6, 24, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k7, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k7, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k7, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k7, 24, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k8, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k8, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k8, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k8, 24, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k9, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k9, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k9, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k9, 24, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k10, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k10, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k10, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k10, 24, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k11, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k11, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k11, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k11, 24, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k12, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k12, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k12, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k12, 24, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k13, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k13, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k13, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k13, 24, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k14, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k14, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k14, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k14, 24, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k15, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k15, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k15, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k15, 24, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k16, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k16, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k16, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k16, 24, 255)], 1u);
+        hs_key k0 = hs_twiddle_in(source[next + 0]);
+        hs_key k1 = hs_twiddle_in(source[next + 256]);
+        hs_key k2 = hs_twiddle_in(source[next + 512]);
+        hs_key k3 = hs_twiddle_in(source[next + 768]);
+        hs_key k4 = hs_twiddle_in(source[next + 1024]);
+        hs_key k5 = hs_twiddle_in(source[next + 1280]);
+        hs_key k6 = hs_twiddle_in(source[next + 1536]);
+        hs_key k7 = hs_twiddle_in(source[next + 1792]);
+        hs_key k8 = hs_twiddle_in(source[next + 2048]);
+        hs_key k9 = hs_twiddle_in(source[next + 2304]);
+        hs_key k10 = hs_twiddle_in(source[next + 2560]);
+        hs_key k11 = hs_twiddle_in(source[next + 2816]);
+        hs_key k12 = hs_twiddle_in(source[next + 3072]);
+        hs_key k13 = hs_twiddle_in(source[next + 3328]);
+        hs_key k14 = hs_twiddle_in(source[next + 3584]);
+        hs_key k15 = hs_twiddle_in(source[next + 3840]);
+        hs_key k16 = hs_twiddle_in(source[next + 4096]);
+        hs_local_atomic_add(counts[0 + hs_digit(k0, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k0, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k0, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k0, 24, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k1, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k1, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k1, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k1, 24, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k2, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k2, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k2, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k2, 24, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k3, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k3, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k3, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k3, 24, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k4, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k4, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k4, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k4, 24, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k5, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k5, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k5, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k5, 24, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k6, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k6, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k6, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k6, 24, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k7, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k7, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k7, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k7, 24, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k8, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k8, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k8, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k8, 24, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k9, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k9, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k9, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k9, 24, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k10, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k10, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k10, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k10, 24, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k11, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k11, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k11, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k11, 24, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k12, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k12, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k12, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k12, 24, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k13, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k13, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k13, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k13, 24, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k14, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k14, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k14, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k14, 24, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k15, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k15, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k15, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k15, 24, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k16, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k16, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k16, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k16, 24, 255)], 1u);
     }
     for (; next < end; next += 256) {
-        hs_key key = hs_in(source[next]);
-        hs_local_add(counts[0 + hs_digit(key, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(key, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(key, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(key, 24, 255)], 1u);
+        hs_key key = hs_twiddle_in(source[next]);
+        hs_local_atomic_add(counts[0 + hs_digit(key, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(key, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(key, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(key, 24, 255)], 1u);
     }
     hs_barrier();
-    for (int i = hs_item(); i < 1024; i += 256)
-        if (counts[i] != 0u) hs_add(words[17 + i], counts[i]);
+    for (int i = hs_local_id(); i < 1024; i += 256)
+        if (counts[i] != 0u) hs_atomic_add(words[17 + i], counts[i]);
     hs_end();
 }
 
@@ -4863,43 +4863,43 @@ __kernel void starts(__global uint *words, int n, int argument)
     __local uint mixed[2];
 
     for (int pass = 0; pass < 4; pass++) {
-        if (hs_item() == 0) mixed[0] = 0u;
+        if (hs_local_id() == 0) mixed[0] = 0u;
         hs_barrier();
-        for (int d = hs_item(), once = 1; once != 0; once = 0) {
+        for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
             totals[d] = words[17 + pass * 256 + d];
-            if (hs_as_int(totals[d]) == hs_n()) mixed[0] = 1u;
+            if (hs_to_int(totals[d]) == hs_n()) mixed[0] = 1u;
         }
         hs_barrier();
         {
-            hs_word sum = 0u;
-            if (hs_item() < 256) {
-                for (int j = 0; j < 1; j++) sum += totals[hs_item() * 1 + j];
-                sums[hs_item()] = sum;
+            hs_u32 sum = 0u;
+            if (hs_local_id() < 256) {
+                for (int j = 0; j < 1; j++) sum += totals[hs_local_id() * 1 + j];
+                sums[hs_local_id()] = sum;
             }
             hs_barrier();
             for (int far = 1; far < 256; far *= 2) {
-                hs_word x = hs_item() >= far && hs_item() < 256 ? sums[hs_item() - far] : 0u;
+                hs_u32 x = hs_local_id() >= far && hs_local_id() < 256 ? sums[hs_local_id() - far] : 0u;
                 hs_barrier();
-                if (hs_item() < 256) sums[hs_item()] += x;
+                if (hs_local_id() < 256) sums[hs_local_id()] += x;
                 hs_barrier();
             }
-            if (hs_item() < 256) {
-                hs_word before = sums[hs_item()] - sum;
+            if (hs_local_id() < 256) {
+                hs_u32 before = sums[hs_local_id()] - sum;
                 for (int j = 0; j < 1; j++) {
-                    firsts[hs_item() * 1 + j] = before;
-                    before += totals[hs_item() * 1 + j];
+                    firsts[hs_local_id() * 1 + j] = before;
+                    before += totals[hs_local_id() * 1 + j];
                 }
             }
             hs_barrier();
         }
 
-        for (int d = hs_item(), once = 1; once != 0; once = 0) words[17 + pass * 256 + d] = firsts[d];
-        if (hs_item() == 0) words[13 + pass] = 1u - mixed[0];
+        for (int d = hs_local_id(), once = 1; once != 0; once = 0) words[17 + pass * 256 + d] = firsts[d];
+        if (hs_local_id() == 0) words[13 + pass] = 1u - mixed[0];
         hs_barrier();
     }
-    if (hs_item() == 0) {
+    if (hs_local_id() == 0) {
         int left = 0, number = 0, place = 0;
-        for (int q = 0; q < 4; q++) left += hs_as_int(words[13 + q]);
+        for (int q = 0; q < 4; q++) left += hs_to_int(words[13 + q]);
         // in place an even number of passes ends in the destination, else any number but none: constant digits help out
         int more = hs_direct() ? (left == 0 ? 1 : 0) : left & 1;
         if (left + more > 4) more = 0; // the keys are copied at the end
@@ -4907,16 +4907,16 @@ __kernel void starts(__global uint *words, int n, int argument)
         // with an odd number of passes the first may go to the destination, unless that is the source
         int first = hs_direct() && (left & 1) != 0 ? 1 : 2;
         for (int q = 0; q < 4; q++) {
-            words[4 + q] = hs_as_word(place);
+            words[4 + q] = hs_to_u32(place);
             bool idle = words[13 + q] == 0u;
             if (!idle || more > 0) {
                 if (idle) more--;
                 number++;
-                words[13 + q] = hs_as_word(number);
+                words[13 + q] = hs_to_u32(number);
                 place = place == 0 ? first : 3 - place;
             }
         }
-        words[4 + 4] = hs_as_word(place == 0 ? 1 : place);
+        words[4 + 4] = hs_to_u32(place == 0 ? 1 : place);
     }
 }
 
@@ -4925,7 +4925,7 @@ __kernel void starts(__global uint *words, int n, int argument)
 __attribute__((intel_reqd_sub_group_size(64)))
 #endif
 __attribute__((reqd_work_group_size(256, 1, 1)))
-__kernel void onesweep(__global const hs_stored *source, __global hs_stored *destination, __global hs_stored *other, __global uint *words, int n, int argument)
+__kernel void onesweep(__global const hs_stored_key *source, __global hs_stored_key *destination, __global hs_stored_key *other, __global uint *words, int n, int argument)
 {
     __local hs_key tile[4352];
     __local uint totals[256];
@@ -4937,25 +4937,25 @@ __kernel void onesweep(__global const hs_stored *source, __global hs_stored *des
     __local uint late[2];
 
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
-    if (hs_item() == 0) {
-        hs_word idle = words[13 + pass] == 0u ? 1u : 0u; // a constant digit
-        for (int q = 0; q <= pass; q++) idle |= hs_look(words[0 + q]);
+    if (hs_local_id() == 0) {
+        hs_u32 idle = words[13 + pass] == 0u ? 1u : 0u; // a constant digit
+        for (int q = 0; q <= pass; q++) idle |= hs_atomic_load(words[0 + q]);
         late[0] = idle;
-        if (idle == 0u) late[1] = hs_add(words[9 + pass], 1u);
+        if (idle == 0u) late[1] = hs_atomic_add(words[9 + pass], 1u);
     }
     hs_barrier();
     if (late[0] != 0u) return;
-    int number = hs_as_int(late[1]);
+    int number = hs_to_int(late[1]);
     hs_barrier();
     if (number >= (hs_n() + 4351) / 4352) return;
     int begin = number * 4352;
     int valid = hs_n() - begin < 4352 ? hs_n() - begin : 4352;
     bool odd = (words[13 + pass] & 1u) != 0u;
-    hs_word counted = odd ? 1u << 30 : 3u << 30, summed = odd ? 2u << 30 : 0u;
-    int at = hs_as_int(words[4 + pass]), next = hs_as_int(words[4 + pass + 1]);
-    hs_pick(from, at);
-    hs_pick(to, next);
-    int row = hs_subgroup() * 1088 + hs_lane();
+    hs_u32 counted = odd ? 1u << 30 : 3u << 30, summed = odd ? 2u << 30 : 0u;
+    int at = hs_to_int(words[4 + pass]), next = hs_to_int(words[4 + pass + 1]);
+    hs_select_keys(from, at);
+    hs_select_keys(to, next);
+    int row = hs_subgroup_id() * 1088 + hs_lane_id();
     hs_key k0, k1, k2, k3, k4, k5, k6, k7, k8, k9, k10, k11, k12, k13, k14, k15, k16;
     if (valid == 4352) {
         k0 = hs_load(from, begin + row + 0);
@@ -4994,64 +4994,64 @@ __kernel void onesweep(__global const hs_stored *source, __global hs_stored *des
         k15 = row + 960 < valid ? hs_load(from, begin + row + 960) : HS_GREATEST;
         k16 = row + 1024 < valid ? hs_load(from, begin + row + 1024) : HS_GREATEST;
     }
-    int mine = hs_subgroup() * 256;
-    for (int i = hs_item(); i < 1024; i += 256) counts[i] = 0u;
-    if (hs_item() == 0) {
+    int mine = hs_subgroup_id() * 256;
+    for (int i = hs_local_id(); i < 1024; i += 256) counts[i] = 0u;
+    if (hs_local_id() == 0) {
         mixed[0] = 1u;
-        mixed[1] = hs_as_word(shift);
+        mixed[1] = hs_to_u32(shift);
     }
     hs_barrier();
-    hs_local_add(counts[mine + hs_digit(k0, shift, mask)], 1u);
-    hs_local_add(counts[mine + hs_digit(k1, shift, mask)], 1u);
-    hs_local_add(counts[mine + hs_digit(k2, shift, mask)], 1u);
-    hs_local_add(counts[mine + hs_digit(k3, shift, mask)], 1u);
-    hs_local_add(counts[mine + hs_digit(k4, shift, mask)], 1u);
-    hs_local_add(counts[mine + hs_digit(k5, shift, mask)], 1u);
-    hs_local_add(counts[mine + hs_digit(k6, shift, mask)], 1u);
-    hs_local_add(counts[mine + hs_digit(k7, shift, mask)], 1u);
-    hs_local_add(counts[mine + hs_digit(k8, shift, mask)], 1u);
-    hs_local_add(counts[mine + hs_digit(k9, shift, mask)], 1u);
-    hs_local_add(counts[mine + hs_digit(k10, shift, mask)], 1u);
-    hs_local_add(counts[mine + hs_digit(k11, shift, mask)], 1u);
-    hs_local_add(counts[mine + hs_digit(k12, shift, mask)], 1u);
-    hs_local_add(counts[mine + hs_digit(k13, shift, mask)], 1u);
-    hs_local_add(counts[mine + hs_digit(k14, shift, mask)], 1u);
-    hs_local_add(counts[mine + hs_digit(k15, shift, mask)], 1u);
-    hs_local_add(counts[mine + hs_digit(k16, shift, mask)], 1u);
+    hs_local_atomic_add(counts[mine + hs_digit(k0, shift, mask)], 1u);
+    hs_local_atomic_add(counts[mine + hs_digit(k1, shift, mask)], 1u);
+    hs_local_atomic_add(counts[mine + hs_digit(k2, shift, mask)], 1u);
+    hs_local_atomic_add(counts[mine + hs_digit(k3, shift, mask)], 1u);
+    hs_local_atomic_add(counts[mine + hs_digit(k4, shift, mask)], 1u);
+    hs_local_atomic_add(counts[mine + hs_digit(k5, shift, mask)], 1u);
+    hs_local_atomic_add(counts[mine + hs_digit(k6, shift, mask)], 1u);
+    hs_local_atomic_add(counts[mine + hs_digit(k7, shift, mask)], 1u);
+    hs_local_atomic_add(counts[mine + hs_digit(k8, shift, mask)], 1u);
+    hs_local_atomic_add(counts[mine + hs_digit(k9, shift, mask)], 1u);
+    hs_local_atomic_add(counts[mine + hs_digit(k10, shift, mask)], 1u);
+    hs_local_atomic_add(counts[mine + hs_digit(k11, shift, mask)], 1u);
+    hs_local_atomic_add(counts[mine + hs_digit(k12, shift, mask)], 1u);
+    hs_local_atomic_add(counts[mine + hs_digit(k13, shift, mask)], 1u);
+    hs_local_atomic_add(counts[mine + hs_digit(k14, shift, mask)], 1u);
+    hs_local_atomic_add(counts[mine + hs_digit(k15, shift, mask)], 1u);
+    hs_local_atomic_add(counts[mine + hs_digit(k16, shift, mask)], 1u);
     hs_barrier();
     // a digit's keys come subgroup by subgroup
-    for (int d = hs_item(), once = 1; once != 0; once = 0) {
-        hs_word sum = 0u;
+    for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
+        hs_u32 sum = 0u;
         for (int s = 0; s < 4; s++) {
-            hs_word c = counts[s * 256 + d];
+            hs_u32 c = counts[s * 256 + d];
             counts[s * 256 + d] = sum;
             sum += c;
         }
         if (sum == 4352u) mixed[0] = 0u;
-        totals[d] = d == mask ? sum - hs_as_word(4352 - valid) : sum;
+        totals[d] = d == mask ? sum - hs_to_u32(4352 - valid) : sum;
     }
     {
-        for (int d = hs_item(), once = 1; once != 0; once = 0) hs_post(words[1297 + (number) * 256 + d], totals[d] | (number == 0 ? summed : counted));
+        for (int d = hs_local_id(), once = 1; once != 0; once = 0) hs_atomic_store(words[1297 + (number) * 256 + d], totals[d] | (number == 0 ? summed : counted));
     }
     hs_barrier();
     {
-        int own = hs_subgroup() * 64 + hs_lane(); // a digit
+        int own = hs_subgroup_id() * 64 + hs_lane_id(); // a digit
         if (own < 256) sums[own] = totals[own];
         for (int far = 1; far < 64; far *= 2) {
             hs_subgroup_barrier();
-            hs_word x = own < 256 && hs_lane() >= far ? sums[own - far] : 0u;
+            hs_u32 x = own < 256 && hs_lane_id() >= far ? sums[own - far] : 0u;
             hs_subgroup_barrier();
             if (own < 256) sums[own] += x;
         }
         hs_barrier();
         if (own < 256) {
-            hs_word before = sums[own] - totals[own];
-            for (int s = 63; s < own - hs_lane(); s += 64) before += sums[s];
+            hs_u32 before = sums[own] - totals[own];
+            for (int s = 63; s < own - hs_lane_id(); s += 64) before += sums[s];
             firsts[own] = before;
         }
         hs_barrier();
     }
-    shift = hs_as_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
+    shift = hs_to_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
     if (mixed[0] == 0u) { // the keys stay where they are
         tile[row + 0] = k0;
         tile[row + 64] = k1;
@@ -5071,11 +5071,11 @@ __kernel void onesweep(__global const hs_stored *source, __global hs_stored *des
         tile[row + 960] = k15;
         tile[row + 1024] = k16;
     } else {
-        for (int d = hs_item(), once = 1; once != 0; once = 0) for (int s = 0; s < 4; s++) counts[s * 256 + d] += firsts[d];
+        for (int d = hs_local_id(), once = 1; once != 0; once = 0) for (int s = 0; s < 4; s++) counts[s * 256 + d] += firsts[d];
         hs_barrier();
         {
             int d = hs_digit(k0, shift, mask);
-            hs_mask same = HS_ALL;
+            hs_lanemask same = HS_LANEMASK_ALL;
             hs_match_bit(same, d, 0);
             hs_match_bit(same, d, 1);
             hs_match_bit(same, d, 2);
@@ -5084,15 +5084,15 @@ __kernel void onesweep(__global const hs_stored *source, __global hs_stored *des
             hs_match_bit(same, d, 5);
             hs_match_bit(same, d, 6);
             hs_match_bit(same, d, 7);
-            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
             hs_subgroup_barrier();
-            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
             hs_subgroup_barrier();
             tile[place] = k0;
         }
         {
             int d = hs_digit(k1, shift, mask);
-            hs_mask same = HS_ALL;
+            hs_lanemask same = HS_LANEMASK_ALL;
             hs_match_bit(same, d, 0);
             hs_match_bit(same, d, 1);
             hs_match_bit(same, d, 2);
@@ -5101,15 +5101,15 @@ __kernel void onesweep(__global const hs_stored *source, __global hs_stored *des
             hs_match_bit(same, d, 5);
             hs_match_bit(same, d, 6);
             hs_match_bit(same, d, 7);
-            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
             hs_subgroup_barrier();
-            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
             hs_subgroup_barrier();
             tile[place] = k1;
         }
         {
             int d = hs_digit(k2, shift, mask);
-            hs_mask same = HS_ALL;
+            hs_lanemask same = HS_LANEMASK_ALL;
             hs_match_bit(same, d, 0);
             hs_match_bit(same, d, 1);
             hs_match_bit(same, d, 2);
@@ -5118,15 +5118,15 @@ __kernel void onesweep(__global const hs_stored *source, __global hs_stored *des
             hs_match_bit(same, d, 5);
             hs_match_bit(same, d, 6);
             hs_match_bit(same, d, 7);
-            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
             hs_subgroup_barrier();
-            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
             hs_subgroup_barrier();
             tile[place] = k2;
         }
         {
             int d = hs_digit(k3, shift, mask);
-            hs_mask same = HS_ALL;
+            hs_lanemask same = HS_LANEMASK_ALL;
             hs_match_bit(same, d, 0);
             hs_match_bit(same, d, 1);
             hs_match_bit(same, d, 2);
@@ -5135,15 +5135,15 @@ __kernel void onesweep(__global const hs_stored *source, __global hs_stored *des
             hs_match_bit(same, d, 5);
             hs_match_bit(same, d, 6);
             hs_match_bit(same, d, 7);
-            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
             hs_subgroup_barrier();
-            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
             hs_subgroup_barrier();
             tile[place] = k3;
         }
         {
             int d = hs_digit(k4, shift, mask);
-            hs_mask same = HS_ALL;
+            hs_lanemask same = HS_LANEMASK_ALL;
             hs_match_bit(same, d, 0);
             hs_match_bit(same, d, 1);
             hs_match_bit(same, d, 2);
@@ -5152,15 +5152,15 @@ __kernel void onesweep(__global const hs_stored *source, __global hs_stored *des
             hs_match_bit(same, d, 5);
             hs_match_bit(same, d, 6);
             hs_match_bit(same, d, 7);
-            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
             hs_subgroup_barrier();
-            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
             hs_subgroup_barrier();
             tile[place] = k4;
         }
         {
             int d = hs_digit(k5, shift, mask);
-            hs_mask same = HS_ALL;
+            hs_lanemask same = HS_LANEMASK_ALL;
             hs_match_bit(same, d, 0);
             hs_match_bit(same, d, 1);
             hs_match_bit(same, d, 2);
@@ -5169,15 +5169,15 @@ __kernel void onesweep(__global const hs_stored *source, __global hs_stored *des
             hs_match_bit(same, d, 5);
             hs_match_bit(same, d, 6);
             hs_match_bit(same, d, 7);
-            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
             hs_subgroup_barrier();
-            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
             hs_subgroup_barrier();
             tile[place] = k5;
         }
         {
             int d = hs_digit(k6, shift, mask);
-            hs_mask same = HS_ALL;
+            hs_lanemask same = HS_LANEMASK_ALL;
             hs_match_bit(same, d, 0);
             hs_match_bit(same, d, 1);
             hs_match_bit(same, d, 2);
@@ -5186,15 +5186,15 @@ __kernel void onesweep(__global const hs_stored *source, __global hs_stored *des
             hs_match_bit(same, d, 5);
             hs_match_bit(same, d, 6);
             hs_match_bit(same, d, 7);
-            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
             hs_subgroup_barrier();
-            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
             hs_subgroup_barrier();
             tile[place] = k6;
         }
         {
             int d = hs_digit(k7, shift, mask);
-            hs_mask same = HS_ALL;
+            hs_lanemask same = HS_LANEMASK_ALL;
             hs_match_bit(same, d, 0);
             hs_match_bit(same, d, 1);
             hs_match_bit(same, d, 2);
@@ -5203,15 +5203,15 @@ __kernel void onesweep(__global const hs_stored *source, __global hs_stored *des
             hs_match_bit(same, d, 5);
             hs_match_bit(same, d, 6);
             hs_match_bit(same, d, 7);
-            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
             hs_subgroup_barrier();
-            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
             hs_subgroup_barrier();
             tile[place] = k7;
         }
         {
             int d = hs_digit(k8, shift, mask);
-            hs_mask same = HS_ALL;
+            hs_lanemask same = HS_LANEMASK_ALL;
             hs_match_bit(same, d, 0);
             hs_match_bit(same, d, 1);
             hs_match_bit(same, d, 2);
@@ -5220,15 +5220,15 @@ __kernel void onesweep(__global const hs_stored *source, __global hs_stored *des
             hs_match_bit(same, d, 5);
             hs_match_bit(same, d, 6);
             hs_match_bit(same, d, 7);
-            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
             hs_subgroup_barrier();
-            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
             hs_subgroup_barrier();
             tile[place] = k8;
         }
         {
             int d = hs_digit(k9, shift, mask);
-            hs_mask same = HS_ALL;
+            hs_lanemask same = HS_LANEMASK_ALL;
             hs_match_bit(same, d, 0);
             hs_match_bit(same, d, 1);
             hs_match_bit(same, d, 2);
@@ -5237,15 +5237,15 @@ __kernel void onesweep(__global const hs_stored *source, __global hs_stored *des
             hs_match_bit(same, d, 5);
             hs_match_bit(same, d, 6);
             hs_match_bit(same, d, 7);
-            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
             hs_subgroup_barrier();
-            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
             hs_subgroup_barrier();
             tile[place] = k9;
         }
         {
             int d = hs_digit(k10, shift, mask);
-            hs_mask same = HS_ALL;
+            hs_lanemask same = HS_LANEMASK_ALL;
             hs_match_bit(same, d, 0);
             hs_match_bit(same, d, 1);
             hs_match_bit(same, d, 2);
@@ -5254,15 +5254,15 @@ __kernel void onesweep(__global const hs_stored *source, __global hs_stored *des
             hs_match_bit(same, d, 5);
             hs_match_bit(same, d, 6);
             hs_match_bit(same, d, 7);
-            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
             hs_subgroup_barrier();
-            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
             hs_subgroup_barrier();
             tile[place] = k10;
         }
         {
             int d = hs_digit(k11, shift, mask);
-            hs_mask same = HS_ALL;
+            hs_lanemask same = HS_LANEMASK_ALL;
             hs_match_bit(same, d, 0);
             hs_match_bit(same, d, 1);
             hs_match_bit(same, d, 2);
@@ -5271,15 +5271,15 @@ __kernel void onesweep(__global const hs_stored *source, __global hs_stored *des
             hs_match_bit(same, d, 5);
             hs_match_bit(same, d, 6);
             hs_match_bit(same, d, 7);
-            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
             hs_subgroup_barrier();
-            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
             hs_subgroup_barrier();
             tile[place] = k11;
         }
         {
             int d = hs_digit(k12, shift, mask);
-            hs_mask same = HS_ALL;
+            hs_lanemask same = HS_LANEMASK_ALL;
             hs_match_bit(same, d, 0);
             hs_match_bit(same, d, 1);
             hs_match_bit(same, d, 2);
@@ -5288,15 +5288,15 @@ __kernel void onesweep(__global const hs_stored *source, __global hs_stored *des
             hs_match_bit(same, d, 5);
             hs_match_bit(same, d, 6);
             hs_match_bit(same, d, 7);
-            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
             hs_subgroup_barrier();
-            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
             hs_subgroup_barrier();
             tile[place] = k12;
         }
         {
             int d = hs_digit(k13, shift, mask);
-            hs_mask same = HS_ALL;
+            hs_lanemask same = HS_LANEMASK_ALL;
             hs_match_bit(same, d, 0);
             hs_match_bit(same, d, 1);
             hs_match_bit(same, d, 2);
@@ -5305,15 +5305,15 @@ __kernel void onesweep(__global const hs_stored *source, __global hs_stored *des
             hs_match_bit(same, d, 5);
             hs_match_bit(same, d, 6);
             hs_match_bit(same, d, 7);
-            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
             hs_subgroup_barrier();
-            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
             hs_subgroup_barrier();
             tile[place] = k13;
         }
         {
             int d = hs_digit(k14, shift, mask);
-            hs_mask same = HS_ALL;
+            hs_lanemask same = HS_LANEMASK_ALL;
             hs_match_bit(same, d, 0);
             hs_match_bit(same, d, 1);
             hs_match_bit(same, d, 2);
@@ -5322,15 +5322,15 @@ __kernel void onesweep(__global const hs_stored *source, __global hs_stored *des
             hs_match_bit(same, d, 5);
             hs_match_bit(same, d, 6);
             hs_match_bit(same, d, 7);
-            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
             hs_subgroup_barrier();
-            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
             hs_subgroup_barrier();
             tile[place] = k14;
         }
         {
             int d = hs_digit(k15, shift, mask);
-            hs_mask same = HS_ALL;
+            hs_lanemask same = HS_LANEMASK_ALL;
             hs_match_bit(same, d, 0);
             hs_match_bit(same, d, 1);
             hs_match_bit(same, d, 2);
@@ -5339,15 +5339,15 @@ __kernel void onesweep(__global const hs_stored *source, __global hs_stored *des
             hs_match_bit(same, d, 5);
             hs_match_bit(same, d, 6);
             hs_match_bit(same, d, 7);
-            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
             hs_subgroup_barrier();
-            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
             hs_subgroup_barrier();
             tile[place] = k15;
         }
         {
             int d = hs_digit(k16, shift, mask);
-            hs_mask same = HS_ALL;
+            hs_lanemask same = HS_LANEMASK_ALL;
             hs_match_bit(same, d, 0);
             hs_match_bit(same, d, 1);
             hs_match_bit(same, d, 2);
@@ -5356,26 +5356,26 @@ __kernel void onesweep(__global const hs_stored *source, __global hs_stored *des
             hs_match_bit(same, d, 5);
             hs_match_bit(same, d, 6);
             hs_match_bit(same, d, 7);
-            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
             hs_subgroup_barrier();
-            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
             hs_subgroup_barrier();
             tile[place] = k16;
         }
     }
     hs_barrier();
-    for (int d = hs_item(), once = 1; once != 0; once = 0) {
-        hs_word before = 0u;
+    for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
+        hs_u32 before = 0u;
         int spins = 0;
         for (int j = number - 1; j >= 0;) {
             // several tiles at once, for a state takes long to arrive
-            hs_word seen0 = hs_look(words[1297 + (j) * 256 + d]);
-            hs_word seen1 = hs_look(words[1297 + ((j > 1 ? j - 1 : 0)) * 256 + d]);
-            hs_word seen2 = hs_look(words[1297 + ((j > 2 ? j - 2 : 0)) * 256 + d]);
-            hs_word seen3 = hs_look(words[1297 + ((j > 3 ? j - 3 : 0)) * 256 + d]);
+            hs_u32 seen0 = hs_atomic_load(words[1297 + (j) * 256 + d]);
+            hs_u32 seen1 = hs_atomic_load(words[1297 + ((j > 1 ? j - 1 : 0)) * 256 + d]);
+            hs_u32 seen2 = hs_atomic_load(words[1297 + ((j > 2 ? j - 2 : 0)) * 256 + d]);
+            hs_u32 seen3 = hs_atomic_load(words[1297 + ((j > 3 ? j - 3 : 0)) * 256 + d]);
             bool known = true;
             if (known && j >= 0) {
-                hs_word what = seen0 & (3u << 30);
+                hs_u32 what = seen0 & (3u << 30);
                 known = what == summed || what == counted;
                 if (known) {
                     before += seen0 & ((1u << 30) - 1u);
@@ -5383,7 +5383,7 @@ __kernel void onesweep(__global const hs_stored *source, __global hs_stored *des
                 }
             }
             if (known && j >= 0) {
-                hs_word what = seen1 & (3u << 30);
+                hs_u32 what = seen1 & (3u << 30);
                 known = what == summed || what == counted;
                 if (known) {
                     before += seen1 & ((1u << 30) - 1u);
@@ -5391,7 +5391,7 @@ __kernel void onesweep(__global const hs_stored *source, __global hs_stored *des
                 }
             }
             if (known && j >= 0) {
-                hs_word what = seen2 & (3u << 30);
+                hs_u32 what = seen2 & (3u << 30);
                 known = what == summed || what == counted;
                 if (known) {
                     before += seen2 & ((1u << 30) - 1u);
@@ -5399,7 +5399,7 @@ __kernel void onesweep(__global const hs_stored *source, __global hs_stored *des
                 }
             }
             if (known && j >= 0) {
-                hs_word what = seen3 & (3u << 30);
+                hs_u32 what = seen3 & (3u << 30);
                 known = what == summed || what == counted;
                 if (known) {
                     before += seen3 & ((1u << 30) - 1u);
@@ -5408,224 +5408,224 @@ __kernel void onesweep(__global const hs_stored *source, __global hs_stored *des
             }
             if (!known) {
                 spins++;
-                if (spins >= 1048576 || ((spins & 255) == 0 && hs_look(words[0 + pass]) != 0u)) {
+                if (spins >= 1048576 || ((spins & 255) == 0 && hs_atomic_load(words[0 + pass]) != 0u)) {
                     late[0] = 1u;
                     j = -1;
                 }
             }
         }
-        if (late[0] == 0u && number > 0) hs_post(words[1297 + (number) * 256 + d], (before + totals[d]) | summed);
+        if (late[0] == 0u && number > 0) hs_atomic_store(words[1297 + (number) * 256 + d], (before + totals[d]) | summed);
         bases[d] = words[17 + pass * 256 + d] + before - firsts[d];
     }
     hs_barrier();
     if (late[0] != 0u) {
-        if (hs_item() == 0) hs_post(words[0 + pass], 1u);
+        if (hs_local_id() == 0) hs_atomic_store(words[0 + pass], 1u);
         return;
     }
     if (valid == 4352) {
         {
-            hs_key key = tile[hs_item() + 0];
+            hs_key key = tile[hs_local_id() + 0];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d]) + hs_item() + 0;
+            int place = hs_to_int(bases[d]) + hs_local_id() + 0;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 256];
+            hs_key key = tile[hs_local_id() + 256];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d]) + hs_item() + 256;
+            int place = hs_to_int(bases[d]) + hs_local_id() + 256;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 512];
+            hs_key key = tile[hs_local_id() + 512];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d]) + hs_item() + 512;
+            int place = hs_to_int(bases[d]) + hs_local_id() + 512;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 768];
+            hs_key key = tile[hs_local_id() + 768];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d]) + hs_item() + 768;
+            int place = hs_to_int(bases[d]) + hs_local_id() + 768;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 1024];
+            hs_key key = tile[hs_local_id() + 1024];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d]) + hs_item() + 1024;
+            int place = hs_to_int(bases[d]) + hs_local_id() + 1024;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 1280];
+            hs_key key = tile[hs_local_id() + 1280];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d]) + hs_item() + 1280;
+            int place = hs_to_int(bases[d]) + hs_local_id() + 1280;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 1536];
+            hs_key key = tile[hs_local_id() + 1536];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d]) + hs_item() + 1536;
+            int place = hs_to_int(bases[d]) + hs_local_id() + 1536;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 1792];
+            hs_key key = tile[hs_local_id() + 1792];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d]) + hs_item() + 1792;
+            int place = hs_to_int(bases[d]) + hs_local_id() + 1792;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 2048];
+            hs_key key = tile[hs_local_id() + 2048];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d]) + hs_item() + 2048;
+            int place = hs_to_int(bases[d]) + hs_local_id() + 2048;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 2304];
+            hs_key key = tile[hs_local_id() + 2304];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d]) + hs_item() + 2304;
+            int place = hs_to_int(bases[d]) + hs_local_id() + 2304;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 2560];
+            hs_key key = tile[hs_local_id() + 2560];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d]) + hs_item() + 2560;
+            int place = hs_to_int(bases[d]) + hs_local_id() + 2560;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 2816];
+            hs_key key = tile[hs_local_id() + 2816];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d]) + hs_item() + 2816;
+            int place = hs_to_int(bases[d]) + hs_local_id() + 2816;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 3072];
+            hs_key key = tile[hs_local_id() + 3072];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d]) + hs_item() + 3072;
+            int place = hs_to_int(bases[d]) + hs_local_id() + 3072;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 3328];
+            hs_key key = tile[hs_local_id() + 3328];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d]) + hs_item() + 3328;
+            int place = hs_to_int(bases[d]) + hs_local_id() + 3328;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 3584];
+            hs_key key = tile[hs_local_id() + 3584];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d]) + hs_item() + 3584;
+            int place = hs_to_int(bases[d]) + hs_local_id() + 3584;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 3840];
+            hs_key key = tile[hs_local_id() + 3840];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d]) + hs_item() + 3840;
+            int place = hs_to_int(bases[d]) + hs_local_id() + 3840;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 4096];
+            hs_key key = tile[hs_local_id() + 4096];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d]) + hs_item() + 4096;
+            int place = hs_to_int(bases[d]) + hs_local_id() + 4096;
             hs_store(to, place, key);
         }
     } else {
-        if (hs_item() + 0 < valid) {
-            hs_key key = tile[hs_item() + 0];
+        if (hs_local_id() + 0 < valid) {
+            hs_key key = tile[hs_local_id() + 0];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d]) + hs_item() + 0;
+            int place = hs_to_int(bases[d]) + hs_local_id() + 0;
             hs_store(to, place, key);
         }
-        if (hs_item() + 256 < valid) {
-            hs_key key = tile[hs_item() + 256];
+        if (hs_local_id() + 256 < valid) {
+            hs_key key = tile[hs_local_id() + 256];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d]) + hs_item() + 256;
+            int place = hs_to_int(bases[d]) + hs_local_id() + 256;
             hs_store(to, place, key);
         }
-        if (hs_item() + 512 < valid) {
-            hs_key key = tile[hs_item() + 512];
+        if (hs_local_id() + 512 < valid) {
+            hs_key key = tile[hs_local_id() + 512];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d]) + hs_item() + 512;
+            int place = hs_to_int(bases[d]) + hs_local_id() + 512;
             hs_store(to, place, key);
         }
-        if (hs_item() + 768 < valid) {
-            hs_key key = tile[hs_item() + 768];
+        if (hs_local_id() + 768 < valid) {
+            hs_key key = tile[hs_local_id() + 768];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d]) + hs_item() + 768;
+            int place = hs_to_int(bases[d]) + hs_local_id() + 768;
             hs_store(to, place, key);
         }
-        if (hs_item() + 1024 < valid) {
-            hs_key key = tile[hs_item() + 1024];
+        if (hs_local_id() + 1024 < valid) {
+            hs_key key = tile[hs_local_id() + 1024];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d]) + hs_item() + 1024;
+            int place = hs_to_int(bases[d]) + hs_local_id() + 1024;
             hs_store(to, place, key);
         }
-        if (hs_item() + 1280 < valid) {
-            hs_key key = tile[hs_item() + 1280];
+        if (hs_local_id() + 1280 < valid) {
+            hs_key key = tile[hs_local_id() + 1280];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d]) + hs_item() + 1280;
+            int place = hs_to_int(bases[d]) + hs_local_id() + 1280;
             hs_store(to, place, key);
         }
-        if (hs_item() + 1536 < valid) {
-            hs_key key = tile[hs_item() + 1536];
+        if (hs_local_id() + 1536 < valid) {
+            hs_key key = tile[hs_local_id() + 1536];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d]) + hs_item() + 1536;
+            int place = hs_to_int(bases[d]) + hs_local_id() + 1536;
             hs_store(to, place, key);
         }
-        if (hs_item() + 1792 < valid) {
-            hs_key key = tile[hs_item() + 1792];
+        if (hs_local_id() + 1792 < valid) {
+            hs_key key = tile[hs_local_id() + 1792];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d]) + hs_item() + 1792;
+            int place = hs_to_int(bases[d]) + hs_local_id() + 1792;
             hs_store(to, place, key);
         }
-        if (hs_item() + 2048 < valid) {
-            hs_key key = tile[hs_item() + 2048];
+        if (hs_local_id() + 2048 < valid) {
+            hs_key key = tile[hs_local_id() + 2048];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d]) + hs_item() + 2048;
+            int place = hs_to_int(bases[d]) + hs_local_id() + 2048;
             hs_store(to, place, key);
         }
-        if (hs_item() + 2304 < valid) {
-            hs_key key = tile[hs_item() + 2304];
+        if (hs_local_id() + 2304 < valid) {
+            hs_key key = tile[hs_local_id() + 2304];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d]) + hs_item() + 2304;
+            int place = hs_to_int(bases[d]) + hs_local_id() + 2304;
             hs_store(to, place, key);
         }
-        if (hs_item() + 2560 < valid) {
-            hs_key key = tile[hs_item() + 2560];
+        if (hs_local_id() + 2560 < valid) {
+            hs_key key = tile[hs_local_id() + 2560];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d]) + hs_item() + 2560;
+            int place = hs_to_int(bases[d]) + hs_local_id() + 2560;
             hs_store(to, place, key);
         }
-        if (hs_item() + 2816 < valid) {
-            hs_key key = tile[hs_item() + 2816];
+        if (hs_local_id() + 2816 < valid) {
+            hs_key key = tile[hs_local_id() + 2816];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d]) + hs_item() + 2816;
+            int place = hs_to_int(bases[d]) + hs_local_id() + 2816;
             hs_store(to, place, key);
         }
-        if (hs_item() + 3072 < valid) {
-            hs_key key = tile[hs_item() + 3072];
+        if (hs_local_id() + 3072 < valid) {
+            hs_key key = tile[hs_local_id() + 3072];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d]) + hs_item() + 3072;
+            int place = hs_to_int(bases[d]) + hs_local_id() + 3072;
             hs_store(to, place, key);
         }
-        if (hs_item() + 3328 < valid) {
-            hs_key key = tile[hs_item() + 3328];
+        if (hs_local_id() + 3328 < valid) {
+            hs_key key = tile[hs_local_id() + 3328];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d]) + hs_item() + 3328;
+            int place = hs_to_int(bases[d]) + hs_local_id() + 3328;
             hs_store(to, place, key);
         }
-        if (hs_item() + 3584 < valid) {
-            hs_key key = tile[hs_item() + 3584];
+        if (hs_local_id() + 3584 < valid) {
+            hs_key key = tile[hs_local_id() + 3584];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d]) + hs_item() + 3584;
+            int place = hs_to_int(bases[d]) + hs_local_id() + 3584;
             hs_store(to, place, key);
         }
-        if (hs_item() + 3840 < valid) {
-            hs_key key = tile[hs_item() + 3840];
+        if (hs_local_id() + 3840 < valid) {
+            hs_key key = tile[hs_local_id() + 3840];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d]) + hs_item() + 3840;
+            int place = hs_to_int(bases[d]) + hs_local_id() + 3840;
             hs_store(to, place, key);
         }
-        if (hs_item() + 4096 < valid) {
-            hs_key key = tile[hs_item() + 4096];
+        if (hs_local_id() + 4096 < valid) {
+            hs_key key = tile[hs_local_id() + 4096];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d]) + hs_item() + 4096;
+            int place = hs_to_int(bases[d]) + hs_local_id() + 4096;
             hs_store(to, place, key);
         }
     }
@@ -5633,26 +5633,26 @@ __kernel void onesweep(__global const hs_stored *source, __global hs_stored *des
 
 // count the digits
 __attribute__((reqd_work_group_size(256, 1, 1)))
-__kernel void count(__global const hs_stored *source, __global hs_stored *destination, __global hs_stored *other, __global uint *words, int n, int argument)
+__kernel void count(__global const hs_stored_key *source, __global hs_stored_key *destination, __global hs_stored_key *other, __global uint *words, int n, int argument)
 {
     __local uint counts[256];
 
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
     if (hs_redo()) { // only where a look-back failed, in this pass or one before
-        hs_word failed = 0u;
+        hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[0 + q];
         if (failed == 0u) return;
     }
     int tiles = (hs_n() + 4351) / 4352;
-    int groups = hs_as_int(tiles < 512 ? tiles : 512);
-    int group = hs_group();
+    int groups = hs_to_int(tiles < 512 ? tiles : 512);
+    int group = hs_group_id();
     if (group >= groups) return;
     int each = (tiles + groups - 1) / groups * 4352; // keys of a work-group
     int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
-    hs_pick(from, hs_as_int(words[4 + pass]));
-    for (int d = hs_item(), once = 1; once != 0; once = 0) counts[d] = 0u;
+    hs_select_keys(from, hs_to_int(words[4 + pass]));
+    for (int d = hs_local_id(), once = 1; once != 0; once = 0) counts[d] = 0u;
     hs_barrier();
-    int next = begin + hs_item();
+    int next = begin + hs_local_id();
     for (; next + 4096 < end; next += 4352) {
         hs_key k0 = hs_load(from, next + 0);
         hs_key k1 = hs_load(from, next + 256);
@@ -5671,27 +5671,27 @@ __kernel void count(__global const hs_stored *source, __global hs_stored *destin
         hs_key k14 = hs_load(from, next + 3584);
         hs_key k15 = hs_load(from, next + 3840);
         hs_key k16 = hs_load(from, next + 4096);
-        hs_local_add(counts[hs_digit(k0, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k1, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k2, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k3, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k4, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k5, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k6, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k7, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k8, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k9, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k10, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k11, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k12, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k13, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k14, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k15, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k16, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k0, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k1, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k2, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k3, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k4, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k5, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k6, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k7, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k8, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k9, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k10, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k11, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k12, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k13, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k14, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k15, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k16, shift, mask)], 1u);
     }
-    for (; next < end; next += 256) hs_local_add(counts[hs_digit(hs_load(from, next), shift, mask)], 1u);
+    for (; next < end; next += 256) hs_local_atomic_add(counts[hs_digit(hs_load(from, next), shift, mask)], 1u);
     hs_barrier();
-    for (int d = hs_item(), once = 1; once != 0; once = 0) words[1297 + d * groups + group] = counts[d];
+    for (int d = hs_local_id(), once = 1; once != 0; once = 0) words[1297 + d * groups + group] = counts[d];
     hs_end();
 }
 
@@ -5703,33 +5703,33 @@ __kernel void rows(__global uint *words, int n, int argument)
 
     int pass = hs_pass(), mask = hs_digit_mask();
     if (hs_redo()) { // only where a look-back failed, in this pass or one before
-        hs_word failed = 0u;
+        hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[0 + q];
         if (failed == 0u) return;
     }
-    if (hs_group() > mask) return;
+    if (hs_group_id() > mask) return;
     int tiles = (hs_n() + 4351) / 4352;
-    int columns = hs_as_int(tiles < 512 ? tiles : 512);
-    int row = hs_group() * columns, own = (columns + 255) / 256;
-    int begin = hs_item() * own, end = begin + own < columns ? begin + own : columns;
-    hs_word sum = 0u;
+    int columns = hs_to_int(tiles < 512 ? tiles : 512);
+    int row = hs_group_id() * columns, own = (columns + 255) / 256;
+    int begin = hs_local_id() * own, end = begin + own < columns ? begin + own : columns;
+    hs_u32 sum = 0u;
     for (int i = begin; i < end; i++) sum += words[1297 + row + i];
-    sums[hs_item()] = sum;
+    sums[hs_local_id()] = sum;
     hs_barrier();
     for (int far = 1; far < 256; far *= 2) {
-        hs_word x = 0u;
-        if (hs_item() >= far) x = sums[hs_item() - far];
+        hs_u32 x = 0u;
+        if (hs_local_id() >= far) x = sums[hs_local_id() - far];
         hs_barrier();
-        sums[hs_item()] += x;
+        sums[hs_local_id()] += x;
         hs_barrier();
     }
-    hs_word before = sums[hs_item()] - sum;
+    hs_u32 before = sums[hs_local_id()] - sum;
     for (int i = begin; i < end; i++) {
-        hs_word c = words[1297 + row + i];
+        hs_u32 c = words[1297 + row + i];
         words[1297 + row + i] = before;
         before += c;
     }
-    if (hs_item() == 255) words[1041 + hs_group()] = sums[hs_item()];
+    if (hs_local_id() == 255) words[1041 + hs_group_id()] = sums[hs_local_id()];
     hs_end();
 }
 
@@ -5738,7 +5738,7 @@ __kernel void rows(__global uint *words, int n, int argument)
 __attribute__((intel_reqd_sub_group_size(64)))
 #endif
 __attribute__((reqd_work_group_size(256, 1, 1)))
-__kernel void scatter(__global const hs_stored *source, __global hs_stored *destination, __global hs_stored *other, __global uint *words, int n, int argument)
+__kernel void scatter(__global const hs_stored_key *source, __global hs_stored_key *destination, __global hs_stored_key *other, __global uint *words, int n, int argument)
 {
     __local hs_key tile[4352];
     __local uint totals[256];
@@ -5750,51 +5750,51 @@ __kernel void scatter(__global const hs_stored *source, __global hs_stored *dest
 
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
     if (hs_redo()) { // only where a look-back failed, in this pass or one before
-        hs_word failed = 0u;
+        hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[0 + q];
         if (failed == 0u) return;
     }
     int tiles = (hs_n() + 4351) / 4352;
-    int groups = hs_as_int(tiles < 512 ? tiles : 512);
-    int group = hs_group();
+    int groups = hs_to_int(tiles < 512 ? tiles : 512);
+    int group = hs_group_id();
     if (group >= groups) return;
     int each = (tiles + groups - 1) / groups * 4352; // keys of a work-group
     int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
-    int at = hs_as_int(words[4 + pass]);
-    int next = hs_as_int(words[4 + pass + 1]);
+    int at = hs_to_int(words[4 + pass]);
+    int next = hs_to_int(words[4 + pass + 1]);
     if (words[13 + pass] == 0u) return; // a constant digit
-    hs_pick(from, at);
-    hs_pick(to, next);
+    hs_select_keys(from, at);
+    hs_select_keys(to, next);
     // where each digit begins: over all keys, then for this work-group
-    for (int d = hs_item(), once = 1; once != 0; once = 0) totals[d] = d <= mask ? words[1041 + d] : 0u;
+    for (int d = hs_local_id(), once = 1; once != 0; once = 0) totals[d] = d <= mask ? words[1041 + d] : 0u;
     hs_barrier();
     {
-        hs_word sum = 0u;
-        if (hs_item() < 256) {
-            for (int j = 0; j < 1; j++) sum += totals[hs_item() * 1 + j];
-            sums[hs_item()] = sum;
+        hs_u32 sum = 0u;
+        if (hs_local_id() < 256) {
+            for (int j = 0; j < 1; j++) sum += totals[hs_local_id() * 1 + j];
+            sums[hs_local_id()] = sum;
         }
         hs_barrier();
         for (int far = 1; far < 256; far *= 2) {
-            hs_word x = hs_item() >= far && hs_item() < 256 ? sums[hs_item() - far] : 0u;
+            hs_u32 x = hs_local_id() >= far && hs_local_id() < 256 ? sums[hs_local_id() - far] : 0u;
             hs_barrier();
-            if (hs_item() < 256) sums[hs_item()] += x;
+            if (hs_local_id() < 256) sums[hs_local_id()] += x;
             hs_barrier();
         }
-        if (hs_item() < 256) {
-            hs_word before = sums[hs_item()] - sum;
+        if (hs_local_id() < 256) {
+            hs_u32 before = sums[hs_local_id()] - sum;
             for (int j = 0; j < 1; j++) {
-                firsts[hs_item() * 1 + j] = before;
-                before += totals[hs_item() * 1 + j];
+                firsts[hs_local_id() * 1 + j] = before;
+                before += totals[hs_local_id() * 1 + j];
             }
         }
         hs_barrier();
     }
-    for (int d = hs_item(), once = 1; once != 0; once = 0) bases[d] = firsts[d] + words[1297 + d * groups + group];
+    for (int d = hs_local_id(), once = 1; once != 0; once = 0) bases[d] = firsts[d] + words[1297 + d * groups + group];
     hs_barrier();
     for (; begin < end; begin += 4352) {
-        int valid = hs_as_int(end - begin < 4352 ? end - begin : 4352);
-        int row = hs_subgroup() * 1088 + hs_lane();
+        int valid = hs_to_int(end - begin < 4352 ? end - begin : 4352);
+        int row = hs_subgroup_id() * 1088 + hs_lane_id();
         hs_key k0, k1, k2, k3, k4, k5, k6, k7, k8, k9, k10, k11, k12, k13, k14, k15, k16;
     if (valid == 4352) {
         k0 = hs_load(from, begin + row + 0);
@@ -5833,61 +5833,61 @@ __kernel void scatter(__global const hs_stored *source, __global hs_stored *dest
         k15 = row + 960 < valid ? hs_load(from, begin + row + 960) : HS_GREATEST;
         k16 = row + 1024 < valid ? hs_load(from, begin + row + 1024) : HS_GREATEST;
     }
-        int mine = hs_subgroup() * 256;
-        for (int i = hs_item(); i < 1024; i += 256) counts[i] = 0u;
-        if (hs_item() == 0) {
+        int mine = hs_subgroup_id() * 256;
+        for (int i = hs_local_id(); i < 1024; i += 256) counts[i] = 0u;
+        if (hs_local_id() == 0) {
             mixed[0] = 1u;
-            mixed[1] = hs_as_word(shift);
+            mixed[1] = hs_to_u32(shift);
         }
         hs_barrier();
-        hs_local_add(counts[mine + hs_digit(k0, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k1, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k2, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k3, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k4, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k5, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k6, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k7, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k8, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k9, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k10, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k11, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k12, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k13, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k14, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k15, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k16, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k0, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k1, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k2, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k3, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k4, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k5, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k6, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k7, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k8, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k9, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k10, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k11, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k12, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k13, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k14, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k15, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k16, shift, mask)], 1u);
         hs_barrier();
         // a digit's keys come subgroup by subgroup
-        for (int d = hs_item(), once = 1; once != 0; once = 0) {
-            hs_word sum = 0u;
+        for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
+            hs_u32 sum = 0u;
             for (int s = 0; s < 4; s++) {
-                hs_word c = counts[s * 256 + d];
+                hs_u32 c = counts[s * 256 + d];
                 counts[s * 256 + d] = sum;
                 sum += c;
             }
             if (sum == 4352u) mixed[0] = 0u;
-            totals[d] = d == mask ? sum - hs_as_word(4352 - valid) : sum;
+            totals[d] = d == mask ? sum - hs_to_u32(4352 - valid) : sum;
         }
         hs_barrier();
         {
-            int own = hs_subgroup() * 64 + hs_lane(); // a digit
+            int own = hs_subgroup_id() * 64 + hs_lane_id(); // a digit
             if (own < 256) sums[own] = totals[own];
             for (int far = 1; far < 64; far *= 2) {
                 hs_subgroup_barrier();
-                hs_word x = own < 256 && hs_lane() >= far ? sums[own - far] : 0u;
+                hs_u32 x = own < 256 && hs_lane_id() >= far ? sums[own - far] : 0u;
                 hs_subgroup_barrier();
                 if (own < 256) sums[own] += x;
             }
             hs_barrier();
             if (own < 256) {
-                hs_word before = sums[own] - totals[own];
-                for (int s = 63; s < own - hs_lane(); s += 64) before += sums[s];
+                hs_u32 before = sums[own] - totals[own];
+                for (int s = 63; s < own - hs_lane_id(); s += 64) before += sums[s];
                 firsts[own] = before;
             }
             hs_barrier();
         }
-        shift = hs_as_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
+        shift = hs_to_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
         if (mixed[0] == 0u) { // the keys stay where they are
             tile[row + 0] = k0;
             tile[row + 64] = k1;
@@ -5907,11 +5907,11 @@ __kernel void scatter(__global const hs_stored *source, __global hs_stored *dest
             tile[row + 960] = k15;
             tile[row + 1024] = k16;
         } else {
-            for (int d = hs_item(), once = 1; once != 0; once = 0) for (int s = 0; s < 4; s++) counts[s * 256 + d] += firsts[d];
+            for (int d = hs_local_id(), once = 1; once != 0; once = 0) for (int s = 0; s < 4; s++) counts[s * 256 + d] += firsts[d];
             hs_barrier();
             {
                 int d = hs_digit(k0, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -5920,15 +5920,15 @@ __kernel void scatter(__global const hs_stored *source, __global hs_stored *dest
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k0;
             }
             {
                 int d = hs_digit(k1, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -5937,15 +5937,15 @@ __kernel void scatter(__global const hs_stored *source, __global hs_stored *dest
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k1;
             }
             {
                 int d = hs_digit(k2, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -5954,15 +5954,15 @@ __kernel void scatter(__global const hs_stored *source, __global hs_stored *dest
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k2;
             }
             {
                 int d = hs_digit(k3, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -5971,15 +5971,15 @@ __kernel void scatter(__global const hs_stored *source, __global hs_stored *dest
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k3;
             }
             {
                 int d = hs_digit(k4, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -5988,15 +5988,15 @@ __kernel void scatter(__global const hs_stored *source, __global hs_stored *dest
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k4;
             }
             {
                 int d = hs_digit(k5, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -6005,15 +6005,15 @@ __kernel void scatter(__global const hs_stored *source, __global hs_stored *dest
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k5;
             }
             {
                 int d = hs_digit(k6, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -6022,15 +6022,15 @@ __kernel void scatter(__global const hs_stored *source, __global hs_stored *dest
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k6;
             }
             {
                 int d = hs_digit(k7, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -6039,15 +6039,15 @@ __kernel void scatter(__global const hs_stored *source, __global hs_stored *dest
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k7;
             }
             {
                 int d = hs_digit(k8, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -6056,15 +6056,15 @@ __kernel void scatter(__global const hs_stored *source, __global hs_stored *dest
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k8;
             }
             {
                 int d = hs_digit(k9, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -6073,15 +6073,15 @@ __kernel void scatter(__global const hs_stored *source, __global hs_stored *dest
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k9;
             }
             {
                 int d = hs_digit(k10, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -6090,15 +6090,15 @@ __kernel void scatter(__global const hs_stored *source, __global hs_stored *dest
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k10;
             }
             {
                 int d = hs_digit(k11, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -6107,15 +6107,15 @@ __kernel void scatter(__global const hs_stored *source, __global hs_stored *dest
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k11;
             }
             {
                 int d = hs_digit(k12, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -6124,15 +6124,15 @@ __kernel void scatter(__global const hs_stored *source, __global hs_stored *dest
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k12;
             }
             {
                 int d = hs_digit(k13, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -6141,15 +6141,15 @@ __kernel void scatter(__global const hs_stored *source, __global hs_stored *dest
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k13;
             }
             {
                 int d = hs_digit(k14, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -6158,15 +6158,15 @@ __kernel void scatter(__global const hs_stored *source, __global hs_stored *dest
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k14;
             }
             {
                 int d = hs_digit(k15, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -6175,15 +6175,15 @@ __kernel void scatter(__global const hs_stored *source, __global hs_stored *dest
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k15;
             }
             {
                 int d = hs_digit(k16, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -6192,9 +6192,9 @@ __kernel void scatter(__global const hs_stored *source, __global hs_stored *dest
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k16;
             }
@@ -6203,213 +6203,213 @@ __kernel void scatter(__global const hs_stored *source, __global hs_stored *dest
 
     if (valid == 4352) {
         {
-            hs_key key = tile[hs_item() + 0];
+            hs_key key = tile[hs_local_id() + 0];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 0;
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 0;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 256];
+            hs_key key = tile[hs_local_id() + 256];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 256;
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 256;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 512];
+            hs_key key = tile[hs_local_id() + 512];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 512;
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 512;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 768];
+            hs_key key = tile[hs_local_id() + 768];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 768;
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 768;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 1024];
+            hs_key key = tile[hs_local_id() + 1024];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 1024;
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 1024;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 1280];
+            hs_key key = tile[hs_local_id() + 1280];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 1280;
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 1280;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 1536];
+            hs_key key = tile[hs_local_id() + 1536];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 1536;
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 1536;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 1792];
+            hs_key key = tile[hs_local_id() + 1792];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 1792;
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 1792;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 2048];
+            hs_key key = tile[hs_local_id() + 2048];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 2048;
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 2048;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 2304];
+            hs_key key = tile[hs_local_id() + 2304];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 2304;
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 2304;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 2560];
+            hs_key key = tile[hs_local_id() + 2560];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 2560;
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 2560;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 2816];
+            hs_key key = tile[hs_local_id() + 2816];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 2816;
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 2816;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 3072];
+            hs_key key = tile[hs_local_id() + 3072];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 3072;
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 3072;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 3328];
+            hs_key key = tile[hs_local_id() + 3328];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 3328;
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 3328;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 3584];
+            hs_key key = tile[hs_local_id() + 3584];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 3584;
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 3584;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 3840];
+            hs_key key = tile[hs_local_id() + 3840];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 3840;
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 3840;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 4096];
+            hs_key key = tile[hs_local_id() + 4096];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 4096;
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 4096;
             hs_store(to, place, key);
         }
     } else {
-        if (hs_item() + 0 < valid) {
-            hs_key key = tile[hs_item() + 0];
+        if (hs_local_id() + 0 < valid) {
+            hs_key key = tile[hs_local_id() + 0];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 0;
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 0;
             hs_store(to, place, key);
         }
-        if (hs_item() + 256 < valid) {
-            hs_key key = tile[hs_item() + 256];
+        if (hs_local_id() + 256 < valid) {
+            hs_key key = tile[hs_local_id() + 256];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 256;
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 256;
             hs_store(to, place, key);
         }
-        if (hs_item() + 512 < valid) {
-            hs_key key = tile[hs_item() + 512];
+        if (hs_local_id() + 512 < valid) {
+            hs_key key = tile[hs_local_id() + 512];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 512;
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 512;
             hs_store(to, place, key);
         }
-        if (hs_item() + 768 < valid) {
-            hs_key key = tile[hs_item() + 768];
+        if (hs_local_id() + 768 < valid) {
+            hs_key key = tile[hs_local_id() + 768];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 768;
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 768;
             hs_store(to, place, key);
         }
-        if (hs_item() + 1024 < valid) {
-            hs_key key = tile[hs_item() + 1024];
+        if (hs_local_id() + 1024 < valid) {
+            hs_key key = tile[hs_local_id() + 1024];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 1024;
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 1024;
             hs_store(to, place, key);
         }
-        if (hs_item() + 1280 < valid) {
-            hs_key key = tile[hs_item() + 1280];
+        if (hs_local_id() + 1280 < valid) {
+            hs_key key = tile[hs_local_id() + 1280];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 1280;
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 1280;
             hs_store(to, place, key);
         }
-        if (hs_item() + 1536 < valid) {
-            hs_key key = tile[hs_item() + 1536];
+        if (hs_local_id() + 1536 < valid) {
+            hs_key key = tile[hs_local_id() + 1536];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 1536;
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 1536;
             hs_store(to, place, key);
         }
-        if (hs_item() + 1792 < valid) {
-            hs_key key = tile[hs_item() + 1792];
+        if (hs_local_id() + 1792 < valid) {
+            hs_key key = tile[hs_local_id() + 1792];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 1792;
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 1792;
             hs_store(to, place, key);
         }
-        if (hs_item() + 2048 < valid) {
-            hs_key key = tile[hs_item() + 2048];
+        if (hs_local_id() + 2048 < valid) {
+            hs_key key = tile[hs_local_id() + 2048];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 2048;
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 2048;
             hs_store(to, place, key);
         }
-        if (hs_item() + 2304 < valid) {
-            hs_key key = tile[hs_item() + 2304];
+        if (hs_local_id() + 2304 < valid) {
+            hs_key key = tile[hs_local_id() + 2304];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 2304;
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 2304;
             hs_store(to, place, key);
         }
-        if (hs_item() + 2560 < valid) {
-            hs_key key = tile[hs_item() + 2560];
+        if (hs_local_id() + 2560 < valid) {
+            hs_key key = tile[hs_local_id() + 2560];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 2560;
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 2560;
             hs_store(to, place, key);
         }
-        if (hs_item() + 2816 < valid) {
-            hs_key key = tile[hs_item() + 2816];
+        if (hs_local_id() + 2816 < valid) {
+            hs_key key = tile[hs_local_id() + 2816];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 2816;
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 2816;
             hs_store(to, place, key);
         }
-        if (hs_item() + 3072 < valid) {
-            hs_key key = tile[hs_item() + 3072];
+        if (hs_local_id() + 3072 < valid) {
+            hs_key key = tile[hs_local_id() + 3072];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 3072;
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 3072;
             hs_store(to, place, key);
         }
-        if (hs_item() + 3328 < valid) {
-            hs_key key = tile[hs_item() + 3328];
+        if (hs_local_id() + 3328 < valid) {
+            hs_key key = tile[hs_local_id() + 3328];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 3328;
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 3328;
             hs_store(to, place, key);
         }
-        if (hs_item() + 3584 < valid) {
-            hs_key key = tile[hs_item() + 3584];
+        if (hs_local_id() + 3584 < valid) {
+            hs_key key = tile[hs_local_id() + 3584];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 3584;
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 3584;
             hs_store(to, place, key);
         }
-        if (hs_item() + 3840 < valid) {
-            hs_key key = tile[hs_item() + 3840];
+        if (hs_local_id() + 3840 < valid) {
+            hs_key key = tile[hs_local_id() + 3840];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 3840;
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 3840;
             hs_store(to, place, key);
         }
-        if (hs_item() + 4096 < valid) {
-            hs_key key = tile[hs_item() + 4096];
+        if (hs_local_id() + 4096 < valid) {
+            hs_key key = tile[hs_local_id() + 4096];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 4096;
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 4096;
             hs_store(to, place, key);
         }
     }
         hs_barrier();
-        for (int d = hs_item(), once = 1; once != 0; once = 0) bases[d] += totals[d];
+        for (int d = hs_local_id(), once = 1; once != 0; once = 0) bases[d] += totals[d];
     }
     hs_end();
 }

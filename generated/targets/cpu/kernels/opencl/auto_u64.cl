@@ -17,33 +17,33 @@
 // one work-group alone: up to 65536 keys
 // greatest count: 1073741823 keys
 
-typedef uint hs_word; // 32 bits
-typedef ulong hs_wide; // 64 bits
-typedef long hs_long;
-typedef ulong hs_stored;
+typedef uint hs_u32; // 32 bits
+typedef ulong hs_u64; // 64 bits
+typedef long hs_i64;
+typedef ulong hs_stored_key;
 typedef ulong hs_key;
 #define HS_LEAST ((hs_key)0)
 #define HS_GREATEST (~(hs_key)0)
 #define hs_less(a, b) ((a) < (b))
 #define hs_min(a, b) min(a, b)
 #define hs_max(a, b) max(a, b)
-#define hs_bits(key, shift) ((hs_word)((key) >> (shift)))
+#define hs_key_bits(key, shift) ((hs_u32)((key) >> (shift)))
 // sums of keys, which wrap; a key of a low and a high word
-#define hs_plus(a, b) ((a) + (b))
-#define hs_join(low, high) ((hs_key)(low) | (hs_key)(high) << 32)
-#define hs_held(x) ((hs_key)(x))
-#define hs_raw(key) ((hs_stored)(key))
-#define hs_in(x) ((hs_key)(x))
-#define hs_out(key) ((hs_stored)(key))
-#define hs_as_word(x) ((hs_word)(x))
-#define hs_as_int(x) ((int)(x))
+#define hs_key_add(a, b) ((a) + (b))
+#define hs_make_key(low, high) ((hs_key)(low) | (hs_key)(high) << 32)
+#define hs_raw_in(x) ((hs_key)(x))
+#define hs_raw_out(key) ((hs_stored_key)(key))
+#define hs_twiddle_in(x) ((hs_key)(x))
+#define hs_twiddle_out(key) ((hs_stored_key)(key))
+#define hs_to_u32(x) ((hs_u32)(x))
+#define hs_to_int(x) ((int)(x))
 #define hs_popcount(x) ((int)popcount(x))
 #define hs_n() n
 #define hs_argument() argument
-#define hs_group() ((int)(get_group_id(0) + get_group_id(1) * get_num_groups(0)))
-#define hs_item() ((int)get_local_id(0))
+#define hs_group_id() ((int)(get_group_id(0) + get_group_id(1) * get_num_groups(0)))
+#define hs_local_id() ((int)get_local_id(0))
 #define hs_barrier() barrier(CLK_LOCAL_MEM_FENCE)
-#define hs_barrier_all() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
+#define hs_barrier_global() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 // PoCL 3.1: where a work-group may return early, all lanes follow one lane's branches after the last barrier
 #ifdef POCL_DEVICE_ADDRESS_BITS
 #define hs_end() hs_barrier()
@@ -51,28 +51,28 @@ typedef ulong hs_key;
 #define hs_end()
 #endif
 // atomic access: to local arrays, and to words in memory that other work-groups see
-#define hs_local_add(x, y) atomic_add(&(x), y)
-#define hs_local_or(x, y) atomic_or(&(x), y)
-#define hs_add(x, y) atomic_add(&(x), y)
-#define hs_look(x) atomic_or(&(x), 0u)
-#define hs_post(x, y) atomic_xchg(&(x), y)
+#define hs_local_atomic_add(x, y) atomic_add(&(x), y)
+#define hs_local_atomic_or(x, y) atomic_or(&(x), y)
+#define hs_atomic_add(x, y) atomic_add(&(x), y)
+#define hs_atomic_load(x) atomic_or(&(x), 0u)
+#define hs_atomic_store(x, y) atomic_xchg(&(x), y)
 // one of three buffers, chosen while the kernel runs
-#define hs_pick(name, which) __global hs_stored *name = (which) == 0 ? (__global hs_stored *)source : (which) == 1 ? destination : other
-#define hs_load(from, i) hs_in(from[i])
-#define hs_store(to, i, x) to[i] = hs_out(x)
+#define hs_select_keys(name, which) __global hs_stored_key *name = (which) == 0 ? (__global hs_stored_key *)source : (which) == 1 ? destination : other
+#define hs_load(from, i) hs_twiddle_in(from[i])
+#define hs_store(to, i, x) to[i] = hs_twiddle_out(x)
 // whole lines of 64 bytes from local memory, past the caches: where memory lies in them, and storing one
-#define hs_phase(to, line) ((int)((size_t)(to) / sizeof(hs_key) % line))
-#define hs_flush() mem_fence(CLK_GLOBAL_MEM_FENCE)
+#define hs_line_offset(to, line) ((int)((size_t)(to) / sizeof(hs_key) % line))
+#define hs_store_line_fence() mem_fence(CLK_GLOBAL_MEM_FENCE)
 #ifndef __has_builtin
 #define __has_builtin(x) 0
 #endif
 #if __has_builtin(__builtin_nontemporal_store)
-#define hs_stream(to, i, lines, first) __builtin_nontemporal_store(*(__local ulong8 *)((lines) + (first)), (__global ulong8 *)((to) + (i)));
+#define hs_store_line(to, i, lines, first) __builtin_nontemporal_store(*(__local ulong8 *)((lines) + (first)), (__global ulong8 *)((to) + (i)));
 #else
-#define hs_stream(to, i, lines, first) *(__global ulong8 *)((to) + (i)) = *(__local ulong8 *)((lines) + (first));
+#define hs_store_line(to, i, lines, first) *(__global ulong8 *)((to) + (i)) = *(__local ulong8 *)((lines) + (first));
 #endif
-#define hs_lane() ((int)get_sub_group_local_id())
-#define hs_subgroup() sub_group_broadcast((int)get_sub_group_id(), 0)
+#define hs_lane_id() ((int)get_sub_group_local_id())
+#define hs_subgroup_id() sub_group_broadcast((int)get_sub_group_id(), 0)
 #if defined(cl_intel_subgroups)
 #pragma OPENCL EXTENSION cl_intel_subgroups : enable
 #define hs_shuffle_xor(a, mask) intel_sub_group_shuffle_xor(a, mask)
@@ -83,24 +83,24 @@ typedef ulong hs_key;
 #endif
 #define hs_broadcast(a, lane) sub_group_broadcast(a, lane)
 #define hs_subgroup_barrier() sub_group_barrier(CLK_LOCAL_MEM_FENCE)
-typedef uint hs_mask;
-#define HS_ALL 0xffu
-#define hs_votes(m) ((int)popcount(m))
-#define hs_below() ((1u << get_sub_group_local_id()) - 1u)
+typedef uint hs_lanemask;
+#define HS_LANEMASK_ALL 0xffu
+#define hs_popcount_mask(m) ((int)popcount(m))
+#define hs_lanemask_lt() ((1u << get_sub_group_local_id()) - 1u)
 typedef ulong16 hs_row;
-#define hs_row_from(key) vload16(0, &(key))
-#define hs_row_to(key, x) vstore16(x, 0, &(key))
-#define hs_row_back(x) ((x).sfedcba9876543210)
-typedef hs_row hs_tied;
-#define hs_row_tied(x, slots) (x)
+#define hs_row_load(key) vload16(0, &(key))
+#define hs_row_store(key, x) vstore16(x, 0, &(key))
+#define hs_row_reverse(x) ((x).sfedcba9876543210)
+typedef hs_row hs_tagged_row;
+#define hs_row_tag(x, slots) (x)
 #define hs_row_keys(x) (x)
 #define hs_row_min(x, y) min(x, y)
 // mix the lower halves of two rows, and the upper ones; and compare what comes to the same places
-#define hs_row_mixed(x, y, half) hs_tied half##_; half##_.even = (x).half; half##_.odd = (y).half;
+#define hs_row_mixed(x, y, half) hs_tagged_row half##_; half##_.even = (x).half; half##_.odd = (y).half;
 #define hs_row_zip(x, y) { hs_row_mixed(x, y, lo) hs_row_mixed(x, y, hi) x = lo_; y = hi_; }
-#define hs_row_level(x, y) { hs_row_zip(x, y) hs_tied less_ = min(x, y); y = max(x, y); x = less_; }
-#define hs_row_in(x) (x)
-#define hs_row_out(x) (x)
+#define hs_row_level(x, y) { hs_row_zip(x, y) hs_tagged_row less_ = min(x, y); y = max(x, y); x = less_; }
+#define hs_row_twiddle_in(x) (x)
+#define hs_row_twiddle_out(x) (x)
 #ifndef __has_builtin
 #define __has_builtin(x) 0
 #endif
@@ -108,7 +108,7 @@ typedef hs_row hs_tied;
 #if __has_builtin(__builtin_reduce_add)
 #define hs_row_count(x, y) (-(int)__builtin_reduce_add(convert_char16((x) <= (y))))
 #else
-static int hs_row_count(hs_tied x, hs_tied y)
+static int hs_row_count(hs_tagged_row x, hs_tagged_row y)
 {
     char16 held16 = convert_char16(x <= y);
     char8 held8 = held16.lo + held16.hi;
@@ -126,13 +126,13 @@ static int hs_row_count(hs_tied x, hs_tied y)
 #define hs_entry_max(a, b) hs_max(a, b)
 #define hs_entry_shuffle_xor(a, mask) hs_shuffle_xor(a, mask)
 // from memory at first, back, and from there again
-#define hs_entered(x, i) hs_in(x)
-#define hs_left(a) hs_out(a)
-#define hs_entered_again(x) hs_in(x)
+#define hs_entered(x, i) hs_twiddle_in(x)
+#define hs_left(a) hs_twiddle_out(a)
+#define hs_entered_again(x) hs_twiddle_in(x)
 // registers a and b: the smaller key to a
 #define hs_swap(a, b) { hs_entry t_ = hs_entry_min(a, b); b = hs_entry_max(a, b); a = t_; }
 // lanes l and l ^ mask: the lane without the bit keeps the smaller key of the two
-#define hs_keep(a, t, bit) ((hs_lane() & (bit)) == 0 ? hs_entry_min(a, t) : hs_entry_max(a, t))
+#define hs_keep(a, t, bit) ((hs_lane_id() & (bit)) == 0 ? hs_entry_min(a, t) : hs_entry_max(a, t))
 #define hs_half(a, mask) { hs_entry t_ = hs_entry_shuffle_xor(a, mask); a = hs_keep(a, t_, mask); }
 // a of one lane against b of its mirror lane, both ways
 #define hs_flip(a, b, mask, bit) { hs_entry t_ = hs_entry_shuffle_xor(b, mask), u_ = hs_entry_shuffle_xor(a, mask); \
@@ -145,22 +145,22 @@ static int hs_row_count(hs_tied x, hs_tied y)
 #define hs_redo() ((hs_argument() >> 20 & 1) != 0)
 #define hs_direct() ((hs_argument() >> 21 & 1) != 0)
 #define hs_discards() ((hs_argument() >> 22 & 1) != 0)
-#define hs_digit(key, shift, mask) (hs_as_int(hs_bits(key, shift)) & (mask))
+#define hs_digit(key, shift, mask) (hs_to_int(hs_key_bits(key, shift)) & (mask))
 
 // sort blocks of 256 keys
 #if defined(cl_intel_required_subgroup_size)
 __attribute__((intel_reqd_sub_group_size(8)))
 #endif
 __attribute__((reqd_work_group_size(16, 1, 1)))
-__kernel void block_sort_2(__global const hs_stored *source, __global hs_stored *destination, int n, int argument)
+__kernel void block_sort_2(__global const hs_stored_key *source, __global hs_stored_key *destination, int n, int argument)
 {
     __local hs_key tile[392];
 
-    int start = hs_group() * 256;
+    int start = hs_group_id() * 256;
     if (start >= hs_n()) return;
     int count = hs_n() - start;
-    int lane = hs_lane();
-    int first = hs_subgroup() * 128 + lane;
+    int lane = hs_lane_id();
+    int first = hs_subgroup_id() * 128 + lane;
 
     // load 16 keys a lane, in any order; a slot at or beyond n reads as the greatest key
     {
@@ -285,7 +285,7 @@ __kernel void block_sort_2(__global const hs_stored *source, __global hs_stored 
     }
     hs_barrier();
     // merge runs of 16 rows: flip, then 2 half stages
-    for (int q = hs_subgroup(); q < 4; q += 2) {
+    for (int q = hs_subgroup_id(); q < 4; q += 2) {
         int base = q;
         int i0 = base;
         int i1 = base + 4;
@@ -326,7 +326,7 @@ __kernel void block_sort_2(__global const hs_stored *source, __global hs_stored 
     }
     hs_barrier();
     // merge runs of 16 rows: half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 8; q += 2) {
+    for (int q = hs_subgroup_id(); q < 8; q += 2) {
         int base = q * 4;
         int i0 = base;
         int i1 = base + 1;
@@ -348,7 +348,7 @@ __kernel void block_sort_2(__global const hs_stored *source, __global hs_stored 
     hs_barrier();
     // merge 1 + 1 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 4;
@@ -433,7 +433,7 @@ __kernel void block_sort_2(__global const hs_stored *source, __global hs_stored 
     }
     hs_barrier();
     // half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 8; q += 2) {
+    for (int q = hs_subgroup_id(); q < 8; q += 2) {
         int base = q * 4;
         int i0 = base;
         int i1 = base + 1;
@@ -455,7 +455,7 @@ __kernel void block_sort_2(__global const hs_stored *source, __global hs_stored 
     hs_barrier();
     // merge 2 + 2 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 4;
@@ -556,7 +556,7 @@ __kernel void block_sort_2(__global const hs_stored *source, __global hs_stored 
     }
     hs_barrier();
     // half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 8; q += 2) {
+    for (int q = hs_subgroup_id(); q < 8; q += 2) {
         int base = q * 4;
         int i0 = base;
         int i1 = base + 1;
@@ -578,7 +578,7 @@ __kernel void block_sort_2(__global const hs_stored *source, __global hs_stored 
     hs_barrier();
     // merge 4 + 4 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 4;
@@ -695,7 +695,7 @@ __kernel void block_sort_2(__global const hs_stored *source, __global hs_stored 
     }
     hs_barrier();
     // half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 8; q += 2) {
+    for (int q = hs_subgroup_id(); q < 8; q += 2) {
         int base = q * 4;
         int i0 = base;
         int i1 = base + 1;
@@ -735,7 +735,7 @@ __kernel void block_sort_2(__global const hs_stored *source, __global hs_stored 
         r14 = tile[first + 112];
         r15 = tile[first + 120];
         hs_barrier();
-        int row = hs_subgroup() * 16;
+        int row = hs_subgroup_id() * 16;
         int to = lane * 49 + row;
         tile[to + 0] = r0;
         tile[to + 1] = r1;
@@ -799,15 +799,15 @@ __kernel void block_sort_2(__global const hs_stored *source, __global hs_stored 
 __attribute__((intel_reqd_sub_group_size(8)))
 #endif
 __attribute__((reqd_work_group_size(64, 1, 1)))
-__kernel void block_sort_8(__global const hs_stored *source, __global hs_stored *destination, int n, int argument)
+__kernel void block_sort_8(__global const hs_stored_key *source, __global hs_stored_key *destination, int n, int argument)
 {
     __local hs_key tile[1160];
 
-    int start = hs_group() * 1024;
+    int start = hs_group_id() * 1024;
     if (start >= hs_n()) return;
     int count = hs_n() - start;
-    int lane = hs_lane();
-    int first = hs_subgroup() * 128 + lane;
+    int lane = hs_lane_id();
+    int first = hs_subgroup_id() * 128 + lane;
 
     // load 16 keys a lane, in any order; a slot at or beyond n reads as the greatest key
     {
@@ -932,7 +932,7 @@ __kernel void block_sort_8(__global const hs_stored *source, __global hs_stored 
     }
     hs_barrier();
     // merge runs of 16 rows: flip, then 2 half stages
-    for (int q = hs_subgroup(); q < 16; q += 8) {
+    for (int q = hs_subgroup_id(); q < 16; q += 8) {
         int span = q / 4 * 32;
         int base = q % 4;
         int i0 = span + base;
@@ -974,7 +974,7 @@ __kernel void block_sort_8(__global const hs_stored *source, __global hs_stored 
     }
     hs_barrier();
     // merge runs of 16 rows: half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 32; q += 8) {
+    for (int q = hs_subgroup_id(); q < 32; q += 8) {
         int span = q / 8 * 32;
         int base = q % 8 * 4;
         int i0 = span + base;
@@ -996,7 +996,7 @@ __kernel void block_sort_8(__global const hs_stored *source, __global hs_stored 
     }
     hs_barrier();
     // merge runs of 32 rows: flip, then 2 half stages
-    for (int q = hs_subgroup(); q < 16; q += 8) {
+    for (int q = hs_subgroup_id(); q < 16; q += 8) {
         int span = q / 8 * 64;
         int base = q % 8;
         int i0 = span + base;
@@ -1038,7 +1038,7 @@ __kernel void block_sort_8(__global const hs_stored *source, __global hs_stored 
     }
     hs_barrier();
     // merge runs of 32 rows: half stages, rows 4 to 1 apart
-    for (int q = hs_subgroup(); q < 16; q += 8) {
+    for (int q = hs_subgroup_id(); q < 16; q += 8) {
         int span = q / 8 * 64;
         int base = q % 8 * 8;
         int i0 = span + base;
@@ -1081,7 +1081,7 @@ __kernel void block_sort_8(__global const hs_stored *source, __global hs_stored 
     hs_barrier();
     // merge runs of 64 rows: flip, then 3 half stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 8;
@@ -1166,7 +1166,7 @@ __kernel void block_sort_8(__global const hs_stored *source, __global hs_stored 
     }
     hs_barrier();
     // merge runs of 64 rows: half stages, rows 4 to 1 apart
-    for (int q = hs_subgroup(); q < 16; q += 8) {
+    for (int q = hs_subgroup_id(); q < 16; q += 8) {
         int base = q * 8;
         int i0 = base;
         int i1 = base + 1;
@@ -1208,7 +1208,7 @@ __kernel void block_sort_8(__global const hs_stored *source, __global hs_stored 
     hs_barrier();
     // merge 1 + 1 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 16;
@@ -1294,7 +1294,7 @@ __kernel void block_sort_8(__global const hs_stored *source, __global hs_stored 
     hs_barrier();
     // half stages, rows 8 to 1 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q * 16;
         int i0 = base;
         int i1 = base + 1;
@@ -1380,7 +1380,7 @@ __kernel void block_sort_8(__global const hs_stored *source, __global hs_stored 
     hs_barrier();
     // merge 2 + 2 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 16;
@@ -1482,7 +1482,7 @@ __kernel void block_sort_8(__global const hs_stored *source, __global hs_stored 
     hs_barrier();
     // half stages, rows 8 to 1 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q * 16;
         int i0 = base;
         int i1 = base + 1;
@@ -1568,7 +1568,7 @@ __kernel void block_sort_8(__global const hs_stored *source, __global hs_stored 
     hs_barrier();
     // merge 4 + 4 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 16;
@@ -1686,7 +1686,7 @@ __kernel void block_sort_8(__global const hs_stored *source, __global hs_stored 
     hs_barrier();
     // half stages, rows 8 to 1 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q * 16;
         int i0 = base;
         int i1 = base + 1;
@@ -1790,7 +1790,7 @@ __kernel void block_sort_8(__global const hs_stored *source, __global hs_stored 
         r14 = tile[first + 112];
         r15 = tile[first + 120];
         hs_barrier();
-        int row = hs_subgroup() * 16;
+        int row = hs_subgroup_id() * 16;
         int to = lane * 145 + row;
         tile[to + 0] = r0;
         tile[to + 1] = r1;
@@ -1854,15 +1854,15 @@ __kernel void block_sort_8(__global const hs_stored *source, __global hs_stored 
 __attribute__((intel_reqd_sub_group_size(8)))
 #endif
 __attribute__((reqd_work_group_size(256, 1, 1)))
-__kernel void block_sort_32(__global const hs_stored *source, __global hs_stored *destination, int n, int argument)
+__kernel void block_sort_32(__global const hs_stored_key *source, __global hs_stored_key *destination, int n, int argument)
 {
     __local hs_key tile[4232];
 
-    int start = hs_group() * 4096;
+    int start = hs_group_id() * 4096;
     if (start >= hs_n()) return;
     int count = hs_n() - start;
-    int lane = hs_lane();
-    int first = hs_subgroup() * 128 + lane;
+    int lane = hs_lane_id();
+    int first = hs_subgroup_id() * 128 + lane;
 
     // load 16 keys a lane, in any order; a slot at or beyond n reads as the greatest key
     {
@@ -1987,7 +1987,7 @@ __kernel void block_sort_32(__global const hs_stored *source, __global hs_stored
     }
     hs_barrier();
     // merge runs of 16 rows: flip, then 2 half stages
-    for (int q = hs_subgroup(); q < 64; q += 32) {
+    for (int q = hs_subgroup_id(); q < 64; q += 32) {
         int span = q / 4 * 32;
         int base = q % 4;
         int i0 = span + base;
@@ -2029,7 +2029,7 @@ __kernel void block_sort_32(__global const hs_stored *source, __global hs_stored
     }
     hs_barrier();
     // merge runs of 16 rows: half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 128; q += 32) {
+    for (int q = hs_subgroup_id(); q < 128; q += 32) {
         int span = q / 8 * 32;
         int base = q % 8 * 4;
         int i0 = span + base;
@@ -2051,7 +2051,7 @@ __kernel void block_sort_32(__global const hs_stored *source, __global hs_stored
     }
     hs_barrier();
     // merge runs of 32 rows: flip, then 2 half stages
-    for (int q = hs_subgroup(); q < 64; q += 32) {
+    for (int q = hs_subgroup_id(); q < 64; q += 32) {
         int span = q / 8 * 64;
         int base = q % 8;
         int i0 = span + base;
@@ -2093,7 +2093,7 @@ __kernel void block_sort_32(__global const hs_stored *source, __global hs_stored
     }
     hs_barrier();
     // merge runs of 32 rows: half stages, rows 4 to 1 apart
-    for (int q = hs_subgroup(); q < 64; q += 32) {
+    for (int q = hs_subgroup_id(); q < 64; q += 32) {
         int span = q / 8 * 64;
         int base = q % 8 * 8;
         int i0 = span + base;
@@ -2136,7 +2136,7 @@ __kernel void block_sort_32(__global const hs_stored *source, __global hs_stored
     hs_barrier();
     // merge runs of 64 rows: flip, then 3 half stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int span = q / 8 * 128;
         int base = q % 8;
         int i0 = span + base;
@@ -2222,7 +2222,7 @@ __kernel void block_sort_32(__global const hs_stored *source, __global hs_stored
     }
     hs_barrier();
     // merge runs of 64 rows: half stages, rows 4 to 1 apart
-    for (int q = hs_subgroup(); q < 64; q += 32) {
+    for (int q = hs_subgroup_id(); q < 64; q += 32) {
         int span = q / 16 * 128;
         int base = q % 16 * 8;
         int i0 = span + base;
@@ -2265,7 +2265,7 @@ __kernel void block_sort_32(__global const hs_stored *source, __global hs_stored
     hs_barrier();
     // merge runs of 128 rows: flip, then 3 half stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int span = q / 16 * 256;
         int base = q % 16;
         int i0 = span + base;
@@ -2352,7 +2352,7 @@ __kernel void block_sort_32(__global const hs_stored *source, __global hs_stored
     hs_barrier();
     // merge runs of 128 rows: half stages, rows 8 to 1 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int span = q / 16 * 256;
         int base = q % 16 * 16;
         int i0 = span + base;
@@ -2438,7 +2438,7 @@ __kernel void block_sort_32(__global const hs_stored *source, __global hs_stored
     }
     hs_barrier();
     // merge runs of 256 rows: flip, then 2 half stages
-    for (int q = hs_subgroup(); q < 64; q += 32) {
+    for (int q = hs_subgroup_id(); q < 64; q += 32) {
         int base = q;
         int i0 = base;
         int i1 = base + 64;
@@ -2479,7 +2479,7 @@ __kernel void block_sort_32(__global const hs_stored *source, __global hs_stored
     }
     hs_barrier();
     // merge runs of 256 rows: half stages, rows 32 to 8 apart
-    for (int q = hs_subgroup(); q < 64; q += 32) {
+    for (int q = hs_subgroup_id(); q < 64; q += 32) {
         int x = q;
         int base = x / 8 * 64 + x % 8;
         int i0 = base;
@@ -2521,7 +2521,7 @@ __kernel void block_sort_32(__global const hs_stored *source, __global hs_stored
     }
     hs_barrier();
     // merge runs of 256 rows: half stages, rows 4 to 1 apart
-    for (int q = hs_subgroup(); q < 64; q += 32) {
+    for (int q = hs_subgroup_id(); q < 64; q += 32) {
         int base = q * 8;
         int i0 = base;
         int i1 = base + 1;
@@ -2563,7 +2563,7 @@ __kernel void block_sort_32(__global const hs_stored *source, __global hs_stored
     hs_barrier();
     // merge 1 + 1 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 64;
@@ -2648,7 +2648,7 @@ __kernel void block_sort_32(__global const hs_stored *source, __global hs_stored
     }
     hs_barrier();
     // half stages, rows 32 to 8 apart
-    for (int q = hs_subgroup(); q < 64; q += 32) {
+    for (int q = hs_subgroup_id(); q < 64; q += 32) {
         int x = q;
         int base = x / 8 * 64 + x % 8;
         int i0 = base;
@@ -2690,7 +2690,7 @@ __kernel void block_sort_32(__global const hs_stored *source, __global hs_stored
     }
     hs_barrier();
     // half stages, rows 4 to 1 apart
-    for (int q = hs_subgroup(); q < 64; q += 32) {
+    for (int q = hs_subgroup_id(); q < 64; q += 32) {
         int base = q * 8;
         int i0 = base;
         int i1 = base + 1;
@@ -2732,7 +2732,7 @@ __kernel void block_sort_32(__global const hs_stored *source, __global hs_stored
     hs_barrier();
     // merge 2 + 2 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 64;
@@ -2833,7 +2833,7 @@ __kernel void block_sort_32(__global const hs_stored *source, __global hs_stored
     }
     hs_barrier();
     // half stages, rows 32 to 8 apart
-    for (int q = hs_subgroup(); q < 64; q += 32) {
+    for (int q = hs_subgroup_id(); q < 64; q += 32) {
         int x = q;
         int base = x / 8 * 64 + x % 8;
         int i0 = base;
@@ -2875,7 +2875,7 @@ __kernel void block_sort_32(__global const hs_stored *source, __global hs_stored
     }
     hs_barrier();
     // half stages, rows 4 to 1 apart
-    for (int q = hs_subgroup(); q < 64; q += 32) {
+    for (int q = hs_subgroup_id(); q < 64; q += 32) {
         int base = q * 8;
         int i0 = base;
         int i1 = base + 1;
@@ -2917,7 +2917,7 @@ __kernel void block_sort_32(__global const hs_stored *source, __global hs_stored
     hs_barrier();
     // merge 4 + 4 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 64;
@@ -3034,7 +3034,7 @@ __kernel void block_sort_32(__global const hs_stored *source, __global hs_stored
     }
     hs_barrier();
     // half stages, rows 32 to 8 apart
-    for (int q = hs_subgroup(); q < 64; q += 32) {
+    for (int q = hs_subgroup_id(); q < 64; q += 32) {
         int x = q;
         int base = x / 8 * 64 + x % 8;
         int i0 = base;
@@ -3076,7 +3076,7 @@ __kernel void block_sort_32(__global const hs_stored *source, __global hs_stored
     }
     hs_barrier();
     // half stages, rows 4 to 1 apart
-    for (int q = hs_subgroup(); q < 64; q += 32) {
+    for (int q = hs_subgroup_id(); q < 64; q += 32) {
         int base = q * 8;
         int i0 = base;
         int i1 = base + 1;
@@ -3136,7 +3136,7 @@ __kernel void block_sort_32(__global const hs_stored *source, __global hs_stored
         r14 = tile[first + 112];
         r15 = tile[first + 120];
         hs_barrier();
-        int row = hs_subgroup() * 16;
+        int row = hs_subgroup_id() * 16;
         int to = lane * 529 + row;
         tile[to + 0] = r0;
         tile[to + 1] = r1;
@@ -3197,16 +3197,16 @@ __kernel void block_sort_32(__global const hs_stored *source, __global hs_stored
 
 // merge neighbouring runs from one buffer to another
 __attribute__((reqd_work_group_size(1, 1, 1)))
-__kernel void path(__global const hs_stored *from, __global hs_stored *to, int n, int argument)
+__kernel void path(__global const hs_stored_key *from, __global hs_stored_key *to, int n, int argument)
 {
 
     int run = 4096 << (hs_argument() & 255);
     int tiles = 2 * run / 32768 + (2 * run % 32768 != 0 ? 1 : 0); // of two runs
-    int low = hs_group() / tiles * (2 * run);
+    int low = hs_group_id() / tiles * (2 * run);
     if (low >= hs_n()) return;
     int parts = hs_n() - low < run ? hs_n() - low : run;
     int rest = hs_n() - low - parts < run ? hs_n() - low - parts : run;
-    int begin = hs_group() % tiles * 32768;
+    int begin = hs_group_id() % tiles * 32768;
     if (begin >= parts + rest) return;
     int end = parts + rest - begin < 32768 ? parts + rest : begin + 32768;
     int first = begin > rest ? begin - rest : 0;
@@ -3214,7 +3214,7 @@ __kernel void path(__global const hs_stored *from, __global hs_stored *to, int n
         int high = begin < parts ? begin : parts;
         while (first < high) {
             int middle = (first + high) / 2;
-            bool less = hs_less(hs_in(from[low + parts + begin - 1 - middle]), hs_in(from[low + middle]));
+            bool less = hs_less(hs_twiddle_in(from[low + parts + begin - 1 - middle]), hs_twiddle_in(from[low + middle]));
             if (less) high = middle;
             else first = middle + 1;
         }
@@ -3224,7 +3224,7 @@ __kernel void path(__global const hs_stored *from, __global hs_stored *to, int n
         int high = end < parts ? end : parts;
         while (last < high) {
             int middle = (last + high) / 2;
-            bool less = hs_less(hs_in(from[low + parts + end - 1 - middle]), hs_in(from[low + middle]));
+            bool less = hs_less(hs_twiddle_in(from[low + parts + end - 1 - middle]), hs_twiddle_in(from[low + middle]));
             if (less) high = middle;
             else last = middle + 1;
         }
@@ -3233,12 +3233,12 @@ __kernel void path(__global const hs_stored *from, __global hs_stored *to, int n
         int i = 0, count = end - begin;
         if (first != last) {
             for (; i + 16 <= count; i += 16)
-                hs_row_to(to[low + begin + i], hs_row_from(from[low + first + i]));
+                hs_row_store(to[low + begin + i], hs_row_load(from[low + first + i]));
             for (; i < count; i++) to[low + begin + i] = from[low + first + i];
         }
         else {
             for (; i + 16 <= count; i += 16)
-                hs_row_to(to[low + begin + i], hs_row_from(from[low + parts + begin - first + i]));
+                hs_row_store(to[low + begin + i], hs_row_load(from[low + parts + begin - first + i]));
             for (; i < count; i++) to[low + begin + i] = from[low + parts + begin - first + i];
         }
         return;
@@ -3252,7 +3252,7 @@ __kernel void path(__global const hs_stored *from, __global hs_stored *to, int n
         if (high > a0 + length) high = a0 + length;
         while (a1 < high) {
             int middle = (a1 + high) / 2;
-            bool less = hs_less(hs_in(from[low + parts + d - 1 - middle]), hs_in(from[low + middle]));
+            bool less = hs_less(hs_twiddle_in(from[low + parts + d - 1 - middle]), hs_twiddle_in(from[low + middle]));
             if (less) high = middle;
             else a1 = middle + 1;
         }
@@ -3264,7 +3264,7 @@ __kernel void path(__global const hs_stored *from, __global hs_stored *to, int n
         if (high > a1 + length) high = a1 + length;
         while (a2 < high) {
             int middle = (a2 + high) / 2;
-            bool less = hs_less(hs_in(from[low + parts + d - 1 - middle]), hs_in(from[low + middle]));
+            bool less = hs_less(hs_twiddle_in(from[low + parts + d - 1 - middle]), hs_twiddle_in(from[low + middle]));
             if (less) high = middle;
             else a2 = middle + 1;
         }
@@ -3276,7 +3276,7 @@ __kernel void path(__global const hs_stored *from, __global hs_stored *to, int n
         if (high > a2 + length) high = a2 + length;
         while (a3 < high) {
             int middle = (a3 + high) / 2;
-            bool less = hs_less(hs_in(from[low + parts + d - 1 - middle]), hs_in(from[low + middle]));
+            bool less = hs_less(hs_twiddle_in(from[low + parts + d - 1 - middle]), hs_twiddle_in(from[low + middle]));
             if (less) high = middle;
             else a3 = middle + 1;
         }
@@ -3292,20 +3292,20 @@ __kernel void path(__global const hs_stored *from, __global hs_stored *to, int n
         int d3 = i + 3 * length, p3 = a3, b3 = d3 - p3;
         left |= (parts - 16 - p3) | (rest - 16 - b3);
         if (left < 0) break;
-        hs_tied x0 = hs_row_tied(hs_row_in(hs_row_from(from[low + p0])), HS_FIRST_SLOTS);
-        hs_tied y0 = hs_row_tied(hs_row_back(hs_row_in(hs_row_from(from[low + parts + b0]))), HS_SECOND_SLOTS);
+        hs_tagged_row x0 = hs_row_tag(hs_row_twiddle_in(hs_row_load(from[low + p0])), HS_FIRST_SLOTS);
+        hs_tagged_row y0 = hs_row_tag(hs_row_reverse(hs_row_twiddle_in(hs_row_load(from[low + parts + b0]))), HS_SECOND_SLOTS);
         a0 += hs_row_count(x0, y0);
         x0 = hs_row_min(x0, y0);
-        hs_tied x1 = hs_row_tied(hs_row_in(hs_row_from(from[low + p1])), HS_FIRST_SLOTS);
-        hs_tied y1 = hs_row_tied(hs_row_back(hs_row_in(hs_row_from(from[low + parts + b1]))), HS_SECOND_SLOTS);
+        hs_tagged_row x1 = hs_row_tag(hs_row_twiddle_in(hs_row_load(from[low + p1])), HS_FIRST_SLOTS);
+        hs_tagged_row y1 = hs_row_tag(hs_row_reverse(hs_row_twiddle_in(hs_row_load(from[low + parts + b1]))), HS_SECOND_SLOTS);
         a1 += hs_row_count(x1, y1);
         x1 = hs_row_min(x1, y1);
-        hs_tied x2 = hs_row_tied(hs_row_in(hs_row_from(from[low + p2])), HS_FIRST_SLOTS);
-        hs_tied y2 = hs_row_tied(hs_row_back(hs_row_in(hs_row_from(from[low + parts + b2]))), HS_SECOND_SLOTS);
+        hs_tagged_row x2 = hs_row_tag(hs_row_twiddle_in(hs_row_load(from[low + p2])), HS_FIRST_SLOTS);
+        hs_tagged_row y2 = hs_row_tag(hs_row_reverse(hs_row_twiddle_in(hs_row_load(from[low + parts + b2]))), HS_SECOND_SLOTS);
         a2 += hs_row_count(x2, y2);
         x2 = hs_row_min(x2, y2);
-        hs_tied x3 = hs_row_tied(hs_row_in(hs_row_from(from[low + p3])), HS_FIRST_SLOTS);
-        hs_tied y3 = hs_row_tied(hs_row_back(hs_row_in(hs_row_from(from[low + parts + b3]))), HS_SECOND_SLOTS);
+        hs_tagged_row x3 = hs_row_tag(hs_row_twiddle_in(hs_row_load(from[low + p3])), HS_FIRST_SLOTS);
+        hs_tagged_row y3 = hs_row_tag(hs_row_reverse(hs_row_twiddle_in(hs_row_load(from[low + parts + b3]))), HS_SECOND_SLOTS);
         a3 += hs_row_count(x3, y3);
         x3 = hs_row_min(x3, y3);
         hs_row_level(x0, x1)
@@ -3313,33 +3313,33 @@ __kernel void path(__global const hs_stored *from, __global hs_stored *to, int n
         hs_row_level(x0, x1)
         hs_row_level(x0, x1)
         hs_row_zip(x0, x1)
-        hs_row_to(to[low + d0], hs_row_out(hs_row_keys(x0)));
-        hs_row_to(to[low + d1], hs_row_out(hs_row_keys(x1)));
+        hs_row_store(to[low + d0], hs_row_twiddle_out(hs_row_keys(x0)));
+        hs_row_store(to[low + d1], hs_row_twiddle_out(hs_row_keys(x1)));
         hs_row_level(x2, x3)
         hs_row_level(x2, x3)
         hs_row_level(x2, x3)
         hs_row_level(x2, x3)
         hs_row_zip(x2, x3)
-        hs_row_to(to[low + d2], hs_row_out(hs_row_keys(x2)));
-        hs_row_to(to[low + d3], hs_row_out(hs_row_keys(x3)));
+        hs_row_store(to[low + d2], hs_row_twiddle_out(hs_row_keys(x2)));
+        hs_row_store(to[low + d3], hs_row_twiddle_out(hs_row_keys(x3)));
     }
     if (i == begin + length && begin + 4 * length == end) return;
-    hs_stored one[32], two[32]; // the last row of each array, and behind it one of the greatest keys
+    hs_stored_key one[32], two[32]; // the last row of each array, and behind it one of the greatest keys
     for (int k = 0; k < 32; k++) {
         int p = parts - 16 + k, q = rest - 16 + k;
-        one[k] = (hs_stored)(p >= 0 && p < parts ? hs_in(from[low + p]) : HS_GREATEST);
-        two[k] = (hs_stored)(q >= 0 && q < rest ? hs_in(from[low + parts + q]) : HS_GREATEST);
+        one[k] = (hs_stored_key)(p >= 0 && p < parts ? hs_twiddle_in(from[low + p]) : HS_GREATEST);
+        two[k] = (hs_stored_key)(q >= 0 && q < rest ? hs_twiddle_in(from[low + parts + q]) : HS_GREATEST);
     }
     int at[4] = {a0, a1, a2, a3};
     for (int c = 0; c < 4; c++) {
         int a = at[c], stop = c < 3 ? begin + (c + 1) * length : end;
         for (int d = i + c * length; d < stop; d += 16) {
             int b = d - a < rest ? d - a : rest, p = a - parts + 16, q = b - rest + 16, taken;
-            hs_row own = hs_row_from(one[p > 0 ? p : 0]), other = hs_row_from(two[q > 0 ? q : 0]);
-            if (p < 0) own = hs_row_in(hs_row_from(from[low + a]));
-            if (q < 0) other = hs_row_in(hs_row_from(from[low + parts + b]));
-            hs_tied x = hs_row_tied(own, hs_row_cut(HS_FIRST_SLOTS, parts - a));
-            hs_tied y = hs_row_tied(hs_row_back(other), hs_row_cut(HS_SECOND_SLOTS, 16 + rest - b));
+            hs_row own = hs_row_load(one[p > 0 ? p : 0]), other = hs_row_load(two[q > 0 ? q : 0]);
+            if (p < 0) own = hs_row_twiddle_in(hs_row_load(from[low + a]));
+            if (q < 0) other = hs_row_twiddle_in(hs_row_load(from[low + parts + b]));
+            hs_tagged_row x = hs_row_tag(own, hs_row_cut(HS_FIRST_SLOTS, parts - a));
+            hs_tagged_row y = hs_row_tag(hs_row_reverse(other), hs_row_cut(HS_SECOND_SLOTS, 16 + rest - b));
             taken = hs_row_count(x, y);
             x = hs_row_min(x, y);
             hs_row_level(x, y)
@@ -3347,10 +3347,10 @@ __kernel void path(__global const hs_stored *from, __global hs_stored *to, int n
             hs_row_level(x, y)
             hs_row_level(x, y)
             hs_row_zip(x, y)
-            own = hs_row_out(hs_row_keys(x));
-            hs_stored part[16];
-            hs_row_to(part[0], own);
-            if (d + 16 <= stop) hs_row_to(to[low + d], own);
+            own = hs_row_twiddle_out(hs_row_keys(x));
+            hs_stored_key part[16];
+            hs_row_store(part[0], own);
+            if (d + 16 <= stop) hs_row_store(to[low + d], own);
             else for (int k = 0; d + k < stop; k++) to[low + d + k] = part[k];
             a += taken < parts - a ? taken : parts - a;
         }
@@ -3359,48 +3359,48 @@ __kernel void path(__global const hs_stored *from, __global hs_stored *to, int n
 
 // count the digits
 __attribute__((reqd_work_group_size(1, 1, 1)))
-__kernel void count(__global const hs_stored *source, __global hs_stored *destination, __global hs_stored *other, __global uint *words, int n, int argument)
+__kernel void count(__global const hs_stored_key *source, __global hs_stored_key *destination, __global hs_stored_key *other, __global uint *words, int n, int argument)
 {
     __local uint counts[512];
 
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
     if (hs_redo()) { // only where a look-back failed, in this pass or one before
-        hs_word failed = 0u;
+        hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[0 + q];
         if (failed == 0u) return;
     }
     int tiles = (hs_n() + 1023) / 1024;
     int groups = tiles < 8 ? tiles : 8;
-    int group = hs_group();
+    int group = hs_group_id();
     if (group >= groups) return;
-    int chunks = groups * 1, chunk = group * 1 + hs_item();
+    int chunks = groups * 1, chunk = group * 1 + hs_local_id();
     int length = (hs_n() + chunks - 1) / chunks;
     int begin = chunk * length < hs_n() ? chunk * length : hs_n();
     int end = begin + length < hs_n() ? begin + length : hs_n();
-    int at = pass == 0 ? 0 : hs_as_int(words[8 + pass]);
+    int at = pass == 0 ? 0 : hs_to_int(words[8 + pass]);
     if (at == 0) {
         for (int d = 0; d < 512; d++) counts[d] = 0u;
         {
             int i = begin;
             for (; i + 8 <= end; i += 8) {
-                hs_key k0 = hs_held(source[i + 0]);
-                hs_key k1 = hs_held(source[i + 1]);
-                hs_key k2 = hs_held(source[i + 2]);
-                hs_key k3 = hs_held(source[i + 3]);
-                hs_key k4 = hs_held(source[i + 4]);
-                hs_key k5 = hs_held(source[i + 5]);
-                hs_key k6 = hs_held(source[i + 6]);
-                hs_key k7 = hs_held(source[i + 7]);
-                counts[hs_digit(hs_in(k0), shift, mask)] += 1u;
-                counts[256 + hs_digit(hs_in(k1), shift, mask)] += 1u;
-                counts[hs_digit(hs_in(k2), shift, mask)] += 1u;
-                counts[256 + hs_digit(hs_in(k3), shift, mask)] += 1u;
-                counts[hs_digit(hs_in(k4), shift, mask)] += 1u;
-                counts[256 + hs_digit(hs_in(k5), shift, mask)] += 1u;
-                counts[hs_digit(hs_in(k6), shift, mask)] += 1u;
-                counts[256 + hs_digit(hs_in(k7), shift, mask)] += 1u;
+                hs_key k0 = hs_raw_in(source[i + 0]);
+                hs_key k1 = hs_raw_in(source[i + 1]);
+                hs_key k2 = hs_raw_in(source[i + 2]);
+                hs_key k3 = hs_raw_in(source[i + 3]);
+                hs_key k4 = hs_raw_in(source[i + 4]);
+                hs_key k5 = hs_raw_in(source[i + 5]);
+                hs_key k6 = hs_raw_in(source[i + 6]);
+                hs_key k7 = hs_raw_in(source[i + 7]);
+                counts[hs_digit(hs_twiddle_in(k0), shift, mask)] += 1u;
+                counts[256 + hs_digit(hs_twiddle_in(k1), shift, mask)] += 1u;
+                counts[hs_digit(hs_twiddle_in(k2), shift, mask)] += 1u;
+                counts[256 + hs_digit(hs_twiddle_in(k3), shift, mask)] += 1u;
+                counts[hs_digit(hs_twiddle_in(k4), shift, mask)] += 1u;
+                counts[256 + hs_digit(hs_twiddle_in(k5), shift, mask)] += 1u;
+                counts[hs_digit(hs_twiddle_in(k6), shift, mask)] += 1u;
+                counts[256 + hs_digit(hs_twiddle_in(k7), shift, mask)] += 1u;
             }
-            for (; i < end; i++) counts[hs_digit(hs_in(source[i]), shift, mask)] += 1u;
+            for (; i < end; i++) counts[hs_digit(hs_twiddle_in(source[i]), shift, mask)] += 1u;
         }
         for (int d = 0; d < 256; d++) counts[d] += counts[256 + d];
     }
@@ -3409,24 +3409,24 @@ __kernel void count(__global const hs_stored *source, __global hs_stored *destin
         {
             int i = begin;
             for (; i + 8 <= end; i += 8) {
-                hs_key k0 = hs_held(destination[i + 0]);
-                hs_key k1 = hs_held(destination[i + 1]);
-                hs_key k2 = hs_held(destination[i + 2]);
-                hs_key k3 = hs_held(destination[i + 3]);
-                hs_key k4 = hs_held(destination[i + 4]);
-                hs_key k5 = hs_held(destination[i + 5]);
-                hs_key k6 = hs_held(destination[i + 6]);
-                hs_key k7 = hs_held(destination[i + 7]);
-                counts[hs_digit(hs_in(k0), shift, mask)] += 1u;
-                counts[256 + hs_digit(hs_in(k1), shift, mask)] += 1u;
-                counts[hs_digit(hs_in(k2), shift, mask)] += 1u;
-                counts[256 + hs_digit(hs_in(k3), shift, mask)] += 1u;
-                counts[hs_digit(hs_in(k4), shift, mask)] += 1u;
-                counts[256 + hs_digit(hs_in(k5), shift, mask)] += 1u;
-                counts[hs_digit(hs_in(k6), shift, mask)] += 1u;
-                counts[256 + hs_digit(hs_in(k7), shift, mask)] += 1u;
+                hs_key k0 = hs_raw_in(destination[i + 0]);
+                hs_key k1 = hs_raw_in(destination[i + 1]);
+                hs_key k2 = hs_raw_in(destination[i + 2]);
+                hs_key k3 = hs_raw_in(destination[i + 3]);
+                hs_key k4 = hs_raw_in(destination[i + 4]);
+                hs_key k5 = hs_raw_in(destination[i + 5]);
+                hs_key k6 = hs_raw_in(destination[i + 6]);
+                hs_key k7 = hs_raw_in(destination[i + 7]);
+                counts[hs_digit(hs_twiddle_in(k0), shift, mask)] += 1u;
+                counts[256 + hs_digit(hs_twiddle_in(k1), shift, mask)] += 1u;
+                counts[hs_digit(hs_twiddle_in(k2), shift, mask)] += 1u;
+                counts[256 + hs_digit(hs_twiddle_in(k3), shift, mask)] += 1u;
+                counts[hs_digit(hs_twiddle_in(k4), shift, mask)] += 1u;
+                counts[256 + hs_digit(hs_twiddle_in(k5), shift, mask)] += 1u;
+                counts[hs_digit(hs_twiddle_in(k6), shift, mask)] += 1u;
+                counts[256 + hs_digit(hs_twiddle_in(k7), shift, mask)] += 1u;
             }
-            for (; i < end; i++) counts[hs_digit(hs_in(destination[i]), shift, mask)] += 1u;
+            for (; i < end; i++) counts[hs_digit(hs_twiddle_in(destination[i]), shift, mask)] += 1u;
         }
         for (int d = 0; d < 256; d++) counts[d] += counts[256 + d];
     }
@@ -3435,24 +3435,24 @@ __kernel void count(__global const hs_stored *source, __global hs_stored *destin
         {
             int i = begin;
             for (; i + 8 <= end; i += 8) {
-                hs_key k0 = hs_held(other[i + 0]);
-                hs_key k1 = hs_held(other[i + 1]);
-                hs_key k2 = hs_held(other[i + 2]);
-                hs_key k3 = hs_held(other[i + 3]);
-                hs_key k4 = hs_held(other[i + 4]);
-                hs_key k5 = hs_held(other[i + 5]);
-                hs_key k6 = hs_held(other[i + 6]);
-                hs_key k7 = hs_held(other[i + 7]);
-                counts[hs_digit(hs_in(k0), shift, mask)] += 1u;
-                counts[256 + hs_digit(hs_in(k1), shift, mask)] += 1u;
-                counts[hs_digit(hs_in(k2), shift, mask)] += 1u;
-                counts[256 + hs_digit(hs_in(k3), shift, mask)] += 1u;
-                counts[hs_digit(hs_in(k4), shift, mask)] += 1u;
-                counts[256 + hs_digit(hs_in(k5), shift, mask)] += 1u;
-                counts[hs_digit(hs_in(k6), shift, mask)] += 1u;
-                counts[256 + hs_digit(hs_in(k7), shift, mask)] += 1u;
+                hs_key k0 = hs_raw_in(other[i + 0]);
+                hs_key k1 = hs_raw_in(other[i + 1]);
+                hs_key k2 = hs_raw_in(other[i + 2]);
+                hs_key k3 = hs_raw_in(other[i + 3]);
+                hs_key k4 = hs_raw_in(other[i + 4]);
+                hs_key k5 = hs_raw_in(other[i + 5]);
+                hs_key k6 = hs_raw_in(other[i + 6]);
+                hs_key k7 = hs_raw_in(other[i + 7]);
+                counts[hs_digit(hs_twiddle_in(k0), shift, mask)] += 1u;
+                counts[256 + hs_digit(hs_twiddle_in(k1), shift, mask)] += 1u;
+                counts[hs_digit(hs_twiddle_in(k2), shift, mask)] += 1u;
+                counts[256 + hs_digit(hs_twiddle_in(k3), shift, mask)] += 1u;
+                counts[hs_digit(hs_twiddle_in(k4), shift, mask)] += 1u;
+                counts[256 + hs_digit(hs_twiddle_in(k5), shift, mask)] += 1u;
+                counts[hs_digit(hs_twiddle_in(k6), shift, mask)] += 1u;
+                counts[256 + hs_digit(hs_twiddle_in(k7), shift, mask)] += 1u;
             }
-            for (; i < end; i++) counts[hs_digit(hs_in(other[i]), shift, mask)] += 1u;
+            for (; i < end; i++) counts[hs_digit(hs_twiddle_in(other[i]), shift, mask)] += 1u;
         }
         for (int d = 0; d < 256; d++) counts[d] += counts[256 + d];
     }
@@ -3461,7 +3461,7 @@ __kernel void count(__global const hs_stored *source, __global hs_stored *destin
 
 // walk chunks and store keys by the line, past the caches
 __attribute__((reqd_work_group_size(1, 1, 1)))
-__kernel void scatter_lines(__global const hs_stored *source, __global hs_stored *destination, __global hs_stored *other, __global uint *words, int n, int argument)
+__kernel void scatter_lines(__global const hs_stored_key *source, __global hs_stored_key *destination, __global hs_stored_key *other, __global uint *words, int n, int argument)
 {
     __local uint counts[256];
     __local uint firsts[256];
@@ -3469,19 +3469,19 @@ __kernel void scatter_lines(__global const hs_stored *source, __global hs_stored
 
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
     if (hs_redo()) { // only where a look-back failed, in this pass or one before
-        hs_word failed = 0u;
+        hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[0 + q];
         if (failed == 0u) return;
     }
     int tiles = (hs_n() + 1023) / 1024;
     int groups = tiles < 8 ? tiles : 8;
-    int group = hs_group();
+    int group = hs_group_id();
     if (group >= groups) return;
-    int chunks = groups * 1, chunk = group * 1 + hs_item();
+    int chunks = groups * 1, chunk = group * 1 + hs_local_id();
     int length = (hs_n() + chunks - 1) / chunks;
     int begin = chunk * length < hs_n() ? chunk * length : hs_n();
     int end = begin + length < hs_n() ? begin + length : hs_n();
-    int at = pass == 0 ? 0 : hs_as_int(words[8 + pass]);
+    int at = pass == 0 ? 0 : hs_to_int(words[8 + pass]);
     int next = at != 0 ? 3 - at : hs_direct() ? 1 : 2; // from scratch to the destination, from there to scratch
     // the table is small: its columns before this one, and all of the lesser digits
     bool skipped = false;
@@ -3489,247 +3489,247 @@ __kernel void scatter_lines(__global const hs_stored *source, __global hs_stored
     for (int d = 0; d <= mask; d++) {
         int before = 0, all = 0;
         for (int c = 0; c < chunks; c++) {
-            int x = hs_as_int(words[289 + c * 256 + d]);
+            int x = hs_to_int(words[289 + c * 256 + d]);
             before += c < chunk ? x : 0;
             all += x;
         }
-        counts[d] = hs_as_word(below + before);
+        counts[d] = hs_to_u32(below + before);
         below += all;
         skipped = skipped || all == hs_n();
     }
-    if (chunk == 0) words[8 + pass + 1] = hs_as_word(skipped ? at : next);
+    if (chunk == 0) words[8 + pass + 1] = hs_to_u32(skipped ? at : next);
     if (skipped) return; // a constant digit: the keys stay where they are
     if (at == 0 && next == 2) {
-        int phase = hs_phase(other, 8); // place + phase is the key's slot in lines of memory
+        int phase = hs_line_offset(other, 8); // place + phase is the key's slot in lines of memory
         for (int d = 0; d <= mask; d++) firsts[d] = counts[d];
         {
             int i = begin;
             for (; i + 8 <= end; i += 8) {
-                hs_key k0 = hs_held(source[i + 0]);
-                hs_key k1 = hs_held(source[i + 1]);
-                hs_key k2 = hs_held(source[i + 2]);
-                hs_key k3 = hs_held(source[i + 3]);
-                hs_key k4 = hs_held(source[i + 4]);
-                hs_key k5 = hs_held(source[i + 5]);
-                hs_key k6 = hs_held(source[i + 6]);
-                hs_key k7 = hs_held(source[i + 7]);
-                { int d = hs_digit(hs_in(k0), shift, mask); int place = hs_as_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_as_word(place + 1); lines[d * 8 + slot] = k0;
-          if (slot == 7) { if (place - 7 >= hs_as_int(firsts[d])) hs_stream(other, place - 7, lines, d * 8)
-            else for (int x = hs_as_int(firsts[d]); x <= place; x++) other[x] = lines[d * 8 + (x + phase & 7)]; } }
-                { int d = hs_digit(hs_in(k1), shift, mask); int place = hs_as_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_as_word(place + 1); lines[d * 8 + slot] = k1;
-          if (slot == 7) { if (place - 7 >= hs_as_int(firsts[d])) hs_stream(other, place - 7, lines, d * 8)
-            else for (int x = hs_as_int(firsts[d]); x <= place; x++) other[x] = lines[d * 8 + (x + phase & 7)]; } }
-                { int d = hs_digit(hs_in(k2), shift, mask); int place = hs_as_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_as_word(place + 1); lines[d * 8 + slot] = k2;
-          if (slot == 7) { if (place - 7 >= hs_as_int(firsts[d])) hs_stream(other, place - 7, lines, d * 8)
-            else for (int x = hs_as_int(firsts[d]); x <= place; x++) other[x] = lines[d * 8 + (x + phase & 7)]; } }
-                { int d = hs_digit(hs_in(k3), shift, mask); int place = hs_as_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_as_word(place + 1); lines[d * 8 + slot] = k3;
-          if (slot == 7) { if (place - 7 >= hs_as_int(firsts[d])) hs_stream(other, place - 7, lines, d * 8)
-            else for (int x = hs_as_int(firsts[d]); x <= place; x++) other[x] = lines[d * 8 + (x + phase & 7)]; } }
-                { int d = hs_digit(hs_in(k4), shift, mask); int place = hs_as_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_as_word(place + 1); lines[d * 8 + slot] = k4;
-          if (slot == 7) { if (place - 7 >= hs_as_int(firsts[d])) hs_stream(other, place - 7, lines, d * 8)
-            else for (int x = hs_as_int(firsts[d]); x <= place; x++) other[x] = lines[d * 8 + (x + phase & 7)]; } }
-                { int d = hs_digit(hs_in(k5), shift, mask); int place = hs_as_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_as_word(place + 1); lines[d * 8 + slot] = k5;
-          if (slot == 7) { if (place - 7 >= hs_as_int(firsts[d])) hs_stream(other, place - 7, lines, d * 8)
-            else for (int x = hs_as_int(firsts[d]); x <= place; x++) other[x] = lines[d * 8 + (x + phase & 7)]; } }
-                { int d = hs_digit(hs_in(k6), shift, mask); int place = hs_as_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_as_word(place + 1); lines[d * 8 + slot] = k6;
-          if (slot == 7) { if (place - 7 >= hs_as_int(firsts[d])) hs_stream(other, place - 7, lines, d * 8)
-            else for (int x = hs_as_int(firsts[d]); x <= place; x++) other[x] = lines[d * 8 + (x + phase & 7)]; } }
-                { int d = hs_digit(hs_in(k7), shift, mask); int place = hs_as_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_as_word(place + 1); lines[d * 8 + slot] = k7;
-          if (slot == 7) { if (place - 7 >= hs_as_int(firsts[d])) hs_stream(other, place - 7, lines, d * 8)
-            else for (int x = hs_as_int(firsts[d]); x <= place; x++) other[x] = lines[d * 8 + (x + phase & 7)]; } }
+                hs_key k0 = hs_raw_in(source[i + 0]);
+                hs_key k1 = hs_raw_in(source[i + 1]);
+                hs_key k2 = hs_raw_in(source[i + 2]);
+                hs_key k3 = hs_raw_in(source[i + 3]);
+                hs_key k4 = hs_raw_in(source[i + 4]);
+                hs_key k5 = hs_raw_in(source[i + 5]);
+                hs_key k6 = hs_raw_in(source[i + 6]);
+                hs_key k7 = hs_raw_in(source[i + 7]);
+                { int d = hs_digit(hs_twiddle_in(k0), shift, mask); int place = hs_to_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_to_u32(place + 1); lines[d * 8 + slot] = k0;
+          if (slot == 7) { if (place - 7 >= hs_to_int(firsts[d])) hs_store_line(other, place - 7, lines, d * 8)
+            else for (int x = hs_to_int(firsts[d]); x <= place; x++) other[x] = lines[d * 8 + (x + phase & 7)]; } }
+                { int d = hs_digit(hs_twiddle_in(k1), shift, mask); int place = hs_to_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_to_u32(place + 1); lines[d * 8 + slot] = k1;
+          if (slot == 7) { if (place - 7 >= hs_to_int(firsts[d])) hs_store_line(other, place - 7, lines, d * 8)
+            else for (int x = hs_to_int(firsts[d]); x <= place; x++) other[x] = lines[d * 8 + (x + phase & 7)]; } }
+                { int d = hs_digit(hs_twiddle_in(k2), shift, mask); int place = hs_to_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_to_u32(place + 1); lines[d * 8 + slot] = k2;
+          if (slot == 7) { if (place - 7 >= hs_to_int(firsts[d])) hs_store_line(other, place - 7, lines, d * 8)
+            else for (int x = hs_to_int(firsts[d]); x <= place; x++) other[x] = lines[d * 8 + (x + phase & 7)]; } }
+                { int d = hs_digit(hs_twiddle_in(k3), shift, mask); int place = hs_to_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_to_u32(place + 1); lines[d * 8 + slot] = k3;
+          if (slot == 7) { if (place - 7 >= hs_to_int(firsts[d])) hs_store_line(other, place - 7, lines, d * 8)
+            else for (int x = hs_to_int(firsts[d]); x <= place; x++) other[x] = lines[d * 8 + (x + phase & 7)]; } }
+                { int d = hs_digit(hs_twiddle_in(k4), shift, mask); int place = hs_to_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_to_u32(place + 1); lines[d * 8 + slot] = k4;
+          if (slot == 7) { if (place - 7 >= hs_to_int(firsts[d])) hs_store_line(other, place - 7, lines, d * 8)
+            else for (int x = hs_to_int(firsts[d]); x <= place; x++) other[x] = lines[d * 8 + (x + phase & 7)]; } }
+                { int d = hs_digit(hs_twiddle_in(k5), shift, mask); int place = hs_to_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_to_u32(place + 1); lines[d * 8 + slot] = k5;
+          if (slot == 7) { if (place - 7 >= hs_to_int(firsts[d])) hs_store_line(other, place - 7, lines, d * 8)
+            else for (int x = hs_to_int(firsts[d]); x <= place; x++) other[x] = lines[d * 8 + (x + phase & 7)]; } }
+                { int d = hs_digit(hs_twiddle_in(k6), shift, mask); int place = hs_to_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_to_u32(place + 1); lines[d * 8 + slot] = k6;
+          if (slot == 7) { if (place - 7 >= hs_to_int(firsts[d])) hs_store_line(other, place - 7, lines, d * 8)
+            else for (int x = hs_to_int(firsts[d]); x <= place; x++) other[x] = lines[d * 8 + (x + phase & 7)]; } }
+                { int d = hs_digit(hs_twiddle_in(k7), shift, mask); int place = hs_to_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_to_u32(place + 1); lines[d * 8 + slot] = k7;
+          if (slot == 7) { if (place - 7 >= hs_to_int(firsts[d])) hs_store_line(other, place - 7, lines, d * 8)
+            else for (int x = hs_to_int(firsts[d]); x <= place; x++) other[x] = lines[d * 8 + (x + phase & 7)]; } }
             }
             for (; i < end; i++) {
-                hs_key key = hs_held(source[i]);
-                { int d = hs_digit(hs_in(key), shift, mask); int place = hs_as_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_as_word(place + 1); lines[d * 8 + slot] = key;
-          if (slot == 7) { if (place - 7 >= hs_as_int(firsts[d])) hs_stream(other, place - 7, lines, d * 8)
-            else for (int x = hs_as_int(firsts[d]); x <= place; x++) other[x] = lines[d * 8 + (x + phase & 7)]; } }
+                hs_key key = hs_raw_in(source[i]);
+                { int d = hs_digit(hs_twiddle_in(key), shift, mask); int place = hs_to_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_to_u32(place + 1); lines[d * 8 + slot] = key;
+          if (slot == 7) { if (place - 7 >= hs_to_int(firsts[d])) hs_store_line(other, place - 7, lines, d * 8)
+            else for (int x = hs_to_int(firsts[d]); x <= place; x++) other[x] = lines[d * 8 + (x + phase & 7)]; } }
             }
         }
         for (int d = 0; d <= mask; d++) { // what is left in lines that are not full
-            int last = hs_as_int(counts[d]), first = last - (last + phase & 7);
-            if (first < hs_as_int(firsts[d])) first = hs_as_int(firsts[d]);
+            int last = hs_to_int(counts[d]), first = last - (last + phase & 7);
+            if (first < hs_to_int(firsts[d])) first = hs_to_int(firsts[d]);
             for (int x = first; x < last; x++) other[x] = lines[d * 8 + (x + phase & 7)];
         }
-        hs_flush();
+        hs_store_line_fence();
     }
     else if (at == 0 && next == 1) {
-        int phase = hs_phase(destination, 8); // place + phase is the key's slot in lines of memory
+        int phase = hs_line_offset(destination, 8); // place + phase is the key's slot in lines of memory
         for (int d = 0; d <= mask; d++) firsts[d] = counts[d];
         {
             int i = begin;
             for (; i + 8 <= end; i += 8) {
-                hs_key k0 = hs_held(source[i + 0]);
-                hs_key k1 = hs_held(source[i + 1]);
-                hs_key k2 = hs_held(source[i + 2]);
-                hs_key k3 = hs_held(source[i + 3]);
-                hs_key k4 = hs_held(source[i + 4]);
-                hs_key k5 = hs_held(source[i + 5]);
-                hs_key k6 = hs_held(source[i + 6]);
-                hs_key k7 = hs_held(source[i + 7]);
-                { int d = hs_digit(hs_in(k0), shift, mask); int place = hs_as_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_as_word(place + 1); lines[d * 8 + slot] = k0;
-          if (slot == 7) { if (place - 7 >= hs_as_int(firsts[d])) hs_stream(destination, place - 7, lines, d * 8)
-            else for (int x = hs_as_int(firsts[d]); x <= place; x++) destination[x] = lines[d * 8 + (x + phase & 7)]; } }
-                { int d = hs_digit(hs_in(k1), shift, mask); int place = hs_as_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_as_word(place + 1); lines[d * 8 + slot] = k1;
-          if (slot == 7) { if (place - 7 >= hs_as_int(firsts[d])) hs_stream(destination, place - 7, lines, d * 8)
-            else for (int x = hs_as_int(firsts[d]); x <= place; x++) destination[x] = lines[d * 8 + (x + phase & 7)]; } }
-                { int d = hs_digit(hs_in(k2), shift, mask); int place = hs_as_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_as_word(place + 1); lines[d * 8 + slot] = k2;
-          if (slot == 7) { if (place - 7 >= hs_as_int(firsts[d])) hs_stream(destination, place - 7, lines, d * 8)
-            else for (int x = hs_as_int(firsts[d]); x <= place; x++) destination[x] = lines[d * 8 + (x + phase & 7)]; } }
-                { int d = hs_digit(hs_in(k3), shift, mask); int place = hs_as_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_as_word(place + 1); lines[d * 8 + slot] = k3;
-          if (slot == 7) { if (place - 7 >= hs_as_int(firsts[d])) hs_stream(destination, place - 7, lines, d * 8)
-            else for (int x = hs_as_int(firsts[d]); x <= place; x++) destination[x] = lines[d * 8 + (x + phase & 7)]; } }
-                { int d = hs_digit(hs_in(k4), shift, mask); int place = hs_as_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_as_word(place + 1); lines[d * 8 + slot] = k4;
-          if (slot == 7) { if (place - 7 >= hs_as_int(firsts[d])) hs_stream(destination, place - 7, lines, d * 8)
-            else for (int x = hs_as_int(firsts[d]); x <= place; x++) destination[x] = lines[d * 8 + (x + phase & 7)]; } }
-                { int d = hs_digit(hs_in(k5), shift, mask); int place = hs_as_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_as_word(place + 1); lines[d * 8 + slot] = k5;
-          if (slot == 7) { if (place - 7 >= hs_as_int(firsts[d])) hs_stream(destination, place - 7, lines, d * 8)
-            else for (int x = hs_as_int(firsts[d]); x <= place; x++) destination[x] = lines[d * 8 + (x + phase & 7)]; } }
-                { int d = hs_digit(hs_in(k6), shift, mask); int place = hs_as_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_as_word(place + 1); lines[d * 8 + slot] = k6;
-          if (slot == 7) { if (place - 7 >= hs_as_int(firsts[d])) hs_stream(destination, place - 7, lines, d * 8)
-            else for (int x = hs_as_int(firsts[d]); x <= place; x++) destination[x] = lines[d * 8 + (x + phase & 7)]; } }
-                { int d = hs_digit(hs_in(k7), shift, mask); int place = hs_as_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_as_word(place + 1); lines[d * 8 + slot] = k7;
-          if (slot == 7) { if (place - 7 >= hs_as_int(firsts[d])) hs_stream(destination, place - 7, lines, d * 8)
-            else for (int x = hs_as_int(firsts[d]); x <= place; x++) destination[x] = lines[d * 8 + (x + phase & 7)]; } }
+                hs_key k0 = hs_raw_in(source[i + 0]);
+                hs_key k1 = hs_raw_in(source[i + 1]);
+                hs_key k2 = hs_raw_in(source[i + 2]);
+                hs_key k3 = hs_raw_in(source[i + 3]);
+                hs_key k4 = hs_raw_in(source[i + 4]);
+                hs_key k5 = hs_raw_in(source[i + 5]);
+                hs_key k6 = hs_raw_in(source[i + 6]);
+                hs_key k7 = hs_raw_in(source[i + 7]);
+                { int d = hs_digit(hs_twiddle_in(k0), shift, mask); int place = hs_to_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_to_u32(place + 1); lines[d * 8 + slot] = k0;
+          if (slot == 7) { if (place - 7 >= hs_to_int(firsts[d])) hs_store_line(destination, place - 7, lines, d * 8)
+            else for (int x = hs_to_int(firsts[d]); x <= place; x++) destination[x] = lines[d * 8 + (x + phase & 7)]; } }
+                { int d = hs_digit(hs_twiddle_in(k1), shift, mask); int place = hs_to_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_to_u32(place + 1); lines[d * 8 + slot] = k1;
+          if (slot == 7) { if (place - 7 >= hs_to_int(firsts[d])) hs_store_line(destination, place - 7, lines, d * 8)
+            else for (int x = hs_to_int(firsts[d]); x <= place; x++) destination[x] = lines[d * 8 + (x + phase & 7)]; } }
+                { int d = hs_digit(hs_twiddle_in(k2), shift, mask); int place = hs_to_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_to_u32(place + 1); lines[d * 8 + slot] = k2;
+          if (slot == 7) { if (place - 7 >= hs_to_int(firsts[d])) hs_store_line(destination, place - 7, lines, d * 8)
+            else for (int x = hs_to_int(firsts[d]); x <= place; x++) destination[x] = lines[d * 8 + (x + phase & 7)]; } }
+                { int d = hs_digit(hs_twiddle_in(k3), shift, mask); int place = hs_to_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_to_u32(place + 1); lines[d * 8 + slot] = k3;
+          if (slot == 7) { if (place - 7 >= hs_to_int(firsts[d])) hs_store_line(destination, place - 7, lines, d * 8)
+            else for (int x = hs_to_int(firsts[d]); x <= place; x++) destination[x] = lines[d * 8 + (x + phase & 7)]; } }
+                { int d = hs_digit(hs_twiddle_in(k4), shift, mask); int place = hs_to_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_to_u32(place + 1); lines[d * 8 + slot] = k4;
+          if (slot == 7) { if (place - 7 >= hs_to_int(firsts[d])) hs_store_line(destination, place - 7, lines, d * 8)
+            else for (int x = hs_to_int(firsts[d]); x <= place; x++) destination[x] = lines[d * 8 + (x + phase & 7)]; } }
+                { int d = hs_digit(hs_twiddle_in(k5), shift, mask); int place = hs_to_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_to_u32(place + 1); lines[d * 8 + slot] = k5;
+          if (slot == 7) { if (place - 7 >= hs_to_int(firsts[d])) hs_store_line(destination, place - 7, lines, d * 8)
+            else for (int x = hs_to_int(firsts[d]); x <= place; x++) destination[x] = lines[d * 8 + (x + phase & 7)]; } }
+                { int d = hs_digit(hs_twiddle_in(k6), shift, mask); int place = hs_to_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_to_u32(place + 1); lines[d * 8 + slot] = k6;
+          if (slot == 7) { if (place - 7 >= hs_to_int(firsts[d])) hs_store_line(destination, place - 7, lines, d * 8)
+            else for (int x = hs_to_int(firsts[d]); x <= place; x++) destination[x] = lines[d * 8 + (x + phase & 7)]; } }
+                { int d = hs_digit(hs_twiddle_in(k7), shift, mask); int place = hs_to_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_to_u32(place + 1); lines[d * 8 + slot] = k7;
+          if (slot == 7) { if (place - 7 >= hs_to_int(firsts[d])) hs_store_line(destination, place - 7, lines, d * 8)
+            else for (int x = hs_to_int(firsts[d]); x <= place; x++) destination[x] = lines[d * 8 + (x + phase & 7)]; } }
             }
             for (; i < end; i++) {
-                hs_key key = hs_held(source[i]);
-                { int d = hs_digit(hs_in(key), shift, mask); int place = hs_as_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_as_word(place + 1); lines[d * 8 + slot] = key;
-          if (slot == 7) { if (place - 7 >= hs_as_int(firsts[d])) hs_stream(destination, place - 7, lines, d * 8)
-            else for (int x = hs_as_int(firsts[d]); x <= place; x++) destination[x] = lines[d * 8 + (x + phase & 7)]; } }
+                hs_key key = hs_raw_in(source[i]);
+                { int d = hs_digit(hs_twiddle_in(key), shift, mask); int place = hs_to_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_to_u32(place + 1); lines[d * 8 + slot] = key;
+          if (slot == 7) { if (place - 7 >= hs_to_int(firsts[d])) hs_store_line(destination, place - 7, lines, d * 8)
+            else for (int x = hs_to_int(firsts[d]); x <= place; x++) destination[x] = lines[d * 8 + (x + phase & 7)]; } }
             }
         }
         for (int d = 0; d <= mask; d++) { // what is left in lines that are not full
-            int last = hs_as_int(counts[d]), first = last - (last + phase & 7);
-            if (first < hs_as_int(firsts[d])) first = hs_as_int(firsts[d]);
+            int last = hs_to_int(counts[d]), first = last - (last + phase & 7);
+            if (first < hs_to_int(firsts[d])) first = hs_to_int(firsts[d]);
             for (int x = first; x < last; x++) destination[x] = lines[d * 8 + (x + phase & 7)];
         }
-        hs_flush();
+        hs_store_line_fence();
     }
     else if (at == 2 && next == 1) {
-        int phase = hs_phase(destination, 8); // place + phase is the key's slot in lines of memory
+        int phase = hs_line_offset(destination, 8); // place + phase is the key's slot in lines of memory
         for (int d = 0; d <= mask; d++) firsts[d] = counts[d];
         {
             int i = begin;
             for (; i + 8 <= end; i += 8) {
-                hs_key k0 = hs_held(other[i + 0]);
-                hs_key k1 = hs_held(other[i + 1]);
-                hs_key k2 = hs_held(other[i + 2]);
-                hs_key k3 = hs_held(other[i + 3]);
-                hs_key k4 = hs_held(other[i + 4]);
-                hs_key k5 = hs_held(other[i + 5]);
-                hs_key k6 = hs_held(other[i + 6]);
-                hs_key k7 = hs_held(other[i + 7]);
-                { int d = hs_digit(hs_in(k0), shift, mask); int place = hs_as_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_as_word(place + 1); lines[d * 8 + slot] = k0;
-          if (slot == 7) { if (place - 7 >= hs_as_int(firsts[d])) hs_stream(destination, place - 7, lines, d * 8)
-            else for (int x = hs_as_int(firsts[d]); x <= place; x++) destination[x] = lines[d * 8 + (x + phase & 7)]; } }
-                { int d = hs_digit(hs_in(k1), shift, mask); int place = hs_as_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_as_word(place + 1); lines[d * 8 + slot] = k1;
-          if (slot == 7) { if (place - 7 >= hs_as_int(firsts[d])) hs_stream(destination, place - 7, lines, d * 8)
-            else for (int x = hs_as_int(firsts[d]); x <= place; x++) destination[x] = lines[d * 8 + (x + phase & 7)]; } }
-                { int d = hs_digit(hs_in(k2), shift, mask); int place = hs_as_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_as_word(place + 1); lines[d * 8 + slot] = k2;
-          if (slot == 7) { if (place - 7 >= hs_as_int(firsts[d])) hs_stream(destination, place - 7, lines, d * 8)
-            else for (int x = hs_as_int(firsts[d]); x <= place; x++) destination[x] = lines[d * 8 + (x + phase & 7)]; } }
-                { int d = hs_digit(hs_in(k3), shift, mask); int place = hs_as_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_as_word(place + 1); lines[d * 8 + slot] = k3;
-          if (slot == 7) { if (place - 7 >= hs_as_int(firsts[d])) hs_stream(destination, place - 7, lines, d * 8)
-            else for (int x = hs_as_int(firsts[d]); x <= place; x++) destination[x] = lines[d * 8 + (x + phase & 7)]; } }
-                { int d = hs_digit(hs_in(k4), shift, mask); int place = hs_as_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_as_word(place + 1); lines[d * 8 + slot] = k4;
-          if (slot == 7) { if (place - 7 >= hs_as_int(firsts[d])) hs_stream(destination, place - 7, lines, d * 8)
-            else for (int x = hs_as_int(firsts[d]); x <= place; x++) destination[x] = lines[d * 8 + (x + phase & 7)]; } }
-                { int d = hs_digit(hs_in(k5), shift, mask); int place = hs_as_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_as_word(place + 1); lines[d * 8 + slot] = k5;
-          if (slot == 7) { if (place - 7 >= hs_as_int(firsts[d])) hs_stream(destination, place - 7, lines, d * 8)
-            else for (int x = hs_as_int(firsts[d]); x <= place; x++) destination[x] = lines[d * 8 + (x + phase & 7)]; } }
-                { int d = hs_digit(hs_in(k6), shift, mask); int place = hs_as_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_as_word(place + 1); lines[d * 8 + slot] = k6;
-          if (slot == 7) { if (place - 7 >= hs_as_int(firsts[d])) hs_stream(destination, place - 7, lines, d * 8)
-            else for (int x = hs_as_int(firsts[d]); x <= place; x++) destination[x] = lines[d * 8 + (x + phase & 7)]; } }
-                { int d = hs_digit(hs_in(k7), shift, mask); int place = hs_as_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_as_word(place + 1); lines[d * 8 + slot] = k7;
-          if (slot == 7) { if (place - 7 >= hs_as_int(firsts[d])) hs_stream(destination, place - 7, lines, d * 8)
-            else for (int x = hs_as_int(firsts[d]); x <= place; x++) destination[x] = lines[d * 8 + (x + phase & 7)]; } }
+                hs_key k0 = hs_raw_in(other[i + 0]);
+                hs_key k1 = hs_raw_in(other[i + 1]);
+                hs_key k2 = hs_raw_in(other[i + 2]);
+                hs_key k3 = hs_raw_in(other[i + 3]);
+                hs_key k4 = hs_raw_in(other[i + 4]);
+                hs_key k5 = hs_raw_in(other[i + 5]);
+                hs_key k6 = hs_raw_in(other[i + 6]);
+                hs_key k7 = hs_raw_in(other[i + 7]);
+                { int d = hs_digit(hs_twiddle_in(k0), shift, mask); int place = hs_to_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_to_u32(place + 1); lines[d * 8 + slot] = k0;
+          if (slot == 7) { if (place - 7 >= hs_to_int(firsts[d])) hs_store_line(destination, place - 7, lines, d * 8)
+            else for (int x = hs_to_int(firsts[d]); x <= place; x++) destination[x] = lines[d * 8 + (x + phase & 7)]; } }
+                { int d = hs_digit(hs_twiddle_in(k1), shift, mask); int place = hs_to_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_to_u32(place + 1); lines[d * 8 + slot] = k1;
+          if (slot == 7) { if (place - 7 >= hs_to_int(firsts[d])) hs_store_line(destination, place - 7, lines, d * 8)
+            else for (int x = hs_to_int(firsts[d]); x <= place; x++) destination[x] = lines[d * 8 + (x + phase & 7)]; } }
+                { int d = hs_digit(hs_twiddle_in(k2), shift, mask); int place = hs_to_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_to_u32(place + 1); lines[d * 8 + slot] = k2;
+          if (slot == 7) { if (place - 7 >= hs_to_int(firsts[d])) hs_store_line(destination, place - 7, lines, d * 8)
+            else for (int x = hs_to_int(firsts[d]); x <= place; x++) destination[x] = lines[d * 8 + (x + phase & 7)]; } }
+                { int d = hs_digit(hs_twiddle_in(k3), shift, mask); int place = hs_to_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_to_u32(place + 1); lines[d * 8 + slot] = k3;
+          if (slot == 7) { if (place - 7 >= hs_to_int(firsts[d])) hs_store_line(destination, place - 7, lines, d * 8)
+            else for (int x = hs_to_int(firsts[d]); x <= place; x++) destination[x] = lines[d * 8 + (x + phase & 7)]; } }
+                { int d = hs_digit(hs_twiddle_in(k4), shift, mask); int place = hs_to_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_to_u32(place + 1); lines[d * 8 + slot] = k4;
+          if (slot == 7) { if (place - 7 >= hs_to_int(firsts[d])) hs_store_line(destination, place - 7, lines, d * 8)
+            else for (int x = hs_to_int(firsts[d]); x <= place; x++) destination[x] = lines[d * 8 + (x + phase & 7)]; } }
+                { int d = hs_digit(hs_twiddle_in(k5), shift, mask); int place = hs_to_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_to_u32(place + 1); lines[d * 8 + slot] = k5;
+          if (slot == 7) { if (place - 7 >= hs_to_int(firsts[d])) hs_store_line(destination, place - 7, lines, d * 8)
+            else for (int x = hs_to_int(firsts[d]); x <= place; x++) destination[x] = lines[d * 8 + (x + phase & 7)]; } }
+                { int d = hs_digit(hs_twiddle_in(k6), shift, mask); int place = hs_to_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_to_u32(place + 1); lines[d * 8 + slot] = k6;
+          if (slot == 7) { if (place - 7 >= hs_to_int(firsts[d])) hs_store_line(destination, place - 7, lines, d * 8)
+            else for (int x = hs_to_int(firsts[d]); x <= place; x++) destination[x] = lines[d * 8 + (x + phase & 7)]; } }
+                { int d = hs_digit(hs_twiddle_in(k7), shift, mask); int place = hs_to_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_to_u32(place + 1); lines[d * 8 + slot] = k7;
+          if (slot == 7) { if (place - 7 >= hs_to_int(firsts[d])) hs_store_line(destination, place - 7, lines, d * 8)
+            else for (int x = hs_to_int(firsts[d]); x <= place; x++) destination[x] = lines[d * 8 + (x + phase & 7)]; } }
             }
             for (; i < end; i++) {
-                hs_key key = hs_held(other[i]);
-                { int d = hs_digit(hs_in(key), shift, mask); int place = hs_as_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_as_word(place + 1); lines[d * 8 + slot] = key;
-          if (slot == 7) { if (place - 7 >= hs_as_int(firsts[d])) hs_stream(destination, place - 7, lines, d * 8)
-            else for (int x = hs_as_int(firsts[d]); x <= place; x++) destination[x] = lines[d * 8 + (x + phase & 7)]; } }
+                hs_key key = hs_raw_in(other[i]);
+                { int d = hs_digit(hs_twiddle_in(key), shift, mask); int place = hs_to_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_to_u32(place + 1); lines[d * 8 + slot] = key;
+          if (slot == 7) { if (place - 7 >= hs_to_int(firsts[d])) hs_store_line(destination, place - 7, lines, d * 8)
+            else for (int x = hs_to_int(firsts[d]); x <= place; x++) destination[x] = lines[d * 8 + (x + phase & 7)]; } }
             }
         }
         for (int d = 0; d <= mask; d++) { // what is left in lines that are not full
-            int last = hs_as_int(counts[d]), first = last - (last + phase & 7);
-            if (first < hs_as_int(firsts[d])) first = hs_as_int(firsts[d]);
+            int last = hs_to_int(counts[d]), first = last - (last + phase & 7);
+            if (first < hs_to_int(firsts[d])) first = hs_to_int(firsts[d]);
             for (int x = first; x < last; x++) destination[x] = lines[d * 8 + (x + phase & 7)];
         }
-        hs_flush();
+        hs_store_line_fence();
     }
     else if (at == 1 && next == 2) {
-        int phase = hs_phase(other, 8); // place + phase is the key's slot in lines of memory
+        int phase = hs_line_offset(other, 8); // place + phase is the key's slot in lines of memory
         for (int d = 0; d <= mask; d++) firsts[d] = counts[d];
         {
             int i = begin;
             for (; i + 8 <= end; i += 8) {
-                hs_key k0 = hs_held(destination[i + 0]);
-                hs_key k1 = hs_held(destination[i + 1]);
-                hs_key k2 = hs_held(destination[i + 2]);
-                hs_key k3 = hs_held(destination[i + 3]);
-                hs_key k4 = hs_held(destination[i + 4]);
-                hs_key k5 = hs_held(destination[i + 5]);
-                hs_key k6 = hs_held(destination[i + 6]);
-                hs_key k7 = hs_held(destination[i + 7]);
-                { int d = hs_digit(hs_in(k0), shift, mask); int place = hs_as_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_as_word(place + 1); lines[d * 8 + slot] = k0;
-          if (slot == 7) { if (place - 7 >= hs_as_int(firsts[d])) hs_stream(other, place - 7, lines, d * 8)
-            else for (int x = hs_as_int(firsts[d]); x <= place; x++) other[x] = lines[d * 8 + (x + phase & 7)]; } }
-                { int d = hs_digit(hs_in(k1), shift, mask); int place = hs_as_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_as_word(place + 1); lines[d * 8 + slot] = k1;
-          if (slot == 7) { if (place - 7 >= hs_as_int(firsts[d])) hs_stream(other, place - 7, lines, d * 8)
-            else for (int x = hs_as_int(firsts[d]); x <= place; x++) other[x] = lines[d * 8 + (x + phase & 7)]; } }
-                { int d = hs_digit(hs_in(k2), shift, mask); int place = hs_as_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_as_word(place + 1); lines[d * 8 + slot] = k2;
-          if (slot == 7) { if (place - 7 >= hs_as_int(firsts[d])) hs_stream(other, place - 7, lines, d * 8)
-            else for (int x = hs_as_int(firsts[d]); x <= place; x++) other[x] = lines[d * 8 + (x + phase & 7)]; } }
-                { int d = hs_digit(hs_in(k3), shift, mask); int place = hs_as_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_as_word(place + 1); lines[d * 8 + slot] = k3;
-          if (slot == 7) { if (place - 7 >= hs_as_int(firsts[d])) hs_stream(other, place - 7, lines, d * 8)
-            else for (int x = hs_as_int(firsts[d]); x <= place; x++) other[x] = lines[d * 8 + (x + phase & 7)]; } }
-                { int d = hs_digit(hs_in(k4), shift, mask); int place = hs_as_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_as_word(place + 1); lines[d * 8 + slot] = k4;
-          if (slot == 7) { if (place - 7 >= hs_as_int(firsts[d])) hs_stream(other, place - 7, lines, d * 8)
-            else for (int x = hs_as_int(firsts[d]); x <= place; x++) other[x] = lines[d * 8 + (x + phase & 7)]; } }
-                { int d = hs_digit(hs_in(k5), shift, mask); int place = hs_as_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_as_word(place + 1); lines[d * 8 + slot] = k5;
-          if (slot == 7) { if (place - 7 >= hs_as_int(firsts[d])) hs_stream(other, place - 7, lines, d * 8)
-            else for (int x = hs_as_int(firsts[d]); x <= place; x++) other[x] = lines[d * 8 + (x + phase & 7)]; } }
-                { int d = hs_digit(hs_in(k6), shift, mask); int place = hs_as_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_as_word(place + 1); lines[d * 8 + slot] = k6;
-          if (slot == 7) { if (place - 7 >= hs_as_int(firsts[d])) hs_stream(other, place - 7, lines, d * 8)
-            else for (int x = hs_as_int(firsts[d]); x <= place; x++) other[x] = lines[d * 8 + (x + phase & 7)]; } }
-                { int d = hs_digit(hs_in(k7), shift, mask); int place = hs_as_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_as_word(place + 1); lines[d * 8 + slot] = k7;
-          if (slot == 7) { if (place - 7 >= hs_as_int(firsts[d])) hs_stream(other, place - 7, lines, d * 8)
-            else for (int x = hs_as_int(firsts[d]); x <= place; x++) other[x] = lines[d * 8 + (x + phase & 7)]; } }
+                hs_key k0 = hs_raw_in(destination[i + 0]);
+                hs_key k1 = hs_raw_in(destination[i + 1]);
+                hs_key k2 = hs_raw_in(destination[i + 2]);
+                hs_key k3 = hs_raw_in(destination[i + 3]);
+                hs_key k4 = hs_raw_in(destination[i + 4]);
+                hs_key k5 = hs_raw_in(destination[i + 5]);
+                hs_key k6 = hs_raw_in(destination[i + 6]);
+                hs_key k7 = hs_raw_in(destination[i + 7]);
+                { int d = hs_digit(hs_twiddle_in(k0), shift, mask); int place = hs_to_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_to_u32(place + 1); lines[d * 8 + slot] = k0;
+          if (slot == 7) { if (place - 7 >= hs_to_int(firsts[d])) hs_store_line(other, place - 7, lines, d * 8)
+            else for (int x = hs_to_int(firsts[d]); x <= place; x++) other[x] = lines[d * 8 + (x + phase & 7)]; } }
+                { int d = hs_digit(hs_twiddle_in(k1), shift, mask); int place = hs_to_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_to_u32(place + 1); lines[d * 8 + slot] = k1;
+          if (slot == 7) { if (place - 7 >= hs_to_int(firsts[d])) hs_store_line(other, place - 7, lines, d * 8)
+            else for (int x = hs_to_int(firsts[d]); x <= place; x++) other[x] = lines[d * 8 + (x + phase & 7)]; } }
+                { int d = hs_digit(hs_twiddle_in(k2), shift, mask); int place = hs_to_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_to_u32(place + 1); lines[d * 8 + slot] = k2;
+          if (slot == 7) { if (place - 7 >= hs_to_int(firsts[d])) hs_store_line(other, place - 7, lines, d * 8)
+            else for (int x = hs_to_int(firsts[d]); x <= place; x++) other[x] = lines[d * 8 + (x + phase & 7)]; } }
+                { int d = hs_digit(hs_twiddle_in(k3), shift, mask); int place = hs_to_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_to_u32(place + 1); lines[d * 8 + slot] = k3;
+          if (slot == 7) { if (place - 7 >= hs_to_int(firsts[d])) hs_store_line(other, place - 7, lines, d * 8)
+            else for (int x = hs_to_int(firsts[d]); x <= place; x++) other[x] = lines[d * 8 + (x + phase & 7)]; } }
+                { int d = hs_digit(hs_twiddle_in(k4), shift, mask); int place = hs_to_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_to_u32(place + 1); lines[d * 8 + slot] = k4;
+          if (slot == 7) { if (place - 7 >= hs_to_int(firsts[d])) hs_store_line(other, place - 7, lines, d * 8)
+            else for (int x = hs_to_int(firsts[d]); x <= place; x++) other[x] = lines[d * 8 + (x + phase & 7)]; } }
+                { int d = hs_digit(hs_twiddle_in(k5), shift, mask); int place = hs_to_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_to_u32(place + 1); lines[d * 8 + slot] = k5;
+          if (slot == 7) { if (place - 7 >= hs_to_int(firsts[d])) hs_store_line(other, place - 7, lines, d * 8)
+            else for (int x = hs_to_int(firsts[d]); x <= place; x++) other[x] = lines[d * 8 + (x + phase & 7)]; } }
+                { int d = hs_digit(hs_twiddle_in(k6), shift, mask); int place = hs_to_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_to_u32(place + 1); lines[d * 8 + slot] = k6;
+          if (slot == 7) { if (place - 7 >= hs_to_int(firsts[d])) hs_store_line(other, place - 7, lines, d * 8)
+            else for (int x = hs_to_int(firsts[d]); x <= place; x++) other[x] = lines[d * 8 + (x + phase & 7)]; } }
+                { int d = hs_digit(hs_twiddle_in(k7), shift, mask); int place = hs_to_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_to_u32(place + 1); lines[d * 8 + slot] = k7;
+          if (slot == 7) { if (place - 7 >= hs_to_int(firsts[d])) hs_store_line(other, place - 7, lines, d * 8)
+            else for (int x = hs_to_int(firsts[d]); x <= place; x++) other[x] = lines[d * 8 + (x + phase & 7)]; } }
             }
             for (; i < end; i++) {
-                hs_key key = hs_held(destination[i]);
-                { int d = hs_digit(hs_in(key), shift, mask); int place = hs_as_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_as_word(place + 1); lines[d * 8 + slot] = key;
-          if (slot == 7) { if (place - 7 >= hs_as_int(firsts[d])) hs_stream(other, place - 7, lines, d * 8)
-            else for (int x = hs_as_int(firsts[d]); x <= place; x++) other[x] = lines[d * 8 + (x + phase & 7)]; } }
+                hs_key key = hs_raw_in(destination[i]);
+                { int d = hs_digit(hs_twiddle_in(key), shift, mask); int place = hs_to_int(counts[d]); int slot = place + phase & 7; counts[d] = hs_to_u32(place + 1); lines[d * 8 + slot] = key;
+          if (slot == 7) { if (place - 7 >= hs_to_int(firsts[d])) hs_store_line(other, place - 7, lines, d * 8)
+            else for (int x = hs_to_int(firsts[d]); x <= place; x++) other[x] = lines[d * 8 + (x + phase & 7)]; } }
             }
         }
         for (int d = 0; d <= mask; d++) { // what is left in lines that are not full
-            int last = hs_as_int(counts[d]), first = last - (last + phase & 7);
-            if (first < hs_as_int(firsts[d])) first = hs_as_int(firsts[d]);
+            int last = hs_to_int(counts[d]), first = last - (last + phase & 7);
+            if (first < hs_to_int(firsts[d])) first = hs_to_int(firsts[d]);
             for (int x = first; x < last; x++) other[x] = lines[d * 8 + (x + phase & 7)];
         }
-        hs_flush();
+        hs_store_line_fence();
     }
 
 }
 
 // copy the keys to the destination, unless they are there
 __attribute__((reqd_work_group_size(1, 1, 1)))
-__kernel void copy(__global const hs_stored *source, __global hs_stored *destination, __global hs_stored *other, __global uint *words, int n, int argument)
+__kernel void copy(__global const hs_stored_key *source, __global hs_stored_key *destination, __global hs_stored_key *other, __global uint *words, int n, int argument)
 {
 
-    int at = hs_as_int(words[8 + hs_pass()]), next = 1;
+    int at = hs_to_int(words[8 + hs_pass()]), next = 1;
     if (at == next) return;
     int tiles = (hs_n() + 1023) / 1024;
-    int groups = hs_as_int(tiles < 8 ? tiles : 8);
-    int group = hs_group();
+    int groups = hs_to_int(tiles < 8 ? tiles : 8);
+    int group = hs_group_id();
     if (group >= groups) return;
     int each = (tiles + groups - 1) / groups * 1024; // keys of a work-group
     int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
-    hs_pick(from, at);
-    hs_pick(to, next);
-    for (int i = begin + hs_item(); i < end; i += 1) {
+    hs_select_keys(from, at);
+    hs_select_keys(to, next);
+    for (int i = begin + hs_local_id(); i < end; i += 1) {
         hs_store(to, i, hs_load(from, i));
     }
 }

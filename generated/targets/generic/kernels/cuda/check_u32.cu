@@ -10,128 +10,128 @@
 #else
 #define HS_KERNEL static __global__
 #endif
-typedef unsigned int hs_word;
-typedef unsigned long long hs_wide;
-typedef long long hs_long;
-typedef unsigned int hs_stored;
+typedef unsigned int hs_u32;
+typedef unsigned long long hs_u64;
+typedef long long hs_i64;
+typedef unsigned int hs_stored_key;
 typedef unsigned int hs_key;
 #define HS_LEAST ((hs_key)0)
 #define HS_GREATEST (~(hs_key)0)
 #define hs_less(a, b) ((a) < (b))
 #define hs_min(a, b) min(a, b)
 #define hs_max(a, b) max(a, b)
-#define hs_bits(key, shift) ((hs_word)((key) >> (shift)))
+#define hs_key_bits(key, shift) ((hs_u32)((key) >> (shift)))
 // sums of keys, which wrap; a key of a low and a high word
-#define hs_plus(a, b) ((a) + (b))
-#define hs_join(low, high) (low)
-#define hs_held(x) ((hs_key)(x))
-#define hs_raw(key) ((hs_stored)(key))
-#define hs_in(x) ((hs_key)(x))
-#define hs_out(key) ((hs_stored)(key))
-#define hs_as_word(x) ((hs_word)(x))
-#define hs_as_int(x) ((int)(x))
+#define hs_key_add(a, b) ((a) + (b))
+#define hs_make_key(low, high) (low)
+#define hs_raw_in(x) ((hs_key)(x))
+#define hs_raw_out(key) ((hs_stored_key)(key))
+#define hs_twiddle_in(x) ((hs_key)(x))
+#define hs_twiddle_out(key) ((hs_stored_key)(key))
+#define hs_to_u32(x) ((hs_u32)(x))
+#define hs_to_int(x) ((int)(x))
 #define hs_popcount(x) __popc(x)
 #define hs_n() n
 #define hs_argument() argument
-#define hs_group() ((int)(blockIdx.x + blockIdx.y * gridDim.x))
-#define hs_item() ((int)threadIdx.x)
+#define hs_group_id() ((int)(blockIdx.x + blockIdx.y * gridDim.x))
+#define hs_local_id() ((int)threadIdx.x)
 #define hs_barrier() __syncthreads()
-#define hs_barrier_all() __syncthreads()
+#define hs_barrier_global() __syncthreads()
 // atomic access: to shared arrays, and to words in memory that other blocks see
-#define hs_local_add(x, y) atomicAdd(&(x), y)
-#define hs_local_or(x, y) atomicOr(&(x), y)
-#define hs_add(x, y) atomicAdd(&(x), y)
-#define hs_look(x) (*(volatile hs_word *)&(x))
-#define hs_post(x, y) (*(volatile hs_word *)&(x) = (y))
+#define hs_local_atomic_add(x, y) atomicAdd(&(x), y)
+#define hs_local_atomic_or(x, y) atomicOr(&(x), y)
+#define hs_atomic_add(x, y) atomicAdd(&(x), y)
+#define hs_atomic_load(x) (*(volatile hs_u32 *)&(x))
+#define hs_atomic_store(x, y) (*(volatile hs_u32 *)&(x) = (y))
 // one of three buffers, chosen while the kernel runs
-#define hs_pick(name, which) hs_stored *name = (which) == 0 ? (hs_stored *)source : (which) == 1 ? destination : other
-#define hs_load(from, i) hs_in(from[i])
-#define hs_store(to, i, x) to[i] = hs_out(x)
-#define hs_phase(to, line) ((int)((size_t)(to) / sizeof(hs_key) % line))
-#define hs_flush()
-#define hs_stream(to, i, lines, first) for (int x_ = 0; x_ < (int)(64 / sizeof(hs_key)); x_++) (to)[(i) + x_] = (lines)[(first) + x_];
-#define hs_subgroup() ((int)threadIdx.x)
+#define hs_select_keys(name, which) hs_stored_key *name = (which) == 0 ? (hs_stored_key *)source : (which) == 1 ? destination : other
+#define hs_load(from, i) hs_twiddle_in(from[i])
+#define hs_store(to, i, x) to[i] = hs_twiddle_out(x)
+#define hs_line_offset(to, line) ((int)((size_t)(to) / sizeof(hs_key) % line))
+#define hs_store_line_fence()
+#define hs_store_line(to, i, lines, first) for (int x_ = 0; x_ < (int)(64 / sizeof(hs_key)); x_++) (to)[(i) + x_] = (lines)[(first) + x_];
+#define hs_subgroup_id() ((int)threadIdx.x)
 #define hs_mix_a(h) { (h) ^= (h) >> 16; (h) *= 0x85ebca6bu; (h) ^= (h) >> 13; (h) *= 0xc2b2ae35u; (h) ^= (h) >> 16; }
 #define hs_mix_b(h) { (h) ^= (h) >> 16; (h) *= 0x7feb352du; (h) ^= (h) >> 15; (h) *= 0x846ca68bu; (h) ^= (h) >> 16; }
 
 // clear the report
-HS_KERNEL void __launch_bounds__(256) blank(hs_word *report, int n, int argument)
+HS_KERNEL void __launch_bounds__(256) blank(hs_u32 *report, int n, int argument)
 {
 
-    if (hs_group() > 0) return;
-    for (int w = hs_item(); w < 8; w += 256) report[w] = w == 7 ? hs_as_word(hs_n()) : 0u;
+    if (hs_group_id() > 0) return;
+    for (int w = hs_local_id(); w < 8; w += 256) report[w] = w == 7 ? hs_to_u32(hs_n()) : 0u;
 }
 
 // hash elements in any order, and count what is out of order
-HS_KERNEL void __launch_bounds__(256) digest(const hs_stored *source, hs_word *report, int n, int argument)
+HS_KERNEL void __launch_bounds__(256) digest(const hs_stored_key *source, hs_u32 *report, int n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
-    hs_word *const sums = (hs_word *)hs_shared;
+    hs_u32 *const sums = (hs_u32 *)hs_shared;
 
     int tiles = (hs_n() - 0 - 1) / 4096 + 1;
     int groups = tiles < 1024 ? tiles : 1024;
-    int group = hs_group();
+    int group = hs_group_id();
     if (group >= groups) return;
     int each = (tiles + groups - 1) / groups; // tiles of a work-group
     int tile_begin = group * each, tile_end = tile_begin + each < tiles ? tile_begin + each : tiles;
     if (tile_begin >= tiles) return;
     int begin = 0 + tile_begin * 4096, end = tile_end < tiles ? 0 + tile_end * 4096 : hs_n();
-    for (int w = hs_item(); w < 6; w += 256) sums[w] = 0u;
+    for (int w = hs_local_id(); w < 6; w += 256) sums[w] = 0u;
     hs_barrier();
-    hs_word key_a = 0u, key_b = 0u, both_a = 0u, both_b = 0u, falls = 0u, swaps = 0u;
-    for (int i = begin + hs_item(); i < end; i += 256) {
-        hs_key raw = hs_held(source[i]);
-        hs_word a = 2654435769u, b = 2135587861u;
-        { hs_word w = hs_bits(raw, 0); a ^= w; b ^= w; hs_mix_a(a); hs_mix_b(b); }
+    hs_u32 key_a = 0u, key_b = 0u, both_a = 0u, both_b = 0u, falls = 0u, swaps = 0u;
+    for (int i = begin + hs_local_id(); i < end; i += 256) {
+        hs_key raw = hs_raw_in(source[i]);
+        hs_u32 a = 2654435769u, b = 2135587861u;
+        { hs_u32 w = hs_key_bits(raw, 0); a ^= w; b ^= w; hs_mix_a(a); hs_mix_b(b); }
         key_a += a;
         key_b += b;
         if (i < hs_n() - 1) {
-            hs_key raw_next = hs_held(source[i + 1]);
+            hs_key raw_next = hs_raw_in(source[i + 1]);
             hs_key own = raw;
             hs_key next = raw_next;
             bool fall = hs_less(next, own);
             falls += fall ? 1u : 0u;
         }
     }
-    hs_local_add(sums[0], key_a);
-    hs_local_add(sums[1], key_b);
-    hs_local_add(sums[2], both_a);
-    hs_local_add(sums[3], both_b);
-    hs_local_add(sums[4], falls);
-    hs_local_add(sums[5], swaps);
+    hs_local_atomic_add(sums[0], key_a);
+    hs_local_atomic_add(sums[1], key_b);
+    hs_local_atomic_add(sums[2], both_a);
+    hs_local_atomic_add(sums[3], both_b);
+    hs_local_atomic_add(sums[4], falls);
+    hs_local_atomic_add(sums[5], swaps);
     hs_barrier();
-    for (int w = hs_item(); w < 6; w += 256)
-        if (sums[w] != 0u) hs_add(report[0 + w], sums[w]);
+    for (int w = hs_local_id(); w < 6; w += 256)
+        if (sums[w] != 0u) hs_atomic_add(report[0 + w], sums[w]);
 }
 
 // hash the elements behind the array with their places
-HS_KERNEL void __launch_bounds__(256) beyond(const hs_stored *source, hs_word *report, int n, int argument)
+HS_KERNEL void __launch_bounds__(256) beyond(const hs_stored_key *source, hs_u32 *report, int n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
-    hs_word *const sums = (hs_word *)hs_shared;
+    hs_u32 *const sums = (hs_u32 *)hs_shared;
 
     int last = hs_argument();
     if (last <= hs_n()) return;
     int tiles = (last - hs_n() - 1) / 4096 + 1;
     int groups = tiles < 1024 ? tiles : 1024;
-    int group = hs_group();
+    int group = hs_group_id();
     if (group >= groups) return;
     int each = (tiles + groups - 1) / groups; // tiles of a work-group
     int tile_begin = group * each, tile_end = tile_begin + each < tiles ? tile_begin + each : tiles;
     if (tile_begin >= tiles) return;
     int begin = hs_n() + tile_begin * 4096, end = tile_end < tiles ? hs_n() + tile_end * 4096 : last;
-    for (int w = hs_item(); w < 1; w += 256) sums[w] = 0u;
+    for (int w = hs_local_id(); w < 1; w += 256) sums[w] = 0u;
     hs_barrier();
-    hs_word hash = 0u;
-    for (int i = begin + hs_item(); i < end; i += 256) {
-        hs_key raw = hs_held(source[i]);
-        hs_word a = 2654435769u, b = 2135587861u;
-        { hs_word w = hs_as_word(i); a ^= w; b ^= w; hs_mix_a(a); hs_mix_b(b); }
-        { hs_word w = hs_bits(raw, 0); a ^= w; b ^= w; hs_mix_a(a); hs_mix_b(b); }
+    hs_u32 hash = 0u;
+    for (int i = begin + hs_local_id(); i < end; i += 256) {
+        hs_key raw = hs_raw_in(source[i]);
+        hs_u32 a = 2654435769u, b = 2135587861u;
+        { hs_u32 w = hs_to_u32(i); a ^= w; b ^= w; hs_mix_a(a); hs_mix_b(b); }
+        { hs_u32 w = hs_key_bits(raw, 0); a ^= w; b ^= w; hs_mix_a(a); hs_mix_b(b); }
         hash += a ^ b;
     }
-    hs_local_add(sums[0], hash);
+    hs_local_atomic_add(sums[0], hash);
     hs_barrier();
-    for (int w = hs_item(); w < 1; w += 256)
-        if (sums[w] != 0u) hs_add(report[6 + w], sums[w]);
+    for (int w = hs_local_id(); w < 1; w += 256)
+        if (sums[w] != 0u) hs_atomic_add(report[6 + w], sums[w]);
 }

@@ -20,43 +20,43 @@
 #ifdef HS_ADDRESS
 #extension GL_EXT_buffer_reference : require
 #endif
-#define hs_word uint
+#define hs_u32 uint
 #define hs_argument() hs_push.argument
-#define hs_stored uint
+#define hs_stored_key uint
 #define hs_key uint
 #define HS_LEAST hs_key(0)
 #define HS_GREATEST (~hs_key(0))
 #define hs_less(a, b) ((a) < (b))
 #define hs_min(a, b) min(a, b)
 #define hs_max(a, b) max(a, b)
-#define hs_bits(key, shift) uint((key) >> (shift))
+#define hs_key_bits(key, shift) uint((key) >> (shift))
 // sums of keys, which wrap; a key of a low and a high word
-#define hs_plus(a, b) ((a) + (b))
-#define hs_join(low, high) (low)
-#define hs_held(x) hs_key(x)
-#define hs_raw(key) hs_stored(key)
-#define hs_in(x) hs_key(x)
-#define hs_out(key) hs_stored(key)
-#define hs_as_word(x) uint(x)
-#define hs_as_int(x) int(x)
+#define hs_key_add(a, b) ((a) + (b))
+#define hs_make_key(low, high) (low)
+#define hs_raw_in(x) hs_key(x)
+#define hs_raw_out(key) hs_stored_key(key)
+#define hs_twiddle_in(x) hs_key(x)
+#define hs_twiddle_out(key) hs_stored_key(key)
+#define hs_to_u32(x) uint(x)
+#define hs_to_int(x) int(x)
 #define hs_popcount(x) bitCount(x)
 #define hs_n() hs_push.n
-#define hs_group() int(gl_WorkGroupID.x + gl_WorkGroupID.y * gl_NumWorkGroups.x)
-#define hs_item() int(gl_LocalInvocationIndex)
+#define hs_group_id() int(gl_WorkGroupID.x + gl_WorkGroupID.y * gl_NumWorkGroups.x)
+#define hs_local_id() int(gl_LocalInvocationIndex)
 #define hs_barrier() barrier()
-#define hs_barrier_all() { memoryBarrierBuffer(); barrier(); }
+#define hs_barrier_global() { memoryBarrierBuffer(); barrier(); }
 // atomic access: to shared arrays, and to words in memory that other work-groups see
-#define hs_local_add(x, y) atomicAdd(x, y)
-#define hs_local_or(x, y) atomicOr(x, y)
-#define hs_add(x, y) atomicAdd(x, y)
-#define hs_look(x) atomicOr(x, 0u)
-#define hs_post(x, y) atomicExchange(x, y)
+#define hs_local_atomic_add(x, y) atomicAdd(x, y)
+#define hs_local_atomic_or(x, y) atomicOr(x, y)
+#define hs_atomic_add(x, y) atomicAdd(x, y)
+#define hs_atomic_load(x) atomicOr(x, 0u)
+#define hs_atomic_store(x, y) atomicExchange(x, y)
 // one of three buffers, chosen while the kernel runs
-#define hs_pick(name, which) int name = which
-#define hs_phase(to, line) 0
-#define hs_flush()
-#define hs_stream(to, i, lines, first) for (int x_ = 0; x_ < 16; x_++) to[(i) + x_] = lines[(first) + x_];
-#define hs_subgroup() int(gl_LocalInvocationIndex)
+#define hs_select_keys(name, which) int name = which
+#define hs_line_offset(to, line) 0
+#define hs_store_line_fence()
+#define hs_store_line(to, i, lines, first) for (int x_ = 0; x_ < 16; x_++) to[(i) + x_] = lines[(first) + x_];
+#define hs_subgroup_id() int(gl_LocalInvocationIndex)
 // what is merged: keys
 #define hs_entry hs_key
 #define HS_ENTRY_LEAST HS_LEAST
@@ -65,9 +65,9 @@
 #define hs_entry_min(a, b) hs_min(a, b)
 #define hs_entry_max(a, b) hs_max(a, b)
 // from memory at first, back, and from there again
-#define hs_entered(x, i) hs_in(x)
-#define hs_left(a) hs_out(a)
-#define hs_entered_again(x) hs_in(x)
+#define hs_entered(x, i) hs_twiddle_in(x)
+#define hs_left(a) hs_twiddle_out(a)
+#define hs_entered_again(x) hs_twiddle_in(x)
 // registers a and b: the smaller key to a
 #define hs_swap(a, b) { hs_entry t_ = hs_entry_min(a, b); b = hs_entry_max(a, b); a = t_; }
 // an argument: number of the pass | shift of its digit << 8 | bits of its digit << 16 | flags << 20; where all passes
@@ -78,13 +78,13 @@
 #define hs_redo() ((hs_argument() >> 20 & 1) != 0)
 #define hs_direct() ((hs_argument() >> 21 & 1) != 0)
 #define hs_discards() ((hs_argument() >> 22 & 1) != 0)
-#define hs_digit(key, shift, mask) (hs_as_int(hs_bits(key, shift)) & (mask))
+#define hs_digit(key, shift, mask) (hs_to_int(hs_key_bits(key, shift)) & (mask))
 
 // sort blocks of 128 keys
 #ifdef HS_KERNEL_block_sort_16
 layout(local_size_x = 16) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored_key key[]; };
 layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destination_at; int n; int argument; } hs_push;
 #define source hs_push.source_at.key
 #define source_first 0
@@ -92,10 +92,10 @@ layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destinat
 #define destination_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 source_at; uvec2 destination_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored key[]; } source_keys;
+layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored_key key[]; } source_keys;
 #define source source_keys.key
 #define source_first int(hs_push.source_at.x)
-layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
 #endif
@@ -103,14 +103,14 @@ shared hs_key tile[128];
 
 void main()
 {
-    int start = hs_group() * 128;
+    int start = hs_group_id() * 128;
     if (start >= hs_n()) return;
     int count = hs_n() - start;
-    int first = hs_subgroup() * 8;
+    int first = hs_subgroup_id() * 8;
 
     // load 8 keys a lane, in any order; a slot at or beyond n reads as the greatest key
     {
-        int at = hs_subgroup();
+        int at = hs_subgroup_id();
         hs_entry r0, r1, r2, r3, r4, r5, r6, r7;
         if (count >= 128) {
             r0 = hs_entered(source[source_first + start + at + 0], start + at + 0);
@@ -163,7 +163,7 @@ void main()
     }
     hs_barrier();
     // merge runs of 8 rows: flip, then 1 half stages
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int span = q / 4 * 16;
         int base = q % 4;
         int i0 = span + base;
@@ -185,7 +185,7 @@ void main()
     }
     hs_barrier();
     // merge runs of 8 rows: half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int span = q / 4 * 16;
         int base = q % 4 * 4;
         int i0 = span + base;
@@ -208,7 +208,7 @@ void main()
     hs_barrier();
     // merge runs of 16 rows: flip, then 2 half stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int span = q / 4 * 32;
         int base = q % 4;
         int i0 = span + base;
@@ -250,7 +250,7 @@ void main()
     }
     hs_barrier();
     // merge runs of 16 rows: half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int span = q / 8 * 32;
         int base = q % 8 * 4;
         int i0 = span + base;
@@ -273,7 +273,7 @@ void main()
     hs_barrier();
     // merge runs of 32 rows: flip, then 2 half stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int span = q / 8 * 64;
         int base = q % 8;
         int i0 = span + base;
@@ -316,7 +316,7 @@ void main()
     hs_barrier();
     // merge runs of 32 rows: half stages, rows 4 to 1 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int span = q / 8 * 64;
         int base = q % 8 * 8;
         int i0 = span + base;
@@ -359,7 +359,7 @@ void main()
     hs_barrier();
     // merge runs of 64 rows: flip, then 2 half stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 16;
@@ -400,7 +400,7 @@ void main()
     }
     hs_barrier();
     // merge runs of 64 rows: half stages, rows 8 to 4 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int x = q;
         int base = x / 4 * 16 + x % 4;
         int i0 = base;
@@ -422,7 +422,7 @@ void main()
     }
     hs_barrier();
     // merge runs of 64 rows: half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int base = q * 4;
         int i0 = base;
         int i1 = base + 1;
@@ -444,23 +444,23 @@ void main()
     hs_barrier();
     // store in linear order, nothing at or beyond n
     if (count >= 128) {
-        destination[destination_first + start + hs_subgroup() + 0] = hs_left(tile[hs_subgroup() + 0]);
-        destination[destination_first + start + hs_subgroup() + 16] = hs_left(tile[hs_subgroup() + 16]);
-        destination[destination_first + start + hs_subgroup() + 32] = hs_left(tile[hs_subgroup() + 32]);
-        destination[destination_first + start + hs_subgroup() + 48] = hs_left(tile[hs_subgroup() + 48]);
-        destination[destination_first + start + hs_subgroup() + 64] = hs_left(tile[hs_subgroup() + 64]);
-        destination[destination_first + start + hs_subgroup() + 80] = hs_left(tile[hs_subgroup() + 80]);
-        destination[destination_first + start + hs_subgroup() + 96] = hs_left(tile[hs_subgroup() + 96]);
-        destination[destination_first + start + hs_subgroup() + 112] = hs_left(tile[hs_subgroup() + 112]);
+        destination[destination_first + start + hs_subgroup_id() + 0] = hs_left(tile[hs_subgroup_id() + 0]);
+        destination[destination_first + start + hs_subgroup_id() + 16] = hs_left(tile[hs_subgroup_id() + 16]);
+        destination[destination_first + start + hs_subgroup_id() + 32] = hs_left(tile[hs_subgroup_id() + 32]);
+        destination[destination_first + start + hs_subgroup_id() + 48] = hs_left(tile[hs_subgroup_id() + 48]);
+        destination[destination_first + start + hs_subgroup_id() + 64] = hs_left(tile[hs_subgroup_id() + 64]);
+        destination[destination_first + start + hs_subgroup_id() + 80] = hs_left(tile[hs_subgroup_id() + 80]);
+        destination[destination_first + start + hs_subgroup_id() + 96] = hs_left(tile[hs_subgroup_id() + 96]);
+        destination[destination_first + start + hs_subgroup_id() + 112] = hs_left(tile[hs_subgroup_id() + 112]);
     } else {
-        if (hs_subgroup() + 0 < count) destination[destination_first + start + hs_subgroup() + 0] = hs_left(tile[hs_subgroup() + 0]);
-        if (hs_subgroup() + 16 < count) destination[destination_first + start + hs_subgroup() + 16] = hs_left(tile[hs_subgroup() + 16]);
-        if (hs_subgroup() + 32 < count) destination[destination_first + start + hs_subgroup() + 32] = hs_left(tile[hs_subgroup() + 32]);
-        if (hs_subgroup() + 48 < count) destination[destination_first + start + hs_subgroup() + 48] = hs_left(tile[hs_subgroup() + 48]);
-        if (hs_subgroup() + 64 < count) destination[destination_first + start + hs_subgroup() + 64] = hs_left(tile[hs_subgroup() + 64]);
-        if (hs_subgroup() + 80 < count) destination[destination_first + start + hs_subgroup() + 80] = hs_left(tile[hs_subgroup() + 80]);
-        if (hs_subgroup() + 96 < count) destination[destination_first + start + hs_subgroup() + 96] = hs_left(tile[hs_subgroup() + 96]);
-        if (hs_subgroup() + 112 < count) destination[destination_first + start + hs_subgroup() + 112] = hs_left(tile[hs_subgroup() + 112]);
+        if (hs_subgroup_id() + 0 < count) destination[destination_first + start + hs_subgroup_id() + 0] = hs_left(tile[hs_subgroup_id() + 0]);
+        if (hs_subgroup_id() + 16 < count) destination[destination_first + start + hs_subgroup_id() + 16] = hs_left(tile[hs_subgroup_id() + 16]);
+        if (hs_subgroup_id() + 32 < count) destination[destination_first + start + hs_subgroup_id() + 32] = hs_left(tile[hs_subgroup_id() + 32]);
+        if (hs_subgroup_id() + 48 < count) destination[destination_first + start + hs_subgroup_id() + 48] = hs_left(tile[hs_subgroup_id() + 48]);
+        if (hs_subgroup_id() + 64 < count) destination[destination_first + start + hs_subgroup_id() + 64] = hs_left(tile[hs_subgroup_id() + 64]);
+        if (hs_subgroup_id() + 80 < count) destination[destination_first + start + hs_subgroup_id() + 80] = hs_left(tile[hs_subgroup_id() + 80]);
+        if (hs_subgroup_id() + 96 < count) destination[destination_first + start + hs_subgroup_id() + 96] = hs_left(tile[hs_subgroup_id() + 96]);
+        if (hs_subgroup_id() + 112 < count) destination[destination_first + start + hs_subgroup_id() + 112] = hs_left(tile[hs_subgroup_id() + 112]);
     }
 }
 #endif
@@ -469,7 +469,7 @@ void main()
 #ifdef HS_KERNEL_block_sort_64
 layout(local_size_x = 64) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored_key key[]; };
 layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destination_at; int n; int argument; } hs_push;
 #define source hs_push.source_at.key
 #define source_first 0
@@ -477,10 +477,10 @@ layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destinat
 #define destination_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 source_at; uvec2 destination_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored key[]; } source_keys;
+layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored_key key[]; } source_keys;
 #define source source_keys.key
 #define source_first int(hs_push.source_at.x)
-layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
 #endif
@@ -488,14 +488,14 @@ shared hs_key tile[512];
 
 void main()
 {
-    int start = hs_group() * 512;
+    int start = hs_group_id() * 512;
     if (start >= hs_n()) return;
     int count = hs_n() - start;
-    int first = hs_subgroup() * 8;
+    int first = hs_subgroup_id() * 8;
 
     // load 8 keys a lane, in any order; a slot at or beyond n reads as the greatest key
     {
-        int at = hs_subgroup();
+        int at = hs_subgroup_id();
         hs_entry r0, r1, r2, r3, r4, r5, r6, r7;
         if (count >= 512) {
             r0 = hs_entered(source[source_first + start + at + 0], start + at + 0);
@@ -548,7 +548,7 @@ void main()
     }
     hs_barrier();
     // merge runs of 8 rows: flip, then 1 half stages
-    for (int q = hs_subgroup(); q < 128; q += 64) {
+    for (int q = hs_subgroup_id(); q < 128; q += 64) {
         int span = q / 4 * 16;
         int base = q % 4;
         int i0 = span + base;
@@ -570,7 +570,7 @@ void main()
     }
     hs_barrier();
     // merge runs of 8 rows: half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 128; q += 64) {
+    for (int q = hs_subgroup_id(); q < 128; q += 64) {
         int span = q / 4 * 16;
         int base = q % 4 * 4;
         int i0 = span + base;
@@ -593,7 +593,7 @@ void main()
     hs_barrier();
     // merge runs of 16 rows: flip, then 2 half stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int span = q / 4 * 32;
         int base = q % 4;
         int i0 = span + base;
@@ -635,7 +635,7 @@ void main()
     }
     hs_barrier();
     // merge runs of 16 rows: half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 128; q += 64) {
+    for (int q = hs_subgroup_id(); q < 128; q += 64) {
         int span = q / 8 * 32;
         int base = q % 8 * 4;
         int i0 = span + base;
@@ -658,7 +658,7 @@ void main()
     hs_barrier();
     // merge runs of 32 rows: flip, then 2 half stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int span = q / 8 * 64;
         int base = q % 8;
         int i0 = span + base;
@@ -701,7 +701,7 @@ void main()
     hs_barrier();
     // merge runs of 32 rows: half stages, rows 4 to 1 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int span = q / 8 * 64;
         int base = q % 8 * 8;
         int i0 = span + base;
@@ -744,7 +744,7 @@ void main()
     hs_barrier();
     // merge runs of 64 rows: flip, then 2 half stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int span = q / 16 * 128;
         int base = q % 16;
         int i0 = span + base;
@@ -786,7 +786,7 @@ void main()
     }
     hs_barrier();
     // merge runs of 64 rows: half stages, rows 8 to 4 apart
-    for (int q = hs_subgroup(); q < 128; q += 64) {
+    for (int q = hs_subgroup_id(); q < 128; q += 64) {
         int span = q / 32 * 128;
         int x = q % 32;
         int base = x / 4 * 16 + x % 4;
@@ -809,7 +809,7 @@ void main()
     }
     hs_barrier();
     // merge runs of 64 rows: half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 128; q += 64) {
+    for (int q = hs_subgroup_id(); q < 128; q += 64) {
         int span = q / 32 * 128;
         int base = q % 32 * 4;
         int i0 = span + base;
@@ -832,7 +832,7 @@ void main()
     hs_barrier();
     // merge runs of 128 rows: flip, then 2 half stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int span = q / 32 * 256;
         int base = q % 32;
         int i0 = span + base;
@@ -875,7 +875,7 @@ void main()
     hs_barrier();
     // merge runs of 128 rows: half stages, rows 16 to 4 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int span = q / 32 * 256;
         int x = q % 32;
         int base = x / 4 * 32 + x % 4;
@@ -918,7 +918,7 @@ void main()
     }
     hs_barrier();
     // merge runs of 128 rows: half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 128; q += 64) {
+    for (int q = hs_subgroup_id(); q < 128; q += 64) {
         int span = q / 64 * 256;
         int base = q % 64 * 4;
         int i0 = span + base;
@@ -941,7 +941,7 @@ void main()
     hs_barrier();
     // merge runs of 256 rows: flip, then 2 half stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 64;
@@ -983,7 +983,7 @@ void main()
     hs_barrier();
     // merge runs of 256 rows: half stages, rows 32 to 8 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int x = q;
         int base = x / 8 * 64 + x % 8;
         int i0 = base;
@@ -1026,7 +1026,7 @@ void main()
     hs_barrier();
     // merge runs of 256 rows: half stages, rows 4 to 1 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q * 8;
         int i0 = base;
         int i1 = base + 1;
@@ -1068,23 +1068,23 @@ void main()
     hs_barrier();
     // store in linear order, nothing at or beyond n
     if (count >= 512) {
-        destination[destination_first + start + hs_subgroup() + 0] = hs_left(tile[hs_subgroup() + 0]);
-        destination[destination_first + start + hs_subgroup() + 64] = hs_left(tile[hs_subgroup() + 64]);
-        destination[destination_first + start + hs_subgroup() + 128] = hs_left(tile[hs_subgroup() + 128]);
-        destination[destination_first + start + hs_subgroup() + 192] = hs_left(tile[hs_subgroup() + 192]);
-        destination[destination_first + start + hs_subgroup() + 256] = hs_left(tile[hs_subgroup() + 256]);
-        destination[destination_first + start + hs_subgroup() + 320] = hs_left(tile[hs_subgroup() + 320]);
-        destination[destination_first + start + hs_subgroup() + 384] = hs_left(tile[hs_subgroup() + 384]);
-        destination[destination_first + start + hs_subgroup() + 448] = hs_left(tile[hs_subgroup() + 448]);
+        destination[destination_first + start + hs_subgroup_id() + 0] = hs_left(tile[hs_subgroup_id() + 0]);
+        destination[destination_first + start + hs_subgroup_id() + 64] = hs_left(tile[hs_subgroup_id() + 64]);
+        destination[destination_first + start + hs_subgroup_id() + 128] = hs_left(tile[hs_subgroup_id() + 128]);
+        destination[destination_first + start + hs_subgroup_id() + 192] = hs_left(tile[hs_subgroup_id() + 192]);
+        destination[destination_first + start + hs_subgroup_id() + 256] = hs_left(tile[hs_subgroup_id() + 256]);
+        destination[destination_first + start + hs_subgroup_id() + 320] = hs_left(tile[hs_subgroup_id() + 320]);
+        destination[destination_first + start + hs_subgroup_id() + 384] = hs_left(tile[hs_subgroup_id() + 384]);
+        destination[destination_first + start + hs_subgroup_id() + 448] = hs_left(tile[hs_subgroup_id() + 448]);
     } else {
-        if (hs_subgroup() + 0 < count) destination[destination_first + start + hs_subgroup() + 0] = hs_left(tile[hs_subgroup() + 0]);
-        if (hs_subgroup() + 64 < count) destination[destination_first + start + hs_subgroup() + 64] = hs_left(tile[hs_subgroup() + 64]);
-        if (hs_subgroup() + 128 < count) destination[destination_first + start + hs_subgroup() + 128] = hs_left(tile[hs_subgroup() + 128]);
-        if (hs_subgroup() + 192 < count) destination[destination_first + start + hs_subgroup() + 192] = hs_left(tile[hs_subgroup() + 192]);
-        if (hs_subgroup() + 256 < count) destination[destination_first + start + hs_subgroup() + 256] = hs_left(tile[hs_subgroup() + 256]);
-        if (hs_subgroup() + 320 < count) destination[destination_first + start + hs_subgroup() + 320] = hs_left(tile[hs_subgroup() + 320]);
-        if (hs_subgroup() + 384 < count) destination[destination_first + start + hs_subgroup() + 384] = hs_left(tile[hs_subgroup() + 384]);
-        if (hs_subgroup() + 448 < count) destination[destination_first + start + hs_subgroup() + 448] = hs_left(tile[hs_subgroup() + 448]);
+        if (hs_subgroup_id() + 0 < count) destination[destination_first + start + hs_subgroup_id() + 0] = hs_left(tile[hs_subgroup_id() + 0]);
+        if (hs_subgroup_id() + 64 < count) destination[destination_first + start + hs_subgroup_id() + 64] = hs_left(tile[hs_subgroup_id() + 64]);
+        if (hs_subgroup_id() + 128 < count) destination[destination_first + start + hs_subgroup_id() + 128] = hs_left(tile[hs_subgroup_id() + 128]);
+        if (hs_subgroup_id() + 192 < count) destination[destination_first + start + hs_subgroup_id() + 192] = hs_left(tile[hs_subgroup_id() + 192]);
+        if (hs_subgroup_id() + 256 < count) destination[destination_first + start + hs_subgroup_id() + 256] = hs_left(tile[hs_subgroup_id() + 256]);
+        if (hs_subgroup_id() + 320 < count) destination[destination_first + start + hs_subgroup_id() + 320] = hs_left(tile[hs_subgroup_id() + 320]);
+        if (hs_subgroup_id() + 384 < count) destination[destination_first + start + hs_subgroup_id() + 384] = hs_left(tile[hs_subgroup_id() + 384]);
+        if (hs_subgroup_id() + 448 < count) destination[destination_first + start + hs_subgroup_id() + 448] = hs_left(tile[hs_subgroup_id() + 448]);
     }
 }
 #endif
@@ -1093,7 +1093,7 @@ void main()
 #ifdef HS_KERNEL_block_sort_256
 layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored_key key[]; };
 layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destination_at; int n; int argument; } hs_push;
 #define source hs_push.source_at.key
 #define source_first 0
@@ -1101,10 +1101,10 @@ layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destinat
 #define destination_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 source_at; uvec2 destination_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored key[]; } source_keys;
+layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored_key key[]; } source_keys;
 #define source source_keys.key
 #define source_first int(hs_push.source_at.x)
-layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
 #endif
@@ -1112,14 +1112,14 @@ shared hs_key tile[2048];
 
 void main()
 {
-    int start = hs_group() * 2048;
+    int start = hs_group_id() * 2048;
     if (start >= hs_n()) return;
     int count = hs_n() - start;
-    int first = hs_subgroup() * 8;
+    int first = hs_subgroup_id() * 8;
 
     // load 8 keys a lane, in any order; a slot at or beyond n reads as the greatest key
     {
-        int at = hs_subgroup();
+        int at = hs_subgroup_id();
         hs_entry r0, r1, r2, r3, r4, r5, r6, r7;
         if (count >= 2048) {
             r0 = hs_entered(source[source_first + start + at + 0], start + at + 0);
@@ -1172,7 +1172,7 @@ void main()
     }
     hs_barrier();
     // merge runs of 8 rows: flip, then 1 half stages
-    for (int q = hs_subgroup(); q < 512; q += 256) {
+    for (int q = hs_subgroup_id(); q < 512; q += 256) {
         int span = q / 4 * 16;
         int base = q % 4;
         int i0 = span + base;
@@ -1194,7 +1194,7 @@ void main()
     }
     hs_barrier();
     // merge runs of 8 rows: half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 512; q += 256) {
+    for (int q = hs_subgroup_id(); q < 512; q += 256) {
         int span = q / 4 * 16;
         int base = q % 4 * 4;
         int i0 = span + base;
@@ -1217,7 +1217,7 @@ void main()
     hs_barrier();
     // merge runs of 16 rows: flip, then 2 half stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int span = q / 4 * 32;
         int base = q % 4;
         int i0 = span + base;
@@ -1259,7 +1259,7 @@ void main()
     }
     hs_barrier();
     // merge runs of 16 rows: half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 512; q += 256) {
+    for (int q = hs_subgroup_id(); q < 512; q += 256) {
         int span = q / 8 * 32;
         int base = q % 8 * 4;
         int i0 = span + base;
@@ -1282,7 +1282,7 @@ void main()
     hs_barrier();
     // merge runs of 32 rows: flip, then 2 half stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int span = q / 8 * 64;
         int base = q % 8;
         int i0 = span + base;
@@ -1325,7 +1325,7 @@ void main()
     hs_barrier();
     // merge runs of 32 rows: half stages, rows 4 to 1 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int span = q / 8 * 64;
         int base = q % 8 * 8;
         int i0 = span + base;
@@ -1368,7 +1368,7 @@ void main()
     hs_barrier();
     // merge runs of 64 rows: flip, then 2 half stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int span = q / 16 * 128;
         int base = q % 16;
         int i0 = span + base;
@@ -1410,7 +1410,7 @@ void main()
     }
     hs_barrier();
     // merge runs of 64 rows: half stages, rows 8 to 4 apart
-    for (int q = hs_subgroup(); q < 512; q += 256) {
+    for (int q = hs_subgroup_id(); q < 512; q += 256) {
         int span = q / 32 * 128;
         int x = q % 32;
         int base = x / 4 * 16 + x % 4;
@@ -1433,7 +1433,7 @@ void main()
     }
     hs_barrier();
     // merge runs of 64 rows: half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 512; q += 256) {
+    for (int q = hs_subgroup_id(); q < 512; q += 256) {
         int span = q / 32 * 128;
         int base = q % 32 * 4;
         int i0 = span + base;
@@ -1456,7 +1456,7 @@ void main()
     hs_barrier();
     // merge runs of 128 rows: flip, then 2 half stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int span = q / 32 * 256;
         int base = q % 32;
         int i0 = span + base;
@@ -1499,7 +1499,7 @@ void main()
     hs_barrier();
     // merge runs of 128 rows: half stages, rows 16 to 4 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int span = q / 32 * 256;
         int x = q % 32;
         int base = x / 4 * 32 + x % 4;
@@ -1542,7 +1542,7 @@ void main()
     }
     hs_barrier();
     // merge runs of 128 rows: half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 512; q += 256) {
+    for (int q = hs_subgroup_id(); q < 512; q += 256) {
         int span = q / 64 * 256;
         int base = q % 64 * 4;
         int i0 = span + base;
@@ -1565,7 +1565,7 @@ void main()
     hs_barrier();
     // merge runs of 256 rows: flip, then 2 half stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int span = q / 64 * 512;
         int base = q % 64;
         int i0 = span + base;
@@ -1608,7 +1608,7 @@ void main()
     hs_barrier();
     // merge runs of 256 rows: half stages, rows 32 to 8 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int span = q / 64 * 512;
         int x = q % 64;
         int base = x / 8 * 64 + x % 8;
@@ -1652,7 +1652,7 @@ void main()
     hs_barrier();
     // merge runs of 256 rows: half stages, rows 4 to 1 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int span = q / 64 * 512;
         int base = q % 64 * 8;
         int i0 = span + base;
@@ -1695,7 +1695,7 @@ void main()
     hs_barrier();
     // merge runs of 512 rows: flip, then 2 half stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int span = q / 128 * 1024;
         int base = q % 128;
         int i0 = span + base;
@@ -1738,7 +1738,7 @@ void main()
     hs_barrier();
     // merge runs of 512 rows: half stages, rows 64 to 16 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int span = q / 128 * 1024;
         int x = q % 128;
         int base = x / 16 * 128 + x % 16;
@@ -1781,7 +1781,7 @@ void main()
     }
     hs_barrier();
     // merge runs of 512 rows: half stages, rows 8 to 4 apart
-    for (int q = hs_subgroup(); q < 512; q += 256) {
+    for (int q = hs_subgroup_id(); q < 512; q += 256) {
         int span = q / 256 * 1024;
         int x = q % 256;
         int base = x / 4 * 16 + x % 4;
@@ -1804,7 +1804,7 @@ void main()
     }
     hs_barrier();
     // merge runs of 512 rows: half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 512; q += 256) {
+    for (int q = hs_subgroup_id(); q < 512; q += 256) {
         int span = q / 256 * 1024;
         int base = q % 256 * 4;
         int i0 = span + base;
@@ -1827,7 +1827,7 @@ void main()
     hs_barrier();
     // merge runs of 1024 rows: flip, then 2 half stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 256;
@@ -1869,7 +1869,7 @@ void main()
     hs_barrier();
     // merge runs of 1024 rows: half stages, rows 128 to 32 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int x = q;
         int base = x / 32 * 256 + x % 32;
         int i0 = base;
@@ -1912,7 +1912,7 @@ void main()
     hs_barrier();
     // merge runs of 1024 rows: half stages, rows 16 to 4 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int x = q;
         int base = x / 4 * 32 + x % 4;
         int i0 = base;
@@ -1954,7 +1954,7 @@ void main()
     }
     hs_barrier();
     // merge runs of 1024 rows: half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 512; q += 256) {
+    for (int q = hs_subgroup_id(); q < 512; q += 256) {
         int base = q * 4;
         int i0 = base;
         int i1 = base + 1;
@@ -1976,23 +1976,23 @@ void main()
     hs_barrier();
     // store in linear order, nothing at or beyond n
     if (count >= 2048) {
-        destination[destination_first + start + hs_subgroup() + 0] = hs_left(tile[hs_subgroup() + 0]);
-        destination[destination_first + start + hs_subgroup() + 256] = hs_left(tile[hs_subgroup() + 256]);
-        destination[destination_first + start + hs_subgroup() + 512] = hs_left(tile[hs_subgroup() + 512]);
-        destination[destination_first + start + hs_subgroup() + 768] = hs_left(tile[hs_subgroup() + 768]);
-        destination[destination_first + start + hs_subgroup() + 1024] = hs_left(tile[hs_subgroup() + 1024]);
-        destination[destination_first + start + hs_subgroup() + 1280] = hs_left(tile[hs_subgroup() + 1280]);
-        destination[destination_first + start + hs_subgroup() + 1536] = hs_left(tile[hs_subgroup() + 1536]);
-        destination[destination_first + start + hs_subgroup() + 1792] = hs_left(tile[hs_subgroup() + 1792]);
+        destination[destination_first + start + hs_subgroup_id() + 0] = hs_left(tile[hs_subgroup_id() + 0]);
+        destination[destination_first + start + hs_subgroup_id() + 256] = hs_left(tile[hs_subgroup_id() + 256]);
+        destination[destination_first + start + hs_subgroup_id() + 512] = hs_left(tile[hs_subgroup_id() + 512]);
+        destination[destination_first + start + hs_subgroup_id() + 768] = hs_left(tile[hs_subgroup_id() + 768]);
+        destination[destination_first + start + hs_subgroup_id() + 1024] = hs_left(tile[hs_subgroup_id() + 1024]);
+        destination[destination_first + start + hs_subgroup_id() + 1280] = hs_left(tile[hs_subgroup_id() + 1280]);
+        destination[destination_first + start + hs_subgroup_id() + 1536] = hs_left(tile[hs_subgroup_id() + 1536]);
+        destination[destination_first + start + hs_subgroup_id() + 1792] = hs_left(tile[hs_subgroup_id() + 1792]);
     } else {
-        if (hs_subgroup() + 0 < count) destination[destination_first + start + hs_subgroup() + 0] = hs_left(tile[hs_subgroup() + 0]);
-        if (hs_subgroup() + 256 < count) destination[destination_first + start + hs_subgroup() + 256] = hs_left(tile[hs_subgroup() + 256]);
-        if (hs_subgroup() + 512 < count) destination[destination_first + start + hs_subgroup() + 512] = hs_left(tile[hs_subgroup() + 512]);
-        if (hs_subgroup() + 768 < count) destination[destination_first + start + hs_subgroup() + 768] = hs_left(tile[hs_subgroup() + 768]);
-        if (hs_subgroup() + 1024 < count) destination[destination_first + start + hs_subgroup() + 1024] = hs_left(tile[hs_subgroup() + 1024]);
-        if (hs_subgroup() + 1280 < count) destination[destination_first + start + hs_subgroup() + 1280] = hs_left(tile[hs_subgroup() + 1280]);
-        if (hs_subgroup() + 1536 < count) destination[destination_first + start + hs_subgroup() + 1536] = hs_left(tile[hs_subgroup() + 1536]);
-        if (hs_subgroup() + 1792 < count) destination[destination_first + start + hs_subgroup() + 1792] = hs_left(tile[hs_subgroup() + 1792]);
+        if (hs_subgroup_id() + 0 < count) destination[destination_first + start + hs_subgroup_id() + 0] = hs_left(tile[hs_subgroup_id() + 0]);
+        if (hs_subgroup_id() + 256 < count) destination[destination_first + start + hs_subgroup_id() + 256] = hs_left(tile[hs_subgroup_id() + 256]);
+        if (hs_subgroup_id() + 512 < count) destination[destination_first + start + hs_subgroup_id() + 512] = hs_left(tile[hs_subgroup_id() + 512]);
+        if (hs_subgroup_id() + 768 < count) destination[destination_first + start + hs_subgroup_id() + 768] = hs_left(tile[hs_subgroup_id() + 768]);
+        if (hs_subgroup_id() + 1024 < count) destination[destination_first + start + hs_subgroup_id() + 1024] = hs_left(tile[hs_subgroup_id() + 1024]);
+        if (hs_subgroup_id() + 1280 < count) destination[destination_first + start + hs_subgroup_id() + 1280] = hs_left(tile[hs_subgroup_id() + 1280]);
+        if (hs_subgroup_id() + 1536 < count) destination[destination_first + start + hs_subgroup_id() + 1536] = hs_left(tile[hs_subgroup_id() + 1536]);
+        if (hs_subgroup_id() + 1792 < count) destination[destination_first + start + hs_subgroup_id() + 1792] = hs_left(tile[hs_subgroup_id() + 1792]);
     }
 }
 #endif
@@ -2001,13 +2001,13 @@ void main()
 #ifdef HS_KERNEL_flip_1
 layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored_key key[]; };
 layout(push_constant) uniform hs_constants { hs_keys destination_at; int n; int argument; } hs_push;
 #define destination hs_push.destination_at.key
 #define destination_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 destination_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
 #endif
@@ -2017,12 +2017,12 @@ void main()
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int run = 2048 << level;
     int lg_groups = lg_stride - 8; // groups a span
-    int span = (hs_group() >> lg_groups) * (2 * run);
+    int span = (hs_group_id() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 256;
+    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
-    int x = first + hs_subgroup();
+    int x = first + hs_subgroup_id();
     int i0 = x;
     int i1 = 2 * run - 1 - x;
     hs_entry r0, r1;
@@ -2048,13 +2048,13 @@ void main()
 #ifdef HS_KERNEL_flip_2
 layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored_key key[]; };
 layout(push_constant) uniform hs_constants { hs_keys destination_at; int n; int argument; } hs_push;
 #define destination hs_push.destination_at.key
 #define destination_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 destination_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
 #endif
@@ -2065,12 +2065,12 @@ void main()
     int stride = 1 << lg_stride;
     int run = 2048 << level;
     int lg_groups = lg_stride - 8; // groups a span
-    int span = (hs_group() >> lg_groups) * (2 * run);
+    int span = (hs_group_id() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 256;
+    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
-    int x = first + hs_subgroup();
+    int x = first + hs_subgroup_id();
     int i0 = x;
     int i1 = x + stride;
     int i2 = 2 * run - 1 - x;
@@ -2109,13 +2109,13 @@ void main()
 #ifdef HS_KERNEL_flip_3
 layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored_key key[]; };
 layout(push_constant) uniform hs_constants { hs_keys destination_at; int n; int argument; } hs_push;
 #define destination hs_push.destination_at.key
 #define destination_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 destination_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
 #endif
@@ -2126,12 +2126,12 @@ void main()
     int stride = 1 << lg_stride;
     int run = 2048 << level;
     int lg_groups = lg_stride - 8; // groups a span
-    int span = (hs_group() >> lg_groups) * (2 * run);
+    int span = (hs_group_id() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 256;
+    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
-    int x = first + hs_subgroup();
+    int x = first + hs_subgroup_id();
     int i0 = x;
     int i1 = x + stride;
     int i2 = x + 2 * stride;
@@ -2198,13 +2198,13 @@ void main()
 #ifdef HS_KERNEL_half_1
 layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored_key key[]; };
 layout(push_constant) uniform hs_constants { hs_keys destination_at; int n; int argument; } hs_push;
 #define destination hs_push.destination_at.key
 #define destination_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 destination_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
 #endif
@@ -2215,13 +2215,13 @@ void main()
     int stride = 1 << lg_stride;
     int run = 2048 << level;
     int lg_groups = level + 3; // groups a span
-    int span = (hs_group() >> lg_groups) * (2 * run);
+    int span = (hs_group_id() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 256;
+    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     first = (first >> lg_stride << (lg_stride + 1)) + (first & (stride - 1));
     bool whole = first + 256 + 1 * stride <= keys;
-    int x = first + hs_subgroup();
+    int x = first + hs_subgroup_id();
     int i0 = x;
     int i1 = x + stride;
     hs_entry r0, r1;
@@ -2247,13 +2247,13 @@ void main()
 #ifdef HS_KERNEL_half_2
 layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored_key key[]; };
 layout(push_constant) uniform hs_constants { hs_keys destination_at; int n; int argument; } hs_push;
 #define destination hs_push.destination_at.key
 #define destination_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 destination_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
 #endif
@@ -2264,13 +2264,13 @@ void main()
     int stride = 1 << lg_stride;
     int run = 2048 << level;
     int lg_groups = level + 2; // groups a span
-    int span = (hs_group() >> lg_groups) * (2 * run);
+    int span = (hs_group_id() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 256;
+    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     first = (first >> lg_stride << (lg_stride + 2)) + (first & (stride - 1));
     bool whole = first + 256 + 3 * stride <= keys;
-    int x = first + hs_subgroup();
+    int x = first + hs_subgroup_id();
     int i0 = x;
     int i1 = x + stride;
     int i2 = x + 2 * stride;
@@ -2309,13 +2309,13 @@ void main()
 #ifdef HS_KERNEL_half_3
 layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored_key key[]; };
 layout(push_constant) uniform hs_constants { hs_keys destination_at; int n; int argument; } hs_push;
 #define destination hs_push.destination_at.key
 #define destination_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 destination_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
 #endif
@@ -2326,13 +2326,13 @@ void main()
     int stride = 1 << lg_stride;
     int run = 2048 << level;
     int lg_groups = level + 1; // groups a span
-    int span = (hs_group() >> lg_groups) * (2 * run);
+    int span = (hs_group_id() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 256;
+    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     first = (first >> lg_stride << (lg_stride + 3)) + (first & (stride - 1));
     bool whole = first + 256 + 7 * stride <= keys;
-    int x = first + hs_subgroup();
+    int x = first + hs_subgroup_id();
     int i0 = x;
     int i1 = x + stride;
     int i2 = x + 2 * stride;
@@ -2399,13 +2399,13 @@ void main()
 #ifdef HS_KERNEL_clean
 layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored_key key[]; };
 layout(push_constant) uniform hs_constants { hs_keys destination_at; int n; int argument; } hs_push;
 #define destination hs_push.destination_at.key
 #define destination_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 destination_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
 #endif
@@ -2417,16 +2417,16 @@ void main()
     int level = hs_argument() & 255;
     int run = 2048 << level;
     int lg_chunks = level + 1;
-    int span = (hs_group() >> lg_chunks) * (2 * run);
+    int span = (hs_group_id() >> lg_chunks) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int place = (hs_group() & ((1 << lg_chunks) - 1)) * 2048;
+    int place = (hs_group_id() & ((1 << lg_chunks) - 1)) * 2048;
     if (place >= keys) return;
     int start = span + place, end = keys - place; // slot i of the chunk is key start + i; no keys from `end` on
     bool whole = end >= 2048;
     // half stages, rows 1024 to 256 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 256;
@@ -2480,7 +2480,7 @@ void main()
     hs_barrier();
     // half stages, rows 128 to 32 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int x = q;
         int base = x / 32 * 256 + x % 32;
         int i0 = base;
@@ -2523,7 +2523,7 @@ void main()
     hs_barrier();
     // half stages, rows 16 to 4 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int x = q;
         int base = x / 4 * 32 + x % 4;
         int i0 = base;
@@ -2565,7 +2565,7 @@ void main()
     }
     hs_barrier();
     // half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 512; q += 256) {
+    for (int q = hs_subgroup_id(); q < 512; q += 256) {
         int base = q * 4;
         int i0 = base;
         int i1 = base + 1;
@@ -2586,7 +2586,7 @@ void main()
     }
     hs_barrier();
     // neighbouring lanes store neighbouring keys
-    for (int i = hs_subgroup(); i < 2048; i += 256) {
+    for (int i = hs_subgroup_id(); i < 2048; i += 256) {
         if (i < end) destination[destination_first + start + i] = hs_left(tile[i]);
     }
 }
@@ -2596,7 +2596,7 @@ void main()
 #ifdef HS_KERNEL_count
 layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored_key key[]; };
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_words { uint word[]; };
 layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destination_at; hs_keys other_at; hs_words words_at; int n; int argument; } hs_push;
 #define source hs_push.source_at.key
@@ -2609,34 +2609,34 @@ layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destinat
 #define words_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 source_at; uvec2 destination_at; uvec2 other_at; uvec2 words_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored key[]; } source_keys;
+layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored_key key[]; } source_keys;
 #define source source_keys.key
 #define source_first int(hs_push.source_at.x)
-layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
-layout(std430, set = 0, binding = 2) buffer hs_other { hs_stored key[]; } other_keys;
+layout(std430, set = 0, binding = 2) buffer hs_other { hs_stored_key key[]; } other_keys;
 #define other other_keys.key
 #define other_first int(hs_push.other_at.x)
 layout(std430, set = 0, binding = 3) buffer hs_words { uint word[]; } words_words;
 #define words words_words.word
 #define words_first int(hs_push.words_at.x)
 #endif
-#define hs_load_0(i) hs_in(source[source_first + i])
-#define hs_load_1(i) hs_in(destination[destination_first + i])
-#define hs_load_2(i) hs_in(other[other_first + i])
-#define hs_store_1(i, key) destination[destination_first + i] = hs_out(key)
-#define hs_store_2(i, key) other[other_first + i] = hs_out(key)
+#define hs_load_0(i) hs_twiddle_in(source[source_first + i])
+#define hs_load_1(i) hs_twiddle_in(destination[destination_first + i])
+#define hs_load_2(i) hs_twiddle_in(other[other_first + i])
+#define hs_store_1(i, key) destination[destination_first + i] = hs_twiddle_out(key)
+#define hs_store_2(i, key) other[other_first + i] = hs_twiddle_out(key)
 hs_key hs_load(int from, int i)
 {
-    if (from == 0) return hs_in(source[source_first + i]);
-    if (from == 1) return hs_in(destination[destination_first + i]);
-    return hs_in(other[other_first + i]);
+    if (from == 0) return hs_twiddle_in(source[source_first + i]);
+    if (from == 1) return hs_twiddle_in(destination[destination_first + i]);
+    return hs_twiddle_in(other[other_first + i]);
 }
 void hs_store(int to, int i, hs_key key)
 {
-    if (to == 1) destination[destination_first + i] = hs_out(key);
-    else other[other_first + i] = hs_out(key);
+    if (to == 1) destination[destination_first + i] = hs_twiddle_out(key);
+    else other[other_first + i] = hs_twiddle_out(key);
 }
 shared uint counts[256];
 
@@ -2644,20 +2644,20 @@ void main()
 {
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
     if (hs_redo()) { // only where a look-back failed, in this pass or one before
-        hs_word failed = 0u;
+        hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[words_first + 0 + q];
         if (failed == 0u) return;
     }
     int tiles = (hs_n() + 2047) / 2048;
-    int groups = hs_as_int(tiles < 512 ? tiles : 512);
-    int group = hs_group();
+    int groups = hs_to_int(tiles < 512 ? tiles : 512);
+    int group = hs_group_id();
     if (group >= groups) return;
     int each = (tiles + groups - 1) / groups * 2048; // keys of a work-group
     int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
-    hs_pick(from, pass == 0 ? 0 : hs_as_int(words[words_first + 4 + pass]));
-    for (int d = hs_item(), once = 1; once != 0; once = 0) counts[d] = 0u;
+    hs_select_keys(from, pass == 0 ? 0 : hs_to_int(words[words_first + 4 + pass]));
+    for (int d = hs_local_id(), once = 1; once != 0; once = 0) counts[d] = 0u;
     hs_barrier();
-    int next = begin + hs_item();
+    int next = begin + hs_local_id();
     for (; next + 1792 < end; next += 2048) {
         hs_key k0 = hs_load(from, next + 0);
         hs_key k1 = hs_load(from, next + 256);
@@ -2667,18 +2667,18 @@ void main()
         hs_key k5 = hs_load(from, next + 1280);
         hs_key k6 = hs_load(from, next + 1536);
         hs_key k7 = hs_load(from, next + 1792);
-        hs_local_add(counts[hs_digit(k0, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k1, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k2, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k3, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k4, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k5, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k6, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k7, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k0, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k1, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k2, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k3, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k4, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k5, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k6, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k7, shift, mask)], 1u);
     }
-    for (; next < end; next += 256) hs_local_add(counts[hs_digit(hs_load(from, next), shift, mask)], 1u);
+    for (; next < end; next += 256) hs_local_atomic_add(counts[hs_digit(hs_load(from, next), shift, mask)], 1u);
     hs_barrier();
-    for (int d = hs_item(), once = 1; once != 0; once = 0) words[words_first + 273 + d * groups + group] = counts[d];
+    for (int d = hs_local_id(), once = 1; once != 0; once = 0) words[words_first + 273 + d * groups + group] = counts[d];
 }
 #endif
 
@@ -2702,33 +2702,33 @@ void main()
 {
     int pass = hs_pass(), mask = hs_digit_mask();
     if (hs_redo()) { // only where a look-back failed, in this pass or one before
-        hs_word failed = 0u;
+        hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[words_first + 0 + q];
         if (failed == 0u) return;
     }
-    if (hs_group() > mask) return;
+    if (hs_group_id() > mask) return;
     int tiles = (hs_n() + 2047) / 2048;
-    int columns = hs_as_int(tiles < 512 ? tiles : 512);
-    int row = hs_group() * columns, own = (columns + 255) / 256;
-    int begin = hs_item() * own, end = begin + own < columns ? begin + own : columns;
-    hs_word sum = 0u;
+    int columns = hs_to_int(tiles < 512 ? tiles : 512);
+    int row = hs_group_id() * columns, own = (columns + 255) / 256;
+    int begin = hs_local_id() * own, end = begin + own < columns ? begin + own : columns;
+    hs_u32 sum = 0u;
     for (int i = begin; i < end; i++) sum += words[words_first + 273 + row + i];
-    sums[hs_item()] = sum;
+    sums[hs_local_id()] = sum;
     hs_barrier();
     for (int far = 1; far < 256; far *= 2) {
-        hs_word x = 0u;
-        if (hs_item() >= far) x = sums[hs_item() - far];
+        hs_u32 x = 0u;
+        if (hs_local_id() >= far) x = sums[hs_local_id() - far];
         hs_barrier();
-        sums[hs_item()] += x;
+        sums[hs_local_id()] += x;
         hs_barrier();
     }
-    hs_word before = sums[hs_item()] - sum;
+    hs_u32 before = sums[hs_local_id()] - sum;
     for (int i = begin; i < end; i++) {
-        hs_word c = words[words_first + 273 + row + i];
+        hs_u32 c = words[words_first + 273 + row + i];
         words[words_first + 273 + row + i] = before;
         before += c;
     }
-    if (hs_item() == 255) words[words_first + 17 + hs_group()] = sums[hs_item()];
+    if (hs_local_id() == 255) words[words_first + 17 + hs_group_id()] = sums[hs_local_id()];
 }
 #endif
 
@@ -2736,7 +2736,7 @@ void main()
 #ifdef HS_KERNEL_scatter
 layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored_key key[]; };
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_words { uint word[]; };
 layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destination_at; hs_keys other_at; hs_words words_at; int n; int argument; } hs_push;
 #define source hs_push.source_at.key
@@ -2749,34 +2749,34 @@ layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destinat
 #define words_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 source_at; uvec2 destination_at; uvec2 other_at; uvec2 words_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored key[]; } source_keys;
+layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored_key key[]; } source_keys;
 #define source source_keys.key
 #define source_first int(hs_push.source_at.x)
-layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
-layout(std430, set = 0, binding = 2) buffer hs_other { hs_stored key[]; } other_keys;
+layout(std430, set = 0, binding = 2) buffer hs_other { hs_stored_key key[]; } other_keys;
 #define other other_keys.key
 #define other_first int(hs_push.other_at.x)
 layout(std430, set = 0, binding = 3) buffer hs_words { uint word[]; } words_words;
 #define words words_words.word
 #define words_first int(hs_push.words_at.x)
 #endif
-#define hs_load_0(i) hs_in(source[source_first + i])
-#define hs_load_1(i) hs_in(destination[destination_first + i])
-#define hs_load_2(i) hs_in(other[other_first + i])
-#define hs_store_1(i, key) destination[destination_first + i] = hs_out(key)
-#define hs_store_2(i, key) other[other_first + i] = hs_out(key)
+#define hs_load_0(i) hs_twiddle_in(source[source_first + i])
+#define hs_load_1(i) hs_twiddle_in(destination[destination_first + i])
+#define hs_load_2(i) hs_twiddle_in(other[other_first + i])
+#define hs_store_1(i, key) destination[destination_first + i] = hs_twiddle_out(key)
+#define hs_store_2(i, key) other[other_first + i] = hs_twiddle_out(key)
 hs_key hs_load(int from, int i)
 {
-    if (from == 0) return hs_in(source[source_first + i]);
-    if (from == 1) return hs_in(destination[destination_first + i]);
-    return hs_in(other[other_first + i]);
+    if (from == 0) return hs_twiddle_in(source[source_first + i]);
+    if (from == 1) return hs_twiddle_in(destination[destination_first + i]);
+    return hs_twiddle_in(other[other_first + i]);
 }
 void hs_store(int to, int i, hs_key key)
 {
-    if (to == 1) destination[destination_first + i] = hs_out(key);
-    else other[other_first + i] = hs_out(key);
+    if (to == 1) destination[destination_first + i] = hs_twiddle_out(key);
+    else other[other_first + i] = hs_twiddle_out(key);
 }
 shared hs_key tile[2048];
 shared uint totals[256];
@@ -2790,525 +2790,525 @@ void main()
 {
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
     if (hs_redo()) { // only where a look-back failed, in this pass or one before
-        hs_word failed = 0u;
+        hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[words_first + 0 + q];
         if (failed == 0u) return;
     }
     int tiles = (hs_n() + 2047) / 2048;
-    int groups = hs_as_int(tiles < 512 ? tiles : 512);
-    int group = hs_group();
+    int groups = hs_to_int(tiles < 512 ? tiles : 512);
+    int group = hs_group_id();
     if (group >= groups) return;
     int each = (tiles + groups - 1) / groups * 2048; // keys of a work-group
     int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
-    int at = pass == 0 ? 0 : hs_as_int(words[words_first + 4 + pass]);
+    int at = pass == 0 ? 0 : hs_to_int(words[words_first + 4 + pass]);
     int next = at != 0 ? 3 - at : hs_direct() ? 1 : 2; // from scratch to the destination, from there to scratch
-    if (hs_item() == 0) mixed[0] = 0u;
+    if (hs_local_id() == 0) mixed[0] = 0u;
     hs_barrier();
-    for (int d = hs_item(), once = 1; once != 0; once = 0) if (d <= mask && hs_n() == words[words_first + 17 + d]) mixed[0] = 1u;
+    for (int d = hs_local_id(), once = 1; once != 0; once = 0) if (d <= mask && hs_n() == words[words_first + 17 + d]) mixed[0] = 1u;
     hs_barrier();
     bool skipped = mixed[0] != 0u;
-    if (group == 0 && hs_item() == 0) words[words_first + 4 + pass + 1] = hs_as_word(skipped ? at : next);
+    if (group == 0 && hs_local_id() == 0) words[words_first + 4 + pass + 1] = hs_to_u32(skipped ? at : next);
     if (skipped) return; // the keys stay where they are
     hs_barrier();
-    hs_pick(from, at);
-    hs_pick(to, next);
+    hs_select_keys(from, at);
+    hs_select_keys(to, next);
     // where each digit begins: over all keys, then for this work-group
-    for (int d = hs_item(), once = 1; once != 0; once = 0) totals[d] = d <= mask ? words[words_first + 17 + d] : 0u;
+    for (int d = hs_local_id(), once = 1; once != 0; once = 0) totals[d] = d <= mask ? words[words_first + 17 + d] : 0u;
     hs_barrier();
     {
-        hs_word sum = 0u;
-        if (hs_item() < 256) {
-            for (int j = 0; j < 1; j++) sum += totals[hs_item() * 1 + j];
-            sums[hs_item()] = sum;
+        hs_u32 sum = 0u;
+        if (hs_local_id() < 256) {
+            for (int j = 0; j < 1; j++) sum += totals[hs_local_id() * 1 + j];
+            sums[hs_local_id()] = sum;
         }
         hs_barrier();
         for (int far = 1; far < 256; far *= 2) {
-            hs_word x = hs_item() >= far && hs_item() < 256 ? sums[hs_item() - far] : 0u;
+            hs_u32 x = hs_local_id() >= far && hs_local_id() < 256 ? sums[hs_local_id() - far] : 0u;
             hs_barrier();
-            if (hs_item() < 256) sums[hs_item()] += x;
+            if (hs_local_id() < 256) sums[hs_local_id()] += x;
             hs_barrier();
         }
-        if (hs_item() < 256) {
-            hs_word before = sums[hs_item()] - sum;
+        if (hs_local_id() < 256) {
+            hs_u32 before = sums[hs_local_id()] - sum;
             for (int j = 0; j < 1; j++) {
-                firsts[hs_item() * 1 + j] = before;
-                before += totals[hs_item() * 1 + j];
+                firsts[hs_local_id() * 1 + j] = before;
+                before += totals[hs_local_id() * 1 + j];
             }
         }
         hs_barrier();
     }
-    for (int d = hs_item(), once = 1; once != 0; once = 0) bases[d] = firsts[d] + words[words_first + 273 + d * groups + group];
+    for (int d = hs_local_id(), once = 1; once != 0; once = 0) bases[d] = firsts[d] + words[words_first + 273 + d * groups + group];
     hs_barrier();
     for (; begin < end; begin += 2048) {
-        int valid = hs_as_int(end - begin < 2048 ? end - begin : 2048);
+        int valid = hs_to_int(end - begin < 2048 ? end - begin : 2048);
             hs_key k0, k1, k2, k3, k4, k5, k6, k7;
     if (from == 0) {
         if (valid == 2048) {
-            k0 = hs_load_0(begin + hs_item() + 0);
-            k1 = hs_load_0(begin + hs_item() + 256);
-            k2 = hs_load_0(begin + hs_item() + 512);
-            k3 = hs_load_0(begin + hs_item() + 768);
-            k4 = hs_load_0(begin + hs_item() + 1024);
-            k5 = hs_load_0(begin + hs_item() + 1280);
-            k6 = hs_load_0(begin + hs_item() + 1536);
-            k7 = hs_load_0(begin + hs_item() + 1792);
+            k0 = hs_load_0(begin + hs_local_id() + 0);
+            k1 = hs_load_0(begin + hs_local_id() + 256);
+            k2 = hs_load_0(begin + hs_local_id() + 512);
+            k3 = hs_load_0(begin + hs_local_id() + 768);
+            k4 = hs_load_0(begin + hs_local_id() + 1024);
+            k5 = hs_load_0(begin + hs_local_id() + 1280);
+            k6 = hs_load_0(begin + hs_local_id() + 1536);
+            k7 = hs_load_0(begin + hs_local_id() + 1792);
         } else {
-            k0 = hs_item() + 0 < valid ? hs_load_0(begin + hs_item() + 0) : HS_GREATEST;
-            k1 = hs_item() + 256 < valid ? hs_load_0(begin + hs_item() + 256) : HS_GREATEST;
-            k2 = hs_item() + 512 < valid ? hs_load_0(begin + hs_item() + 512) : HS_GREATEST;
-            k3 = hs_item() + 768 < valid ? hs_load_0(begin + hs_item() + 768) : HS_GREATEST;
-            k4 = hs_item() + 1024 < valid ? hs_load_0(begin + hs_item() + 1024) : HS_GREATEST;
-            k5 = hs_item() + 1280 < valid ? hs_load_0(begin + hs_item() + 1280) : HS_GREATEST;
-            k6 = hs_item() + 1536 < valid ? hs_load_0(begin + hs_item() + 1536) : HS_GREATEST;
-            k7 = hs_item() + 1792 < valid ? hs_load_0(begin + hs_item() + 1792) : HS_GREATEST;
+            k0 = hs_local_id() + 0 < valid ? hs_load_0(begin + hs_local_id() + 0) : HS_GREATEST;
+            k1 = hs_local_id() + 256 < valid ? hs_load_0(begin + hs_local_id() + 256) : HS_GREATEST;
+            k2 = hs_local_id() + 512 < valid ? hs_load_0(begin + hs_local_id() + 512) : HS_GREATEST;
+            k3 = hs_local_id() + 768 < valid ? hs_load_0(begin + hs_local_id() + 768) : HS_GREATEST;
+            k4 = hs_local_id() + 1024 < valid ? hs_load_0(begin + hs_local_id() + 1024) : HS_GREATEST;
+            k5 = hs_local_id() + 1280 < valid ? hs_load_0(begin + hs_local_id() + 1280) : HS_GREATEST;
+            k6 = hs_local_id() + 1536 < valid ? hs_load_0(begin + hs_local_id() + 1536) : HS_GREATEST;
+            k7 = hs_local_id() + 1792 < valid ? hs_load_0(begin + hs_local_id() + 1792) : HS_GREATEST;
         }
     } else if (from == 1) {
         if (valid == 2048) {
-            k0 = hs_load_1(begin + hs_item() + 0);
-            k1 = hs_load_1(begin + hs_item() + 256);
-            k2 = hs_load_1(begin + hs_item() + 512);
-            k3 = hs_load_1(begin + hs_item() + 768);
-            k4 = hs_load_1(begin + hs_item() + 1024);
-            k5 = hs_load_1(begin + hs_item() + 1280);
-            k6 = hs_load_1(begin + hs_item() + 1536);
-            k7 = hs_load_1(begin + hs_item() + 1792);
+            k0 = hs_load_1(begin + hs_local_id() + 0);
+            k1 = hs_load_1(begin + hs_local_id() + 256);
+            k2 = hs_load_1(begin + hs_local_id() + 512);
+            k3 = hs_load_1(begin + hs_local_id() + 768);
+            k4 = hs_load_1(begin + hs_local_id() + 1024);
+            k5 = hs_load_1(begin + hs_local_id() + 1280);
+            k6 = hs_load_1(begin + hs_local_id() + 1536);
+            k7 = hs_load_1(begin + hs_local_id() + 1792);
         } else {
-            k0 = hs_item() + 0 < valid ? hs_load_1(begin + hs_item() + 0) : HS_GREATEST;
-            k1 = hs_item() + 256 < valid ? hs_load_1(begin + hs_item() + 256) : HS_GREATEST;
-            k2 = hs_item() + 512 < valid ? hs_load_1(begin + hs_item() + 512) : HS_GREATEST;
-            k3 = hs_item() + 768 < valid ? hs_load_1(begin + hs_item() + 768) : HS_GREATEST;
-            k4 = hs_item() + 1024 < valid ? hs_load_1(begin + hs_item() + 1024) : HS_GREATEST;
-            k5 = hs_item() + 1280 < valid ? hs_load_1(begin + hs_item() + 1280) : HS_GREATEST;
-            k6 = hs_item() + 1536 < valid ? hs_load_1(begin + hs_item() + 1536) : HS_GREATEST;
-            k7 = hs_item() + 1792 < valid ? hs_load_1(begin + hs_item() + 1792) : HS_GREATEST;
+            k0 = hs_local_id() + 0 < valid ? hs_load_1(begin + hs_local_id() + 0) : HS_GREATEST;
+            k1 = hs_local_id() + 256 < valid ? hs_load_1(begin + hs_local_id() + 256) : HS_GREATEST;
+            k2 = hs_local_id() + 512 < valid ? hs_load_1(begin + hs_local_id() + 512) : HS_GREATEST;
+            k3 = hs_local_id() + 768 < valid ? hs_load_1(begin + hs_local_id() + 768) : HS_GREATEST;
+            k4 = hs_local_id() + 1024 < valid ? hs_load_1(begin + hs_local_id() + 1024) : HS_GREATEST;
+            k5 = hs_local_id() + 1280 < valid ? hs_load_1(begin + hs_local_id() + 1280) : HS_GREATEST;
+            k6 = hs_local_id() + 1536 < valid ? hs_load_1(begin + hs_local_id() + 1536) : HS_GREATEST;
+            k7 = hs_local_id() + 1792 < valid ? hs_load_1(begin + hs_local_id() + 1792) : HS_GREATEST;
         }
     } else {
         if (valid == 2048) {
-            k0 = hs_load_2(begin + hs_item() + 0);
-            k1 = hs_load_2(begin + hs_item() + 256);
-            k2 = hs_load_2(begin + hs_item() + 512);
-            k3 = hs_load_2(begin + hs_item() + 768);
-            k4 = hs_load_2(begin + hs_item() + 1024);
-            k5 = hs_load_2(begin + hs_item() + 1280);
-            k6 = hs_load_2(begin + hs_item() + 1536);
-            k7 = hs_load_2(begin + hs_item() + 1792);
+            k0 = hs_load_2(begin + hs_local_id() + 0);
+            k1 = hs_load_2(begin + hs_local_id() + 256);
+            k2 = hs_load_2(begin + hs_local_id() + 512);
+            k3 = hs_load_2(begin + hs_local_id() + 768);
+            k4 = hs_load_2(begin + hs_local_id() + 1024);
+            k5 = hs_load_2(begin + hs_local_id() + 1280);
+            k6 = hs_load_2(begin + hs_local_id() + 1536);
+            k7 = hs_load_2(begin + hs_local_id() + 1792);
         } else {
-            k0 = hs_item() + 0 < valid ? hs_load_2(begin + hs_item() + 0) : HS_GREATEST;
-            k1 = hs_item() + 256 < valid ? hs_load_2(begin + hs_item() + 256) : HS_GREATEST;
-            k2 = hs_item() + 512 < valid ? hs_load_2(begin + hs_item() + 512) : HS_GREATEST;
-            k3 = hs_item() + 768 < valid ? hs_load_2(begin + hs_item() + 768) : HS_GREATEST;
-            k4 = hs_item() + 1024 < valid ? hs_load_2(begin + hs_item() + 1024) : HS_GREATEST;
-            k5 = hs_item() + 1280 < valid ? hs_load_2(begin + hs_item() + 1280) : HS_GREATEST;
-            k6 = hs_item() + 1536 < valid ? hs_load_2(begin + hs_item() + 1536) : HS_GREATEST;
-            k7 = hs_item() + 1792 < valid ? hs_load_2(begin + hs_item() + 1792) : HS_GREATEST;
+            k0 = hs_local_id() + 0 < valid ? hs_load_2(begin + hs_local_id() + 0) : HS_GREATEST;
+            k1 = hs_local_id() + 256 < valid ? hs_load_2(begin + hs_local_id() + 256) : HS_GREATEST;
+            k2 = hs_local_id() + 512 < valid ? hs_load_2(begin + hs_local_id() + 512) : HS_GREATEST;
+            k3 = hs_local_id() + 768 < valid ? hs_load_2(begin + hs_local_id() + 768) : HS_GREATEST;
+            k4 = hs_local_id() + 1024 < valid ? hs_load_2(begin + hs_local_id() + 1024) : HS_GREATEST;
+            k5 = hs_local_id() + 1280 < valid ? hs_load_2(begin + hs_local_id() + 1280) : HS_GREATEST;
+            k6 = hs_local_id() + 1536 < valid ? hs_load_2(begin + hs_local_id() + 1536) : HS_GREATEST;
+            k7 = hs_local_id() + 1792 < valid ? hs_load_2(begin + hs_local_id() + 1792) : HS_GREATEST;
         }
     }
-        if (hs_item() == 0) {
+        if (hs_local_id() == 0) {
             mixed[0] = 0u;
             tile[0] = k0;
         }
-        for (int d = hs_item(), once = 1; once != 0; once = 0) totals[d] = 0u;
+        for (int d = hs_local_id(), once = 1; once != 0; once = 0) totals[d] = 0u;
         hs_barrier();
         int one = hs_digit(tile[0], shift, mask);
         {
             bool other_digit = false;
-            other_digit = other_digit || (hs_digit(k0, shift, mask) != one && hs_item() + 0 < valid);
-            other_digit = other_digit || (hs_digit(k1, shift, mask) != one && hs_item() + 256 < valid);
-            other_digit = other_digit || (hs_digit(k2, shift, mask) != one && hs_item() + 512 < valid);
-            other_digit = other_digit || (hs_digit(k3, shift, mask) != one && hs_item() + 768 < valid);
-            other_digit = other_digit || (hs_digit(k4, shift, mask) != one && hs_item() + 1024 < valid);
-            other_digit = other_digit || (hs_digit(k5, shift, mask) != one && hs_item() + 1280 < valid);
-            other_digit = other_digit || (hs_digit(k6, shift, mask) != one && hs_item() + 1536 < valid);
-            other_digit = other_digit || (hs_digit(k7, shift, mask) != one && hs_item() + 1792 < valid);
+            other_digit = other_digit || (hs_digit(k0, shift, mask) != one && hs_local_id() + 0 < valid);
+            other_digit = other_digit || (hs_digit(k1, shift, mask) != one && hs_local_id() + 256 < valid);
+            other_digit = other_digit || (hs_digit(k2, shift, mask) != one && hs_local_id() + 512 < valid);
+            other_digit = other_digit || (hs_digit(k3, shift, mask) != one && hs_local_id() + 768 < valid);
+            other_digit = other_digit || (hs_digit(k4, shift, mask) != one && hs_local_id() + 1024 < valid);
+            other_digit = other_digit || (hs_digit(k5, shift, mask) != one && hs_local_id() + 1280 < valid);
+            other_digit = other_digit || (hs_digit(k6, shift, mask) != one && hs_local_id() + 1536 < valid);
+            other_digit = other_digit || (hs_digit(k7, shift, mask) != one && hs_local_id() + 1792 < valid);
             if (other_digit) mixed[0] = 1u;
         }
         hs_barrier();
         if (mixed[0] == 0u) { // the keys stay where they are
-            if (hs_item() == 0) totals[one] = hs_as_word(valid);
-            for (int d = hs_item(), once = 1; once != 0; once = 0) firsts[d] = 0u;
-            tile[hs_item() + 0] = k0;
-            tile[hs_item() + 256] = k1;
-            tile[hs_item() + 512] = k2;
-            tile[hs_item() + 768] = k3;
-            tile[hs_item() + 1024] = k4;
-            tile[hs_item() + 1280] = k5;
-            tile[hs_item() + 1536] = k6;
-            tile[hs_item() + 1792] = k7;
+            if (hs_local_id() == 0) totals[one] = hs_to_u32(valid);
+            for (int d = hs_local_id(), once = 1; once != 0; once = 0) firsts[d] = 0u;
+            tile[hs_local_id() + 0] = k0;
+            tile[hs_local_id() + 256] = k1;
+            tile[hs_local_id() + 512] = k2;
+            tile[hs_local_id() + 768] = k3;
+            tile[hs_local_id() + 1024] = k4;
+            tile[hs_local_id() + 1280] = k5;
+            tile[hs_local_id() + 1536] = k6;
+            tile[hs_local_id() + 1792] = k7;
         } else {
             int r0, r1, r2, r3, r4, r5, r6, r7;
-            for (int i = hs_item(); i < 2048; i += 256) flags[i] = 0u;
+            for (int i = hs_local_id(); i < 2048; i += 256) flags[i] = 0u;
             hs_barrier();
             {
                 int d = hs_digit(k0, shift, mask);
-                hs_local_or(flags[d * 8 + hs_item() / 32], 1u << (hs_item() & 31));
+                hs_local_atomic_or(flags[d * 8 + hs_local_id() / 32], 1u << (hs_local_id() & 31));
                 hs_barrier();
-                int before = hs_as_int(totals[d]);
-                for (int w = 0; w < hs_item() / 32; w++) before += hs_popcount(flags[d * 8 + w]);
-                r0 = before + hs_popcount(flags[d * 8 + hs_item() / 32] & ((1u << (hs_item() & 31)) - 1u));
+                int before = hs_to_int(totals[d]);
+                for (int w = 0; w < hs_local_id() / 32; w++) before += hs_popcount(flags[d * 8 + w]);
+                r0 = before + hs_popcount(flags[d * 8 + hs_local_id() / 32] & ((1u << (hs_local_id() & 31)) - 1u));
             }
             hs_barrier();
-            for (int d = hs_item(), once = 1; once != 0; once = 0) {
+            for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
                 int all = 0;
                 for (int w = 0; w < 8; w++) all += hs_popcount(flags[d * 8 + w]);
-                totals[d] += hs_as_word(all);
+                totals[d] += hs_to_u32(all);
             }
             hs_barrier();
-            for (int i = hs_item(); i < 2048; i += 256) flags[i] = 0u;
+            for (int i = hs_local_id(); i < 2048; i += 256) flags[i] = 0u;
             hs_barrier();
             {
                 int d = hs_digit(k1, shift, mask);
-                hs_local_or(flags[d * 8 + hs_item() / 32], 1u << (hs_item() & 31));
+                hs_local_atomic_or(flags[d * 8 + hs_local_id() / 32], 1u << (hs_local_id() & 31));
                 hs_barrier();
-                int before = hs_as_int(totals[d]);
-                for (int w = 0; w < hs_item() / 32; w++) before += hs_popcount(flags[d * 8 + w]);
-                r1 = before + hs_popcount(flags[d * 8 + hs_item() / 32] & ((1u << (hs_item() & 31)) - 1u));
+                int before = hs_to_int(totals[d]);
+                for (int w = 0; w < hs_local_id() / 32; w++) before += hs_popcount(flags[d * 8 + w]);
+                r1 = before + hs_popcount(flags[d * 8 + hs_local_id() / 32] & ((1u << (hs_local_id() & 31)) - 1u));
             }
             hs_barrier();
-            for (int d = hs_item(), once = 1; once != 0; once = 0) {
+            for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
                 int all = 0;
                 for (int w = 0; w < 8; w++) all += hs_popcount(flags[d * 8 + w]);
-                totals[d] += hs_as_word(all);
+                totals[d] += hs_to_u32(all);
             }
             hs_barrier();
-            for (int i = hs_item(); i < 2048; i += 256) flags[i] = 0u;
+            for (int i = hs_local_id(); i < 2048; i += 256) flags[i] = 0u;
             hs_barrier();
             {
                 int d = hs_digit(k2, shift, mask);
-                hs_local_or(flags[d * 8 + hs_item() / 32], 1u << (hs_item() & 31));
+                hs_local_atomic_or(flags[d * 8 + hs_local_id() / 32], 1u << (hs_local_id() & 31));
                 hs_barrier();
-                int before = hs_as_int(totals[d]);
-                for (int w = 0; w < hs_item() / 32; w++) before += hs_popcount(flags[d * 8 + w]);
-                r2 = before + hs_popcount(flags[d * 8 + hs_item() / 32] & ((1u << (hs_item() & 31)) - 1u));
+                int before = hs_to_int(totals[d]);
+                for (int w = 0; w < hs_local_id() / 32; w++) before += hs_popcount(flags[d * 8 + w]);
+                r2 = before + hs_popcount(flags[d * 8 + hs_local_id() / 32] & ((1u << (hs_local_id() & 31)) - 1u));
             }
             hs_barrier();
-            for (int d = hs_item(), once = 1; once != 0; once = 0) {
+            for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
                 int all = 0;
                 for (int w = 0; w < 8; w++) all += hs_popcount(flags[d * 8 + w]);
-                totals[d] += hs_as_word(all);
+                totals[d] += hs_to_u32(all);
             }
             hs_barrier();
-            for (int i = hs_item(); i < 2048; i += 256) flags[i] = 0u;
+            for (int i = hs_local_id(); i < 2048; i += 256) flags[i] = 0u;
             hs_barrier();
             {
                 int d = hs_digit(k3, shift, mask);
-                hs_local_or(flags[d * 8 + hs_item() / 32], 1u << (hs_item() & 31));
+                hs_local_atomic_or(flags[d * 8 + hs_local_id() / 32], 1u << (hs_local_id() & 31));
                 hs_barrier();
-                int before = hs_as_int(totals[d]);
-                for (int w = 0; w < hs_item() / 32; w++) before += hs_popcount(flags[d * 8 + w]);
-                r3 = before + hs_popcount(flags[d * 8 + hs_item() / 32] & ((1u << (hs_item() & 31)) - 1u));
+                int before = hs_to_int(totals[d]);
+                for (int w = 0; w < hs_local_id() / 32; w++) before += hs_popcount(flags[d * 8 + w]);
+                r3 = before + hs_popcount(flags[d * 8 + hs_local_id() / 32] & ((1u << (hs_local_id() & 31)) - 1u));
             }
             hs_barrier();
-            for (int d = hs_item(), once = 1; once != 0; once = 0) {
+            for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
                 int all = 0;
                 for (int w = 0; w < 8; w++) all += hs_popcount(flags[d * 8 + w]);
-                totals[d] += hs_as_word(all);
+                totals[d] += hs_to_u32(all);
             }
             hs_barrier();
-            for (int i = hs_item(); i < 2048; i += 256) flags[i] = 0u;
+            for (int i = hs_local_id(); i < 2048; i += 256) flags[i] = 0u;
             hs_barrier();
             {
                 int d = hs_digit(k4, shift, mask);
-                hs_local_or(flags[d * 8 + hs_item() / 32], 1u << (hs_item() & 31));
+                hs_local_atomic_or(flags[d * 8 + hs_local_id() / 32], 1u << (hs_local_id() & 31));
                 hs_barrier();
-                int before = hs_as_int(totals[d]);
-                for (int w = 0; w < hs_item() / 32; w++) before += hs_popcount(flags[d * 8 + w]);
-                r4 = before + hs_popcount(flags[d * 8 + hs_item() / 32] & ((1u << (hs_item() & 31)) - 1u));
+                int before = hs_to_int(totals[d]);
+                for (int w = 0; w < hs_local_id() / 32; w++) before += hs_popcount(flags[d * 8 + w]);
+                r4 = before + hs_popcount(flags[d * 8 + hs_local_id() / 32] & ((1u << (hs_local_id() & 31)) - 1u));
             }
             hs_barrier();
-            for (int d = hs_item(), once = 1; once != 0; once = 0) {
+            for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
                 int all = 0;
                 for (int w = 0; w < 8; w++) all += hs_popcount(flags[d * 8 + w]);
-                totals[d] += hs_as_word(all);
+                totals[d] += hs_to_u32(all);
             }
             hs_barrier();
-            for (int i = hs_item(); i < 2048; i += 256) flags[i] = 0u;
+            for (int i = hs_local_id(); i < 2048; i += 256) flags[i] = 0u;
             hs_barrier();
             {
                 int d = hs_digit(k5, shift, mask);
-                hs_local_or(flags[d * 8 + hs_item() / 32], 1u << (hs_item() & 31));
+                hs_local_atomic_or(flags[d * 8 + hs_local_id() / 32], 1u << (hs_local_id() & 31));
                 hs_barrier();
-                int before = hs_as_int(totals[d]);
-                for (int w = 0; w < hs_item() / 32; w++) before += hs_popcount(flags[d * 8 + w]);
-                r5 = before + hs_popcount(flags[d * 8 + hs_item() / 32] & ((1u << (hs_item() & 31)) - 1u));
+                int before = hs_to_int(totals[d]);
+                for (int w = 0; w < hs_local_id() / 32; w++) before += hs_popcount(flags[d * 8 + w]);
+                r5 = before + hs_popcount(flags[d * 8 + hs_local_id() / 32] & ((1u << (hs_local_id() & 31)) - 1u));
             }
             hs_barrier();
-            for (int d = hs_item(), once = 1; once != 0; once = 0) {
+            for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
                 int all = 0;
                 for (int w = 0; w < 8; w++) all += hs_popcount(flags[d * 8 + w]);
-                totals[d] += hs_as_word(all);
+                totals[d] += hs_to_u32(all);
             }
             hs_barrier();
-            for (int i = hs_item(); i < 2048; i += 256) flags[i] = 0u;
+            for (int i = hs_local_id(); i < 2048; i += 256) flags[i] = 0u;
             hs_barrier();
             {
                 int d = hs_digit(k6, shift, mask);
-                hs_local_or(flags[d * 8 + hs_item() / 32], 1u << (hs_item() & 31));
+                hs_local_atomic_or(flags[d * 8 + hs_local_id() / 32], 1u << (hs_local_id() & 31));
                 hs_barrier();
-                int before = hs_as_int(totals[d]);
-                for (int w = 0; w < hs_item() / 32; w++) before += hs_popcount(flags[d * 8 + w]);
-                r6 = before + hs_popcount(flags[d * 8 + hs_item() / 32] & ((1u << (hs_item() & 31)) - 1u));
+                int before = hs_to_int(totals[d]);
+                for (int w = 0; w < hs_local_id() / 32; w++) before += hs_popcount(flags[d * 8 + w]);
+                r6 = before + hs_popcount(flags[d * 8 + hs_local_id() / 32] & ((1u << (hs_local_id() & 31)) - 1u));
             }
             hs_barrier();
-            for (int d = hs_item(), once = 1; once != 0; once = 0) {
+            for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
                 int all = 0;
                 for (int w = 0; w < 8; w++) all += hs_popcount(flags[d * 8 + w]);
-                totals[d] += hs_as_word(all);
+                totals[d] += hs_to_u32(all);
             }
             hs_barrier();
-            for (int i = hs_item(); i < 2048; i += 256) flags[i] = 0u;
+            for (int i = hs_local_id(); i < 2048; i += 256) flags[i] = 0u;
             hs_barrier();
             {
                 int d = hs_digit(k7, shift, mask);
-                hs_local_or(flags[d * 8 + hs_item() / 32], 1u << (hs_item() & 31));
+                hs_local_atomic_or(flags[d * 8 + hs_local_id() / 32], 1u << (hs_local_id() & 31));
                 hs_barrier();
-                int before = hs_as_int(totals[d]);
-                for (int w = 0; w < hs_item() / 32; w++) before += hs_popcount(flags[d * 8 + w]);
-                r7 = before + hs_popcount(flags[d * 8 + hs_item() / 32] & ((1u << (hs_item() & 31)) - 1u));
+                int before = hs_to_int(totals[d]);
+                for (int w = 0; w < hs_local_id() / 32; w++) before += hs_popcount(flags[d * 8 + w]);
+                r7 = before + hs_popcount(flags[d * 8 + hs_local_id() / 32] & ((1u << (hs_local_id() & 31)) - 1u));
             }
             hs_barrier();
-            for (int d = hs_item(), once = 1; once != 0; once = 0) {
+            for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
                 int all = 0;
                 for (int w = 0; w < 8; w++) all += hs_popcount(flags[d * 8 + w]);
-                totals[d] += hs_as_word(all);
+                totals[d] += hs_to_u32(all);
             }
             hs_barrier();
             {
-                hs_word sum = 0u;
-                if (hs_item() < 256) {
-                    for (int j = 0; j < 1; j++) sum += totals[hs_item() * 1 + j];
-                    sums[hs_item()] = sum;
+                hs_u32 sum = 0u;
+                if (hs_local_id() < 256) {
+                    for (int j = 0; j < 1; j++) sum += totals[hs_local_id() * 1 + j];
+                    sums[hs_local_id()] = sum;
                 }
                 hs_barrier();
                 for (int far = 1; far < 256; far *= 2) {
-                    hs_word x = hs_item() >= far && hs_item() < 256 ? sums[hs_item() - far] : 0u;
+                    hs_u32 x = hs_local_id() >= far && hs_local_id() < 256 ? sums[hs_local_id() - far] : 0u;
                     hs_barrier();
-                    if (hs_item() < 256) sums[hs_item()] += x;
+                    if (hs_local_id() < 256) sums[hs_local_id()] += x;
                     hs_barrier();
                 }
-                if (hs_item() < 256) {
-                    hs_word before = sums[hs_item()] - sum;
+                if (hs_local_id() < 256) {
+                    hs_u32 before = sums[hs_local_id()] - sum;
                     for (int j = 0; j < 1; j++) {
-                        firsts[hs_item() * 1 + j] = before;
-                        before += totals[hs_item() * 1 + j];
+                        firsts[hs_local_id() * 1 + j] = before;
+                        before += totals[hs_local_id() * 1 + j];
                     }
                 }
                 hs_barrier();
             }
-            tile[hs_as_int(firsts[hs_digit(k0, shift, mask)]) + r0] = k0;
-            tile[hs_as_int(firsts[hs_digit(k1, shift, mask)]) + r1] = k1;
-            tile[hs_as_int(firsts[hs_digit(k2, shift, mask)]) + r2] = k2;
-            tile[hs_as_int(firsts[hs_digit(k3, shift, mask)]) + r3] = k3;
-            tile[hs_as_int(firsts[hs_digit(k4, shift, mask)]) + r4] = k4;
-            tile[hs_as_int(firsts[hs_digit(k5, shift, mask)]) + r5] = k5;
-            tile[hs_as_int(firsts[hs_digit(k6, shift, mask)]) + r6] = k6;
-            tile[hs_as_int(firsts[hs_digit(k7, shift, mask)]) + r7] = k7;
-            if (hs_item() == 0) totals[mask] -= hs_as_word(2048 - valid);
+            tile[hs_to_int(firsts[hs_digit(k0, shift, mask)]) + r0] = k0;
+            tile[hs_to_int(firsts[hs_digit(k1, shift, mask)]) + r1] = k1;
+            tile[hs_to_int(firsts[hs_digit(k2, shift, mask)]) + r2] = k2;
+            tile[hs_to_int(firsts[hs_digit(k3, shift, mask)]) + r3] = k3;
+            tile[hs_to_int(firsts[hs_digit(k4, shift, mask)]) + r4] = k4;
+            tile[hs_to_int(firsts[hs_digit(k5, shift, mask)]) + r5] = k5;
+            tile[hs_to_int(firsts[hs_digit(k6, shift, mask)]) + r6] = k6;
+            tile[hs_to_int(firsts[hs_digit(k7, shift, mask)]) + r7] = k7;
+            if (hs_local_id() == 0) totals[mask] -= hs_to_u32(2048 - valid);
         }
         hs_barrier();
 
     if (to == 1) {
         if (valid == 2048) {
             {
-                hs_key key = tile[hs_item() + 0];
+                hs_key key = tile[hs_local_id() + 0];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 0;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 0;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 256];
+                hs_key key = tile[hs_local_id() + 256];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 256;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 256;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 512];
+                hs_key key = tile[hs_local_id() + 512];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 512;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 512;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 768];
+                hs_key key = tile[hs_local_id() + 768];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 768;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 768;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 1024];
+                hs_key key = tile[hs_local_id() + 1024];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 1024;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 1024;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 1280];
+                hs_key key = tile[hs_local_id() + 1280];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 1280;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 1280;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 1536];
+                hs_key key = tile[hs_local_id() + 1536];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 1536;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 1536;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 1792];
+                hs_key key = tile[hs_local_id() + 1792];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 1792;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 1792;
                 hs_store_1(place, key);
             }
         } else {
-            if (hs_item() + 0 < valid) {
-                hs_key key = tile[hs_item() + 0];
+            if (hs_local_id() + 0 < valid) {
+                hs_key key = tile[hs_local_id() + 0];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 0;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 0;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 256 < valid) {
-                hs_key key = tile[hs_item() + 256];
+            if (hs_local_id() + 256 < valid) {
+                hs_key key = tile[hs_local_id() + 256];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 256;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 256;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 512 < valid) {
-                hs_key key = tile[hs_item() + 512];
+            if (hs_local_id() + 512 < valid) {
+                hs_key key = tile[hs_local_id() + 512];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 512;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 512;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 768 < valid) {
-                hs_key key = tile[hs_item() + 768];
+            if (hs_local_id() + 768 < valid) {
+                hs_key key = tile[hs_local_id() + 768];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 768;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 768;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 1024 < valid) {
-                hs_key key = tile[hs_item() + 1024];
+            if (hs_local_id() + 1024 < valid) {
+                hs_key key = tile[hs_local_id() + 1024];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 1024;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 1024;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 1280 < valid) {
-                hs_key key = tile[hs_item() + 1280];
+            if (hs_local_id() + 1280 < valid) {
+                hs_key key = tile[hs_local_id() + 1280];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 1280;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 1280;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 1536 < valid) {
-                hs_key key = tile[hs_item() + 1536];
+            if (hs_local_id() + 1536 < valid) {
+                hs_key key = tile[hs_local_id() + 1536];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 1536;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 1536;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 1792 < valid) {
-                hs_key key = tile[hs_item() + 1792];
+            if (hs_local_id() + 1792 < valid) {
+                hs_key key = tile[hs_local_id() + 1792];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 1792;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 1792;
                 hs_store_1(place, key);
             }
         }
     } else {
         if (valid == 2048) {
             {
-                hs_key key = tile[hs_item() + 0];
+                hs_key key = tile[hs_local_id() + 0];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 0;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 0;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 256];
+                hs_key key = tile[hs_local_id() + 256];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 256;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 256;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 512];
+                hs_key key = tile[hs_local_id() + 512];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 512;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 512;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 768];
+                hs_key key = tile[hs_local_id() + 768];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 768;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 768;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 1024];
+                hs_key key = tile[hs_local_id() + 1024];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 1024;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 1024;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 1280];
+                hs_key key = tile[hs_local_id() + 1280];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 1280;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 1280;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 1536];
+                hs_key key = tile[hs_local_id() + 1536];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 1536;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 1536;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 1792];
+                hs_key key = tile[hs_local_id() + 1792];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 1792;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 1792;
                 hs_store_2(place, key);
             }
         } else {
-            if (hs_item() + 0 < valid) {
-                hs_key key = tile[hs_item() + 0];
+            if (hs_local_id() + 0 < valid) {
+                hs_key key = tile[hs_local_id() + 0];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 0;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 0;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 256 < valid) {
-                hs_key key = tile[hs_item() + 256];
+            if (hs_local_id() + 256 < valid) {
+                hs_key key = tile[hs_local_id() + 256];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 256;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 256;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 512 < valid) {
-                hs_key key = tile[hs_item() + 512];
+            if (hs_local_id() + 512 < valid) {
+                hs_key key = tile[hs_local_id() + 512];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 512;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 512;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 768 < valid) {
-                hs_key key = tile[hs_item() + 768];
+            if (hs_local_id() + 768 < valid) {
+                hs_key key = tile[hs_local_id() + 768];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 768;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 768;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 1024 < valid) {
-                hs_key key = tile[hs_item() + 1024];
+            if (hs_local_id() + 1024 < valid) {
+                hs_key key = tile[hs_local_id() + 1024];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 1024;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 1024;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 1280 < valid) {
-                hs_key key = tile[hs_item() + 1280];
+            if (hs_local_id() + 1280 < valid) {
+                hs_key key = tile[hs_local_id() + 1280];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 1280;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 1280;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 1536 < valid) {
-                hs_key key = tile[hs_item() + 1536];
+            if (hs_local_id() + 1536 < valid) {
+                hs_key key = tile[hs_local_id() + 1536];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 1536;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 1536;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 1792 < valid) {
-                hs_key key = tile[hs_item() + 1792];
+            if (hs_local_id() + 1792 < valid) {
+                hs_key key = tile[hs_local_id() + 1792];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 1792;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 1792;
                 hs_store_2(place, key);
             }
         }
     }
         hs_barrier();
-        for (int d = hs_item(), once = 1; once != 0; once = 0) bases[d] += totals[d];
+        for (int d = hs_local_id(), once = 1; once != 0; once = 0) bases[d] += totals[d];
     }
 }
 #endif
@@ -3317,7 +3317,7 @@ void main()
 #ifdef HS_KERNEL_copy
 layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored_key key[]; };
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_words { uint word[]; };
 layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destination_at; hs_keys other_at; hs_words words_at; int n; int argument; } hs_push;
 #define source hs_push.source_at.key
@@ -3330,49 +3330,49 @@ layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destinat
 #define words_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 source_at; uvec2 destination_at; uvec2 other_at; uvec2 words_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored key[]; } source_keys;
+layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored_key key[]; } source_keys;
 #define source source_keys.key
 #define source_first int(hs_push.source_at.x)
-layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
-layout(std430, set = 0, binding = 2) buffer hs_other { hs_stored key[]; } other_keys;
+layout(std430, set = 0, binding = 2) buffer hs_other { hs_stored_key key[]; } other_keys;
 #define other other_keys.key
 #define other_first int(hs_push.other_at.x)
 layout(std430, set = 0, binding = 3) buffer hs_words { uint word[]; } words_words;
 #define words words_words.word
 #define words_first int(hs_push.words_at.x)
 #endif
-#define hs_load_0(i) hs_in(source[source_first + i])
-#define hs_load_1(i) hs_in(destination[destination_first + i])
-#define hs_load_2(i) hs_in(other[other_first + i])
-#define hs_store_1(i, key) destination[destination_first + i] = hs_out(key)
-#define hs_store_2(i, key) other[other_first + i] = hs_out(key)
+#define hs_load_0(i) hs_twiddle_in(source[source_first + i])
+#define hs_load_1(i) hs_twiddle_in(destination[destination_first + i])
+#define hs_load_2(i) hs_twiddle_in(other[other_first + i])
+#define hs_store_1(i, key) destination[destination_first + i] = hs_twiddle_out(key)
+#define hs_store_2(i, key) other[other_first + i] = hs_twiddle_out(key)
 hs_key hs_load(int from, int i)
 {
-    if (from == 0) return hs_in(source[source_first + i]);
-    if (from == 1) return hs_in(destination[destination_first + i]);
-    return hs_in(other[other_first + i]);
+    if (from == 0) return hs_twiddle_in(source[source_first + i]);
+    if (from == 1) return hs_twiddle_in(destination[destination_first + i]);
+    return hs_twiddle_in(other[other_first + i]);
 }
 void hs_store(int to, int i, hs_key key)
 {
-    if (to == 1) destination[destination_first + i] = hs_out(key);
-    else other[other_first + i] = hs_out(key);
+    if (to == 1) destination[destination_first + i] = hs_twiddle_out(key);
+    else other[other_first + i] = hs_twiddle_out(key);
 }
 
 void main()
 {
-    int at = hs_as_int(words[words_first + 4 + hs_pass()]), next = 1;
+    int at = hs_to_int(words[words_first + 4 + hs_pass()]), next = 1;
     if (at == next) return;
     int tiles = (hs_n() + 2047) / 2048;
-    int groups = hs_as_int(tiles < 512 ? tiles : 512);
-    int group = hs_group();
+    int groups = hs_to_int(tiles < 512 ? tiles : 512);
+    int group = hs_group_id();
     if (group >= groups) return;
     int each = (tiles + groups - 1) / groups * 2048; // keys of a work-group
     int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
-    hs_pick(from, at);
-    hs_pick(to, next);
-    for (int i = begin + hs_item(); i < end; i += 256) {
+    hs_select_keys(from, at);
+    hs_select_keys(to, next);
+    for (int i = begin + hs_local_id(); i < end; i += 256) {
         hs_store(to, i, hs_load(from, i));
     }
 }

@@ -16,33 +16,33 @@
 // one work-group alone: up to 1536 keys
 // greatest count: 1073741823 keys
 
-typedef uint hs_word; // 32 bits
-typedef ulong hs_wide; // 64 bits
-typedef long hs_long;
-typedef ulong hs_stored;
+typedef uint hs_u32; // 32 bits
+typedef ulong hs_u64; // 64 bits
+typedef long hs_i64;
+typedef ulong hs_stored_key;
 typedef ulong hs_key;
 #define HS_LEAST ((hs_key)0)
 #define HS_GREATEST (~(hs_key)0)
 #define hs_less(a, b) ((a) < (b))
 #define hs_min(a, b) min(a, b)
 #define hs_max(a, b) max(a, b)
-#define hs_bits(key, shift) ((hs_word)((key) >> (shift)))
+#define hs_key_bits(key, shift) ((hs_u32)((key) >> (shift)))
 // sums of keys, which wrap; a key of a low and a high word
-#define hs_plus(a, b) ((a) + (b))
-#define hs_join(low, high) ((hs_key)(low) | (hs_key)(high) << 32)
-#define hs_held(x) ((hs_key)(x))
-#define hs_raw(key) ((hs_stored)(key))
-#define hs_in(x) ((hs_key)(x))
-#define hs_out(key) ((hs_stored)(key))
-#define hs_as_word(x) ((hs_word)(x))
-#define hs_as_int(x) ((int)(x))
+#define hs_key_add(a, b) ((a) + (b))
+#define hs_make_key(low, high) ((hs_key)(low) | (hs_key)(high) << 32)
+#define hs_raw_in(x) ((hs_key)(x))
+#define hs_raw_out(key) ((hs_stored_key)(key))
+#define hs_twiddle_in(x) ((hs_key)(x))
+#define hs_twiddle_out(key) ((hs_stored_key)(key))
+#define hs_to_u32(x) ((hs_u32)(x))
+#define hs_to_int(x) ((int)(x))
 #define hs_popcount(x) ((int)popcount(x))
 #define hs_n() n
 #define hs_argument() argument
-#define hs_group() ((int)(get_group_id(0) + get_group_id(1) * get_num_groups(0)))
-#define hs_item() ((int)get_local_id(0))
+#define hs_group_id() ((int)(get_group_id(0) + get_group_id(1) * get_num_groups(0)))
+#define hs_local_id() ((int)get_local_id(0))
 #define hs_barrier() barrier(CLK_LOCAL_MEM_FENCE)
-#define hs_barrier_all() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
+#define hs_barrier_global() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 // PoCL 3.1: where a work-group may return early, all lanes follow one lane's branches after the last barrier
 #ifdef POCL_DEVICE_ADDRESS_BITS
 #define hs_end() hs_barrier()
@@ -50,27 +50,27 @@ typedef ulong hs_key;
 #define hs_end()
 #endif
 // atomic access: to local arrays, and to words in memory that other work-groups see
-#define hs_local_add(x, y) atomic_add(&(x), y)
-#define hs_local_or(x, y) atomic_or(&(x), y)
-#define hs_add(x, y) atomic_add(&(x), y)
-#define hs_look(x) atomic_or(&(x), 0u)
-#define hs_post(x, y) atomic_xchg(&(x), y)
+#define hs_local_atomic_add(x, y) atomic_add(&(x), y)
+#define hs_local_atomic_or(x, y) atomic_or(&(x), y)
+#define hs_atomic_add(x, y) atomic_add(&(x), y)
+#define hs_atomic_load(x) atomic_or(&(x), 0u)
+#define hs_atomic_store(x, y) atomic_xchg(&(x), y)
 // one of three buffers, chosen while the kernel runs
-#define hs_pick(name, which) __global hs_stored *name = (which) == 0 ? (__global hs_stored *)source : (which) == 1 ? destination : other
-#define hs_load(from, i) hs_in(from[i])
-#define hs_store(to, i, x) to[i] = hs_out(x)
+#define hs_select_keys(name, which) __global hs_stored_key *name = (which) == 0 ? (__global hs_stored_key *)source : (which) == 1 ? destination : other
+#define hs_load(from, i) hs_twiddle_in(from[i])
+#define hs_store(to, i, x) to[i] = hs_twiddle_out(x)
 // whole lines of 64 bytes from local memory, past the caches: where memory lies in them, and storing one
-#define hs_phase(to, line) ((int)((size_t)(to) / sizeof(hs_key) % line))
-#define hs_flush() mem_fence(CLK_GLOBAL_MEM_FENCE)
+#define hs_line_offset(to, line) ((int)((size_t)(to) / sizeof(hs_key) % line))
+#define hs_store_line_fence() mem_fence(CLK_GLOBAL_MEM_FENCE)
 #ifndef __has_builtin
 #define __has_builtin(x) 0
 #endif
 #if __has_builtin(__builtin_nontemporal_store)
-#define hs_stream(to, i, lines, first) __builtin_nontemporal_store(*(__local ulong8 *)((lines) + (first)), (__global ulong8 *)((to) + (i)));
+#define hs_store_line(to, i, lines, first) __builtin_nontemporal_store(*(__local ulong8 *)((lines) + (first)), (__global ulong8 *)((to) + (i)));
 #else
-#define hs_stream(to, i, lines, first) *(__global ulong8 *)((to) + (i)) = *(__local ulong8 *)((lines) + (first));
+#define hs_store_line(to, i, lines, first) *(__global ulong8 *)((to) + (i)) = *(__local ulong8 *)((lines) + (first));
 #endif
-#define hs_subgroup() ((int)get_local_id(0))
+#define hs_subgroup_id() ((int)get_local_id(0))
 // what is merged: keys
 #define hs_entry hs_key
 #define HS_ENTRY_LEAST HS_LEAST
@@ -79,9 +79,9 @@ typedef ulong hs_key;
 #define hs_entry_min(a, b) hs_min(a, b)
 #define hs_entry_max(a, b) hs_max(a, b)
 // from memory at first, back, and from there again
-#define hs_entered(x, i) hs_in(x)
-#define hs_left(a) hs_out(a)
-#define hs_entered_again(x) hs_in(x)
+#define hs_entered(x, i) hs_twiddle_in(x)
+#define hs_left(a) hs_twiddle_out(a)
+#define hs_entered_again(x) hs_twiddle_in(x)
 // registers a and b: the smaller key to a
 #define hs_swap(a, b) { bool s_ = hs_entry_less(b, a); hs_entry t_ = s_ ? b : a; b = s_ ? a : b; a = t_; }
 // an argument: number of the pass | shift of its digit << 8 | bits of its digit << 16 | flags << 20; where all passes
@@ -92,22 +92,22 @@ typedef ulong hs_key;
 #define hs_redo() ((hs_argument() >> 20 & 1) != 0)
 #define hs_direct() ((hs_argument() >> 21 & 1) != 0)
 #define hs_discards() ((hs_argument() >> 22 & 1) != 0)
-#define hs_digit(key, shift, mask) (hs_as_int(hs_bits(key, shift)) & (mask))
+#define hs_digit(key, shift, mask) (hs_to_int(hs_key_bits(key, shift)) & (mask))
 
 // sort blocks of 128 keys
 __attribute__((reqd_work_group_size(16, 1, 1)))
-__kernel void block_sort_16(__global const hs_stored *source, __global hs_stored *destination, int n, int argument)
+__kernel void block_sort_16(__global const hs_stored_key *source, __global hs_stored_key *destination, int n, int argument)
 {
     __local hs_key tile[128];
 
-    int start = hs_group() * 128;
+    int start = hs_group_id() * 128;
     if (start >= hs_n()) return;
     int count = hs_n() - start;
-    int first = hs_subgroup() * 8;
+    int first = hs_subgroup_id() * 8;
 
     // load 8 keys a lane, in any order; a slot at or beyond n reads as the greatest key
     {
-        int at = hs_subgroup();
+        int at = hs_subgroup_id();
         hs_entry r0, r1, r2, r3, r4, r5, r6, r7;
         if (count >= 128) {
             r0 = hs_entered(source[start + at + 0], start + at + 0);
@@ -160,7 +160,7 @@ __kernel void block_sort_16(__global const hs_stored *source, __global hs_stored
     }
     hs_barrier();
     // merge runs of 8 rows: flip, then 1 half stages
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int span = q / 4 * 16;
         int base = q % 4;
         int i0 = span + base;
@@ -182,7 +182,7 @@ __kernel void block_sort_16(__global const hs_stored *source, __global hs_stored
     }
     hs_barrier();
     // merge runs of 8 rows: half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int span = q / 4 * 16;
         int base = q % 4 * 4;
         int i0 = span + base;
@@ -205,7 +205,7 @@ __kernel void block_sort_16(__global const hs_stored *source, __global hs_stored
     hs_barrier();
     // merge runs of 16 rows: flip, then 2 half stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int span = q / 4 * 32;
         int base = q % 4;
         int i0 = span + base;
@@ -247,7 +247,7 @@ __kernel void block_sort_16(__global const hs_stored *source, __global hs_stored
     }
     hs_barrier();
     // merge runs of 16 rows: half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int span = q / 8 * 32;
         int base = q % 8 * 4;
         int i0 = span + base;
@@ -270,7 +270,7 @@ __kernel void block_sort_16(__global const hs_stored *source, __global hs_stored
     hs_barrier();
     // merge runs of 32 rows: flip, then 2 half stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int span = q / 8 * 64;
         int base = q % 8;
         int i0 = span + base;
@@ -313,7 +313,7 @@ __kernel void block_sort_16(__global const hs_stored *source, __global hs_stored
     hs_barrier();
     // merge runs of 32 rows: half stages, rows 4 to 1 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int span = q / 8 * 64;
         int base = q % 8 * 8;
         int i0 = span + base;
@@ -356,7 +356,7 @@ __kernel void block_sort_16(__global const hs_stored *source, __global hs_stored
     hs_barrier();
     // merge runs of 64 rows: flip, then 2 half stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 16;
@@ -397,7 +397,7 @@ __kernel void block_sort_16(__global const hs_stored *source, __global hs_stored
     }
     hs_barrier();
     // merge runs of 64 rows: half stages, rows 8 to 4 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int x = q;
         int base = x / 4 * 16 + x % 4;
         int i0 = base;
@@ -419,7 +419,7 @@ __kernel void block_sort_16(__global const hs_stored *source, __global hs_stored
     }
     hs_barrier();
     // merge runs of 64 rows: half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int base = q * 4;
         int i0 = base;
         int i1 = base + 1;
@@ -441,41 +441,41 @@ __kernel void block_sort_16(__global const hs_stored *source, __global hs_stored
     hs_barrier();
     // store in linear order, nothing at or beyond n
     if (count >= 128) {
-        destination[start + hs_subgroup() + 0] = hs_left(tile[hs_subgroup() + 0]);
-        destination[start + hs_subgroup() + 16] = hs_left(tile[hs_subgroup() + 16]);
-        destination[start + hs_subgroup() + 32] = hs_left(tile[hs_subgroup() + 32]);
-        destination[start + hs_subgroup() + 48] = hs_left(tile[hs_subgroup() + 48]);
-        destination[start + hs_subgroup() + 64] = hs_left(tile[hs_subgroup() + 64]);
-        destination[start + hs_subgroup() + 80] = hs_left(tile[hs_subgroup() + 80]);
-        destination[start + hs_subgroup() + 96] = hs_left(tile[hs_subgroup() + 96]);
-        destination[start + hs_subgroup() + 112] = hs_left(tile[hs_subgroup() + 112]);
+        destination[start + hs_subgroup_id() + 0] = hs_left(tile[hs_subgroup_id() + 0]);
+        destination[start + hs_subgroup_id() + 16] = hs_left(tile[hs_subgroup_id() + 16]);
+        destination[start + hs_subgroup_id() + 32] = hs_left(tile[hs_subgroup_id() + 32]);
+        destination[start + hs_subgroup_id() + 48] = hs_left(tile[hs_subgroup_id() + 48]);
+        destination[start + hs_subgroup_id() + 64] = hs_left(tile[hs_subgroup_id() + 64]);
+        destination[start + hs_subgroup_id() + 80] = hs_left(tile[hs_subgroup_id() + 80]);
+        destination[start + hs_subgroup_id() + 96] = hs_left(tile[hs_subgroup_id() + 96]);
+        destination[start + hs_subgroup_id() + 112] = hs_left(tile[hs_subgroup_id() + 112]);
     } else {
-        if (hs_subgroup() + 0 < count) destination[start + hs_subgroup() + 0] = hs_left(tile[hs_subgroup() + 0]);
-        if (hs_subgroup() + 16 < count) destination[start + hs_subgroup() + 16] = hs_left(tile[hs_subgroup() + 16]);
-        if (hs_subgroup() + 32 < count) destination[start + hs_subgroup() + 32] = hs_left(tile[hs_subgroup() + 32]);
-        if (hs_subgroup() + 48 < count) destination[start + hs_subgroup() + 48] = hs_left(tile[hs_subgroup() + 48]);
-        if (hs_subgroup() + 64 < count) destination[start + hs_subgroup() + 64] = hs_left(tile[hs_subgroup() + 64]);
-        if (hs_subgroup() + 80 < count) destination[start + hs_subgroup() + 80] = hs_left(tile[hs_subgroup() + 80]);
-        if (hs_subgroup() + 96 < count) destination[start + hs_subgroup() + 96] = hs_left(tile[hs_subgroup() + 96]);
-        if (hs_subgroup() + 112 < count) destination[start + hs_subgroup() + 112] = hs_left(tile[hs_subgroup() + 112]);
+        if (hs_subgroup_id() + 0 < count) destination[start + hs_subgroup_id() + 0] = hs_left(tile[hs_subgroup_id() + 0]);
+        if (hs_subgroup_id() + 16 < count) destination[start + hs_subgroup_id() + 16] = hs_left(tile[hs_subgroup_id() + 16]);
+        if (hs_subgroup_id() + 32 < count) destination[start + hs_subgroup_id() + 32] = hs_left(tile[hs_subgroup_id() + 32]);
+        if (hs_subgroup_id() + 48 < count) destination[start + hs_subgroup_id() + 48] = hs_left(tile[hs_subgroup_id() + 48]);
+        if (hs_subgroup_id() + 64 < count) destination[start + hs_subgroup_id() + 64] = hs_left(tile[hs_subgroup_id() + 64]);
+        if (hs_subgroup_id() + 80 < count) destination[start + hs_subgroup_id() + 80] = hs_left(tile[hs_subgroup_id() + 80]);
+        if (hs_subgroup_id() + 96 < count) destination[start + hs_subgroup_id() + 96] = hs_left(tile[hs_subgroup_id() + 96]);
+        if (hs_subgroup_id() + 112 < count) destination[start + hs_subgroup_id() + 112] = hs_left(tile[hs_subgroup_id() + 112]);
     }
     hs_end();
 }
 
 // sort blocks of 512 keys
 __attribute__((reqd_work_group_size(64, 1, 1)))
-__kernel void block_sort_64(__global const hs_stored *source, __global hs_stored *destination, int n, int argument)
+__kernel void block_sort_64(__global const hs_stored_key *source, __global hs_stored_key *destination, int n, int argument)
 {
     __local hs_key tile[512];
 
-    int start = hs_group() * 512;
+    int start = hs_group_id() * 512;
     if (start >= hs_n()) return;
     int count = hs_n() - start;
-    int first = hs_subgroup() * 8;
+    int first = hs_subgroup_id() * 8;
 
     // load 8 keys a lane, in any order; a slot at or beyond n reads as the greatest key
     {
-        int at = hs_subgroup();
+        int at = hs_subgroup_id();
         hs_entry r0, r1, r2, r3, r4, r5, r6, r7;
         if (count >= 512) {
             r0 = hs_entered(source[start + at + 0], start + at + 0);
@@ -528,7 +528,7 @@ __kernel void block_sort_64(__global const hs_stored *source, __global hs_stored
     }
     hs_barrier();
     // merge runs of 8 rows: flip, then 1 half stages
-    for (int q = hs_subgroup(); q < 128; q += 64) {
+    for (int q = hs_subgroup_id(); q < 128; q += 64) {
         int span = q / 4 * 16;
         int base = q % 4;
         int i0 = span + base;
@@ -550,7 +550,7 @@ __kernel void block_sort_64(__global const hs_stored *source, __global hs_stored
     }
     hs_barrier();
     // merge runs of 8 rows: half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 128; q += 64) {
+    for (int q = hs_subgroup_id(); q < 128; q += 64) {
         int span = q / 4 * 16;
         int base = q % 4 * 4;
         int i0 = span + base;
@@ -573,7 +573,7 @@ __kernel void block_sort_64(__global const hs_stored *source, __global hs_stored
     hs_barrier();
     // merge runs of 16 rows: flip, then 2 half stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int span = q / 4 * 32;
         int base = q % 4;
         int i0 = span + base;
@@ -615,7 +615,7 @@ __kernel void block_sort_64(__global const hs_stored *source, __global hs_stored
     }
     hs_barrier();
     // merge runs of 16 rows: half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 128; q += 64) {
+    for (int q = hs_subgroup_id(); q < 128; q += 64) {
         int span = q / 8 * 32;
         int base = q % 8 * 4;
         int i0 = span + base;
@@ -638,7 +638,7 @@ __kernel void block_sort_64(__global const hs_stored *source, __global hs_stored
     hs_barrier();
     // merge runs of 32 rows: flip, then 2 half stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int span = q / 8 * 64;
         int base = q % 8;
         int i0 = span + base;
@@ -681,7 +681,7 @@ __kernel void block_sort_64(__global const hs_stored *source, __global hs_stored
     hs_barrier();
     // merge runs of 32 rows: half stages, rows 4 to 1 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int span = q / 8 * 64;
         int base = q % 8 * 8;
         int i0 = span + base;
@@ -724,7 +724,7 @@ __kernel void block_sort_64(__global const hs_stored *source, __global hs_stored
     hs_barrier();
     // merge runs of 64 rows: flip, then 2 half stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int span = q / 16 * 128;
         int base = q % 16;
         int i0 = span + base;
@@ -766,7 +766,7 @@ __kernel void block_sort_64(__global const hs_stored *source, __global hs_stored
     }
     hs_barrier();
     // merge runs of 64 rows: half stages, rows 8 to 4 apart
-    for (int q = hs_subgroup(); q < 128; q += 64) {
+    for (int q = hs_subgroup_id(); q < 128; q += 64) {
         int span = q / 32 * 128;
         int x = q % 32;
         int base = x / 4 * 16 + x % 4;
@@ -789,7 +789,7 @@ __kernel void block_sort_64(__global const hs_stored *source, __global hs_stored
     }
     hs_barrier();
     // merge runs of 64 rows: half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 128; q += 64) {
+    for (int q = hs_subgroup_id(); q < 128; q += 64) {
         int span = q / 32 * 128;
         int base = q % 32 * 4;
         int i0 = span + base;
@@ -812,7 +812,7 @@ __kernel void block_sort_64(__global const hs_stored *source, __global hs_stored
     hs_barrier();
     // merge runs of 128 rows: flip, then 2 half stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int span = q / 32 * 256;
         int base = q % 32;
         int i0 = span + base;
@@ -855,7 +855,7 @@ __kernel void block_sort_64(__global const hs_stored *source, __global hs_stored
     hs_barrier();
     // merge runs of 128 rows: half stages, rows 16 to 4 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int span = q / 32 * 256;
         int x = q % 32;
         int base = x / 4 * 32 + x % 4;
@@ -898,7 +898,7 @@ __kernel void block_sort_64(__global const hs_stored *source, __global hs_stored
     }
     hs_barrier();
     // merge runs of 128 rows: half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 128; q += 64) {
+    for (int q = hs_subgroup_id(); q < 128; q += 64) {
         int span = q / 64 * 256;
         int base = q % 64 * 4;
         int i0 = span + base;
@@ -921,7 +921,7 @@ __kernel void block_sort_64(__global const hs_stored *source, __global hs_stored
     hs_barrier();
     // merge runs of 256 rows: flip, then 2 half stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 64;
@@ -963,7 +963,7 @@ __kernel void block_sort_64(__global const hs_stored *source, __global hs_stored
     hs_barrier();
     // merge runs of 256 rows: half stages, rows 32 to 8 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int x = q;
         int base = x / 8 * 64 + x % 8;
         int i0 = base;
@@ -1006,7 +1006,7 @@ __kernel void block_sort_64(__global const hs_stored *source, __global hs_stored
     hs_barrier();
     // merge runs of 256 rows: half stages, rows 4 to 1 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q * 8;
         int i0 = base;
         int i1 = base + 1;
@@ -1048,41 +1048,41 @@ __kernel void block_sort_64(__global const hs_stored *source, __global hs_stored
     hs_barrier();
     // store in linear order, nothing at or beyond n
     if (count >= 512) {
-        destination[start + hs_subgroup() + 0] = hs_left(tile[hs_subgroup() + 0]);
-        destination[start + hs_subgroup() + 64] = hs_left(tile[hs_subgroup() + 64]);
-        destination[start + hs_subgroup() + 128] = hs_left(tile[hs_subgroup() + 128]);
-        destination[start + hs_subgroup() + 192] = hs_left(tile[hs_subgroup() + 192]);
-        destination[start + hs_subgroup() + 256] = hs_left(tile[hs_subgroup() + 256]);
-        destination[start + hs_subgroup() + 320] = hs_left(tile[hs_subgroup() + 320]);
-        destination[start + hs_subgroup() + 384] = hs_left(tile[hs_subgroup() + 384]);
-        destination[start + hs_subgroup() + 448] = hs_left(tile[hs_subgroup() + 448]);
+        destination[start + hs_subgroup_id() + 0] = hs_left(tile[hs_subgroup_id() + 0]);
+        destination[start + hs_subgroup_id() + 64] = hs_left(tile[hs_subgroup_id() + 64]);
+        destination[start + hs_subgroup_id() + 128] = hs_left(tile[hs_subgroup_id() + 128]);
+        destination[start + hs_subgroup_id() + 192] = hs_left(tile[hs_subgroup_id() + 192]);
+        destination[start + hs_subgroup_id() + 256] = hs_left(tile[hs_subgroup_id() + 256]);
+        destination[start + hs_subgroup_id() + 320] = hs_left(tile[hs_subgroup_id() + 320]);
+        destination[start + hs_subgroup_id() + 384] = hs_left(tile[hs_subgroup_id() + 384]);
+        destination[start + hs_subgroup_id() + 448] = hs_left(tile[hs_subgroup_id() + 448]);
     } else {
-        if (hs_subgroup() + 0 < count) destination[start + hs_subgroup() + 0] = hs_left(tile[hs_subgroup() + 0]);
-        if (hs_subgroup() + 64 < count) destination[start + hs_subgroup() + 64] = hs_left(tile[hs_subgroup() + 64]);
-        if (hs_subgroup() + 128 < count) destination[start + hs_subgroup() + 128] = hs_left(tile[hs_subgroup() + 128]);
-        if (hs_subgroup() + 192 < count) destination[start + hs_subgroup() + 192] = hs_left(tile[hs_subgroup() + 192]);
-        if (hs_subgroup() + 256 < count) destination[start + hs_subgroup() + 256] = hs_left(tile[hs_subgroup() + 256]);
-        if (hs_subgroup() + 320 < count) destination[start + hs_subgroup() + 320] = hs_left(tile[hs_subgroup() + 320]);
-        if (hs_subgroup() + 384 < count) destination[start + hs_subgroup() + 384] = hs_left(tile[hs_subgroup() + 384]);
-        if (hs_subgroup() + 448 < count) destination[start + hs_subgroup() + 448] = hs_left(tile[hs_subgroup() + 448]);
+        if (hs_subgroup_id() + 0 < count) destination[start + hs_subgroup_id() + 0] = hs_left(tile[hs_subgroup_id() + 0]);
+        if (hs_subgroup_id() + 64 < count) destination[start + hs_subgroup_id() + 64] = hs_left(tile[hs_subgroup_id() + 64]);
+        if (hs_subgroup_id() + 128 < count) destination[start + hs_subgroup_id() + 128] = hs_left(tile[hs_subgroup_id() + 128]);
+        if (hs_subgroup_id() + 192 < count) destination[start + hs_subgroup_id() + 192] = hs_left(tile[hs_subgroup_id() + 192]);
+        if (hs_subgroup_id() + 256 < count) destination[start + hs_subgroup_id() + 256] = hs_left(tile[hs_subgroup_id() + 256]);
+        if (hs_subgroup_id() + 320 < count) destination[start + hs_subgroup_id() + 320] = hs_left(tile[hs_subgroup_id() + 320]);
+        if (hs_subgroup_id() + 384 < count) destination[start + hs_subgroup_id() + 384] = hs_left(tile[hs_subgroup_id() + 384]);
+        if (hs_subgroup_id() + 448 < count) destination[start + hs_subgroup_id() + 448] = hs_left(tile[hs_subgroup_id() + 448]);
     }
     hs_end();
 }
 
 // sort blocks of 2048 keys
 __attribute__((reqd_work_group_size(256, 1, 1)))
-__kernel void block_sort_256(__global const hs_stored *source, __global hs_stored *destination, int n, int argument)
+__kernel void block_sort_256(__global const hs_stored_key *source, __global hs_stored_key *destination, int n, int argument)
 {
     __local hs_key tile[2048];
 
-    int start = hs_group() * 2048;
+    int start = hs_group_id() * 2048;
     if (start >= hs_n()) return;
     int count = hs_n() - start;
-    int first = hs_subgroup() * 8;
+    int first = hs_subgroup_id() * 8;
 
     // load 8 keys a lane, in any order; a slot at or beyond n reads as the greatest key
     {
-        int at = hs_subgroup();
+        int at = hs_subgroup_id();
         hs_entry r0, r1, r2, r3, r4, r5, r6, r7;
         if (count >= 2048) {
             r0 = hs_entered(source[start + at + 0], start + at + 0);
@@ -1135,7 +1135,7 @@ __kernel void block_sort_256(__global const hs_stored *source, __global hs_store
     }
     hs_barrier();
     // merge runs of 8 rows: flip, then 1 half stages
-    for (int q = hs_subgroup(); q < 512; q += 256) {
+    for (int q = hs_subgroup_id(); q < 512; q += 256) {
         int span = q / 4 * 16;
         int base = q % 4;
         int i0 = span + base;
@@ -1157,7 +1157,7 @@ __kernel void block_sort_256(__global const hs_stored *source, __global hs_store
     }
     hs_barrier();
     // merge runs of 8 rows: half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 512; q += 256) {
+    for (int q = hs_subgroup_id(); q < 512; q += 256) {
         int span = q / 4 * 16;
         int base = q % 4 * 4;
         int i0 = span + base;
@@ -1180,7 +1180,7 @@ __kernel void block_sort_256(__global const hs_stored *source, __global hs_store
     hs_barrier();
     // merge runs of 16 rows: flip, then 2 half stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int span = q / 4 * 32;
         int base = q % 4;
         int i0 = span + base;
@@ -1222,7 +1222,7 @@ __kernel void block_sort_256(__global const hs_stored *source, __global hs_store
     }
     hs_barrier();
     // merge runs of 16 rows: half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 512; q += 256) {
+    for (int q = hs_subgroup_id(); q < 512; q += 256) {
         int span = q / 8 * 32;
         int base = q % 8 * 4;
         int i0 = span + base;
@@ -1245,7 +1245,7 @@ __kernel void block_sort_256(__global const hs_stored *source, __global hs_store
     hs_barrier();
     // merge runs of 32 rows: flip, then 2 half stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int span = q / 8 * 64;
         int base = q % 8;
         int i0 = span + base;
@@ -1288,7 +1288,7 @@ __kernel void block_sort_256(__global const hs_stored *source, __global hs_store
     hs_barrier();
     // merge runs of 32 rows: half stages, rows 4 to 1 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int span = q / 8 * 64;
         int base = q % 8 * 8;
         int i0 = span + base;
@@ -1331,7 +1331,7 @@ __kernel void block_sort_256(__global const hs_stored *source, __global hs_store
     hs_barrier();
     // merge runs of 64 rows: flip, then 2 half stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int span = q / 16 * 128;
         int base = q % 16;
         int i0 = span + base;
@@ -1373,7 +1373,7 @@ __kernel void block_sort_256(__global const hs_stored *source, __global hs_store
     }
     hs_barrier();
     // merge runs of 64 rows: half stages, rows 8 to 4 apart
-    for (int q = hs_subgroup(); q < 512; q += 256) {
+    for (int q = hs_subgroup_id(); q < 512; q += 256) {
         int span = q / 32 * 128;
         int x = q % 32;
         int base = x / 4 * 16 + x % 4;
@@ -1396,7 +1396,7 @@ __kernel void block_sort_256(__global const hs_stored *source, __global hs_store
     }
     hs_barrier();
     // merge runs of 64 rows: half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 512; q += 256) {
+    for (int q = hs_subgroup_id(); q < 512; q += 256) {
         int span = q / 32 * 128;
         int base = q % 32 * 4;
         int i0 = span + base;
@@ -1419,7 +1419,7 @@ __kernel void block_sort_256(__global const hs_stored *source, __global hs_store
     hs_barrier();
     // merge runs of 128 rows: flip, then 2 half stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int span = q / 32 * 256;
         int base = q % 32;
         int i0 = span + base;
@@ -1462,7 +1462,7 @@ __kernel void block_sort_256(__global const hs_stored *source, __global hs_store
     hs_barrier();
     // merge runs of 128 rows: half stages, rows 16 to 4 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int span = q / 32 * 256;
         int x = q % 32;
         int base = x / 4 * 32 + x % 4;
@@ -1505,7 +1505,7 @@ __kernel void block_sort_256(__global const hs_stored *source, __global hs_store
     }
     hs_barrier();
     // merge runs of 128 rows: half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 512; q += 256) {
+    for (int q = hs_subgroup_id(); q < 512; q += 256) {
         int span = q / 64 * 256;
         int base = q % 64 * 4;
         int i0 = span + base;
@@ -1528,7 +1528,7 @@ __kernel void block_sort_256(__global const hs_stored *source, __global hs_store
     hs_barrier();
     // merge runs of 256 rows: flip, then 2 half stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int span = q / 64 * 512;
         int base = q % 64;
         int i0 = span + base;
@@ -1571,7 +1571,7 @@ __kernel void block_sort_256(__global const hs_stored *source, __global hs_store
     hs_barrier();
     // merge runs of 256 rows: half stages, rows 32 to 8 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int span = q / 64 * 512;
         int x = q % 64;
         int base = x / 8 * 64 + x % 8;
@@ -1615,7 +1615,7 @@ __kernel void block_sort_256(__global const hs_stored *source, __global hs_store
     hs_barrier();
     // merge runs of 256 rows: half stages, rows 4 to 1 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int span = q / 64 * 512;
         int base = q % 64 * 8;
         int i0 = span + base;
@@ -1658,7 +1658,7 @@ __kernel void block_sort_256(__global const hs_stored *source, __global hs_store
     hs_barrier();
     // merge runs of 512 rows: flip, then 2 half stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int span = q / 128 * 1024;
         int base = q % 128;
         int i0 = span + base;
@@ -1701,7 +1701,7 @@ __kernel void block_sort_256(__global const hs_stored *source, __global hs_store
     hs_barrier();
     // merge runs of 512 rows: half stages, rows 64 to 16 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int span = q / 128 * 1024;
         int x = q % 128;
         int base = x / 16 * 128 + x % 16;
@@ -1744,7 +1744,7 @@ __kernel void block_sort_256(__global const hs_stored *source, __global hs_store
     }
     hs_barrier();
     // merge runs of 512 rows: half stages, rows 8 to 4 apart
-    for (int q = hs_subgroup(); q < 512; q += 256) {
+    for (int q = hs_subgroup_id(); q < 512; q += 256) {
         int span = q / 256 * 1024;
         int x = q % 256;
         int base = x / 4 * 16 + x % 4;
@@ -1767,7 +1767,7 @@ __kernel void block_sort_256(__global const hs_stored *source, __global hs_store
     }
     hs_barrier();
     // merge runs of 512 rows: half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 512; q += 256) {
+    for (int q = hs_subgroup_id(); q < 512; q += 256) {
         int span = q / 256 * 1024;
         int base = q % 256 * 4;
         int i0 = span + base;
@@ -1790,7 +1790,7 @@ __kernel void block_sort_256(__global const hs_stored *source, __global hs_store
     hs_barrier();
     // merge runs of 1024 rows: flip, then 2 half stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 256;
@@ -1832,7 +1832,7 @@ __kernel void block_sort_256(__global const hs_stored *source, __global hs_store
     hs_barrier();
     // merge runs of 1024 rows: half stages, rows 128 to 32 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int x = q;
         int base = x / 32 * 256 + x % 32;
         int i0 = base;
@@ -1875,7 +1875,7 @@ __kernel void block_sort_256(__global const hs_stored *source, __global hs_store
     hs_barrier();
     // merge runs of 1024 rows: half stages, rows 16 to 4 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int x = q;
         int base = x / 4 * 32 + x % 4;
         int i0 = base;
@@ -1917,7 +1917,7 @@ __kernel void block_sort_256(__global const hs_stored *source, __global hs_store
     }
     hs_barrier();
     // merge runs of 1024 rows: half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 512; q += 256) {
+    for (int q = hs_subgroup_id(); q < 512; q += 256) {
         int base = q * 4;
         int i0 = base;
         int i1 = base + 1;
@@ -1939,41 +1939,41 @@ __kernel void block_sort_256(__global const hs_stored *source, __global hs_store
     hs_barrier();
     // store in linear order, nothing at or beyond n
     if (count >= 2048) {
-        destination[start + hs_subgroup() + 0] = hs_left(tile[hs_subgroup() + 0]);
-        destination[start + hs_subgroup() + 256] = hs_left(tile[hs_subgroup() + 256]);
-        destination[start + hs_subgroup() + 512] = hs_left(tile[hs_subgroup() + 512]);
-        destination[start + hs_subgroup() + 768] = hs_left(tile[hs_subgroup() + 768]);
-        destination[start + hs_subgroup() + 1024] = hs_left(tile[hs_subgroup() + 1024]);
-        destination[start + hs_subgroup() + 1280] = hs_left(tile[hs_subgroup() + 1280]);
-        destination[start + hs_subgroup() + 1536] = hs_left(tile[hs_subgroup() + 1536]);
-        destination[start + hs_subgroup() + 1792] = hs_left(tile[hs_subgroup() + 1792]);
+        destination[start + hs_subgroup_id() + 0] = hs_left(tile[hs_subgroup_id() + 0]);
+        destination[start + hs_subgroup_id() + 256] = hs_left(tile[hs_subgroup_id() + 256]);
+        destination[start + hs_subgroup_id() + 512] = hs_left(tile[hs_subgroup_id() + 512]);
+        destination[start + hs_subgroup_id() + 768] = hs_left(tile[hs_subgroup_id() + 768]);
+        destination[start + hs_subgroup_id() + 1024] = hs_left(tile[hs_subgroup_id() + 1024]);
+        destination[start + hs_subgroup_id() + 1280] = hs_left(tile[hs_subgroup_id() + 1280]);
+        destination[start + hs_subgroup_id() + 1536] = hs_left(tile[hs_subgroup_id() + 1536]);
+        destination[start + hs_subgroup_id() + 1792] = hs_left(tile[hs_subgroup_id() + 1792]);
     } else {
-        if (hs_subgroup() + 0 < count) destination[start + hs_subgroup() + 0] = hs_left(tile[hs_subgroup() + 0]);
-        if (hs_subgroup() + 256 < count) destination[start + hs_subgroup() + 256] = hs_left(tile[hs_subgroup() + 256]);
-        if (hs_subgroup() + 512 < count) destination[start + hs_subgroup() + 512] = hs_left(tile[hs_subgroup() + 512]);
-        if (hs_subgroup() + 768 < count) destination[start + hs_subgroup() + 768] = hs_left(tile[hs_subgroup() + 768]);
-        if (hs_subgroup() + 1024 < count) destination[start + hs_subgroup() + 1024] = hs_left(tile[hs_subgroup() + 1024]);
-        if (hs_subgroup() + 1280 < count) destination[start + hs_subgroup() + 1280] = hs_left(tile[hs_subgroup() + 1280]);
-        if (hs_subgroup() + 1536 < count) destination[start + hs_subgroup() + 1536] = hs_left(tile[hs_subgroup() + 1536]);
-        if (hs_subgroup() + 1792 < count) destination[start + hs_subgroup() + 1792] = hs_left(tile[hs_subgroup() + 1792]);
+        if (hs_subgroup_id() + 0 < count) destination[start + hs_subgroup_id() + 0] = hs_left(tile[hs_subgroup_id() + 0]);
+        if (hs_subgroup_id() + 256 < count) destination[start + hs_subgroup_id() + 256] = hs_left(tile[hs_subgroup_id() + 256]);
+        if (hs_subgroup_id() + 512 < count) destination[start + hs_subgroup_id() + 512] = hs_left(tile[hs_subgroup_id() + 512]);
+        if (hs_subgroup_id() + 768 < count) destination[start + hs_subgroup_id() + 768] = hs_left(tile[hs_subgroup_id() + 768]);
+        if (hs_subgroup_id() + 1024 < count) destination[start + hs_subgroup_id() + 1024] = hs_left(tile[hs_subgroup_id() + 1024]);
+        if (hs_subgroup_id() + 1280 < count) destination[start + hs_subgroup_id() + 1280] = hs_left(tile[hs_subgroup_id() + 1280]);
+        if (hs_subgroup_id() + 1536 < count) destination[start + hs_subgroup_id() + 1536] = hs_left(tile[hs_subgroup_id() + 1536]);
+        if (hs_subgroup_id() + 1792 < count) destination[start + hs_subgroup_id() + 1792] = hs_left(tile[hs_subgroup_id() + 1792]);
     }
     hs_end();
 }
 
 // flip merge, 1 stage
 __attribute__((reqd_work_group_size(256, 1, 1)))
-__kernel void flip_1(__global hs_stored *destination, int n, int argument)
+__kernel void flip_1(__global hs_stored_key *destination, int n, int argument)
 {
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int run = 2048 << level;
     int lg_groups = lg_stride - 8; // groups a span
-    int span = (hs_group() >> lg_groups) * (2 * run);
+    int span = (hs_group_id() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 256;
+    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
-    int x = first + hs_subgroup();
+    int x = first + hs_subgroup_id();
     int i0 = x;
     int i1 = 2 * run - 1 - x;
     hs_entry r0, r1;
@@ -1996,19 +1996,19 @@ __kernel void flip_1(__global hs_stored *destination, int n, int argument)
 
 // flip merge, 2 stages
 __attribute__((reqd_work_group_size(256, 1, 1)))
-__kernel void flip_2(__global hs_stored *destination, int n, int argument)
+__kernel void flip_2(__global hs_stored_key *destination, int n, int argument)
 {
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int stride = 1 << lg_stride;
     int run = 2048 << level;
     int lg_groups = lg_stride - 8; // groups a span
-    int span = (hs_group() >> lg_groups) * (2 * run);
+    int span = (hs_group_id() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 256;
+    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
-    int x = first + hs_subgroup();
+    int x = first + hs_subgroup_id();
     int i0 = x;
     int i1 = x + stride;
     int i2 = 2 * run - 1 - x;
@@ -2044,19 +2044,19 @@ __kernel void flip_2(__global hs_stored *destination, int n, int argument)
 
 // flip merge, 3 stages
 __attribute__((reqd_work_group_size(256, 1, 1)))
-__kernel void flip_3(__global hs_stored *destination, int n, int argument)
+__kernel void flip_3(__global hs_stored_key *destination, int n, int argument)
 {
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int stride = 1 << lg_stride;
     int run = 2048 << level;
     int lg_groups = lg_stride - 8; // groups a span
-    int span = (hs_group() >> lg_groups) * (2 * run);
+    int span = (hs_group_id() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 256;
+    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
-    int x = first + hs_subgroup();
+    int x = first + hs_subgroup_id();
     int i0 = x;
     int i1 = x + stride;
     int i2 = x + 2 * stride;
@@ -2120,20 +2120,20 @@ __kernel void flip_3(__global hs_stored *destination, int n, int argument)
 
 // half merge, 1 stage
 __attribute__((reqd_work_group_size(256, 1, 1)))
-__kernel void half_1(__global hs_stored *destination, int n, int argument)
+__kernel void half_1(__global hs_stored_key *destination, int n, int argument)
 {
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int stride = 1 << lg_stride;
     int run = 2048 << level;
     int lg_groups = level + 3; // groups a span
-    int span = (hs_group() >> lg_groups) * (2 * run);
+    int span = (hs_group_id() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 256;
+    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     first = (first >> lg_stride << (lg_stride + 1)) + (first & (stride - 1));
     bool whole = first + 256 + 1 * stride <= keys;
-    int x = first + hs_subgroup();
+    int x = first + hs_subgroup_id();
     int i0 = x;
     int i1 = x + stride;
     hs_entry r0, r1;
@@ -2156,20 +2156,20 @@ __kernel void half_1(__global hs_stored *destination, int n, int argument)
 
 // half merge, 2 stages
 __attribute__((reqd_work_group_size(256, 1, 1)))
-__kernel void half_2(__global hs_stored *destination, int n, int argument)
+__kernel void half_2(__global hs_stored_key *destination, int n, int argument)
 {
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int stride = 1 << lg_stride;
     int run = 2048 << level;
     int lg_groups = level + 2; // groups a span
-    int span = (hs_group() >> lg_groups) * (2 * run);
+    int span = (hs_group_id() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 256;
+    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     first = (first >> lg_stride << (lg_stride + 2)) + (first & (stride - 1));
     bool whole = first + 256 + 3 * stride <= keys;
-    int x = first + hs_subgroup();
+    int x = first + hs_subgroup_id();
     int i0 = x;
     int i1 = x + stride;
     int i2 = x + 2 * stride;
@@ -2205,20 +2205,20 @@ __kernel void half_2(__global hs_stored *destination, int n, int argument)
 
 // half merge, 3 stages
 __attribute__((reqd_work_group_size(256, 1, 1)))
-__kernel void half_3(__global hs_stored *destination, int n, int argument)
+__kernel void half_3(__global hs_stored_key *destination, int n, int argument)
 {
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int stride = 1 << lg_stride;
     int run = 2048 << level;
     int lg_groups = level + 1; // groups a span
-    int span = (hs_group() >> lg_groups) * (2 * run);
+    int span = (hs_group_id() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 256;
+    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     first = (first >> lg_stride << (lg_stride + 3)) + (first & (stride - 1));
     bool whole = first + 256 + 7 * stride <= keys;
-    int x = first + hs_subgroup();
+    int x = first + hs_subgroup_id();
     int i0 = x;
     int i1 = x + stride;
     int i2 = x + 2 * stride;
@@ -2282,7 +2282,7 @@ __kernel void half_3(__global hs_stored *destination, int n, int argument)
 
 // finish bitonic chunks of 2048 keys
 __attribute__((reqd_work_group_size(256, 1, 1)))
-__kernel void clean(__global hs_stored *destination, int n, int argument)
+__kernel void clean(__global hs_stored_key *destination, int n, int argument)
 {
     __local hs_key tile[2048];
 
@@ -2290,16 +2290,16 @@ __kernel void clean(__global hs_stored *destination, int n, int argument)
     int level = hs_argument() & 255;
     int run = 2048 << level;
     int lg_chunks = level + 1;
-    int span = (hs_group() >> lg_chunks) * (2 * run);
+    int span = (hs_group_id() >> lg_chunks) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int place = (hs_group() & ((1 << lg_chunks) - 1)) * 2048;
+    int place = (hs_group_id() & ((1 << lg_chunks) - 1)) * 2048;
     if (place >= keys) return;
     int start = span + place, end = keys - place; // slot i of the chunk is key start + i; no keys from `end` on
     bool whole = end >= 2048;
     // half stages, rows 1024 to 256 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 256;
@@ -2353,7 +2353,7 @@ __kernel void clean(__global hs_stored *destination, int n, int argument)
     hs_barrier();
     // half stages, rows 128 to 32 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int x = q;
         int base = x / 32 * 256 + x % 32;
         int i0 = base;
@@ -2396,7 +2396,7 @@ __kernel void clean(__global hs_stored *destination, int n, int argument)
     hs_barrier();
     // half stages, rows 16 to 4 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int x = q;
         int base = x / 4 * 32 + x % 4;
         int i0 = base;
@@ -2438,7 +2438,7 @@ __kernel void clean(__global hs_stored *destination, int n, int argument)
     }
     hs_barrier();
     // half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 512; q += 256) {
+    for (int q = hs_subgroup_id(); q < 512; q += 256) {
         int base = q * 4;
         int i0 = base;
         int i1 = base + 1;
@@ -2459,7 +2459,7 @@ __kernel void clean(__global hs_stored *destination, int n, int argument)
     }
     hs_barrier();
     // neighbouring lanes store neighbouring keys
-    for (int i = hs_subgroup(); i < 2048; i += 256) {
+    for (int i = hs_subgroup_id(); i < 2048; i += 256) {
         if (i < end) destination[start + i] = hs_left(tile[i]);
     }
     hs_end();
@@ -2467,26 +2467,26 @@ __kernel void clean(__global hs_stored *destination, int n, int argument)
 
 // count the digits
 __attribute__((reqd_work_group_size(256, 1, 1)))
-__kernel void count(__global const hs_stored *source, __global hs_stored *destination, __global hs_stored *other, __global uint *words, int n, int argument)
+__kernel void count(__global const hs_stored_key *source, __global hs_stored_key *destination, __global hs_stored_key *other, __global uint *words, int n, int argument)
 {
     __local uint counts[256];
 
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
     if (hs_redo()) { // only where a look-back failed, in this pass or one before
-        hs_word failed = 0u;
+        hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[0 + q];
         if (failed == 0u) return;
     }
     int tiles = (hs_n() + 1535) / 1536;
-    int groups = hs_as_int(tiles < 512 ? tiles : 512);
-    int group = hs_group();
+    int groups = hs_to_int(tiles < 512 ? tiles : 512);
+    int group = hs_group_id();
     if (group >= groups) return;
     int each = (tiles + groups - 1) / groups * 1536; // keys of a work-group
     int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
-    hs_pick(from, pass == 0 ? 0 : hs_as_int(words[8 + pass]));
-    for (int d = hs_item(), once = 1; once != 0; once = 0) counts[d] = 0u;
+    hs_select_keys(from, pass == 0 ? 0 : hs_to_int(words[8 + pass]));
+    for (int d = hs_local_id(), once = 1; once != 0; once = 0) counts[d] = 0u;
     hs_barrier();
-    int next = begin + hs_item();
+    int next = begin + hs_local_id();
     for (; next + 1280 < end; next += 1536) {
         hs_key k0 = hs_load(from, next + 0);
         hs_key k1 = hs_load(from, next + 256);
@@ -2494,16 +2494,16 @@ __kernel void count(__global const hs_stored *source, __global hs_stored *destin
         hs_key k3 = hs_load(from, next + 768);
         hs_key k4 = hs_load(from, next + 1024);
         hs_key k5 = hs_load(from, next + 1280);
-        hs_local_add(counts[hs_digit(k0, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k1, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k2, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k3, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k4, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k5, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k0, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k1, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k2, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k3, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k4, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k5, shift, mask)], 1u);
     }
-    for (; next < end; next += 256) hs_local_add(counts[hs_digit(hs_load(from, next), shift, mask)], 1u);
+    for (; next < end; next += 256) hs_local_atomic_add(counts[hs_digit(hs_load(from, next), shift, mask)], 1u);
     hs_barrier();
-    for (int d = hs_item(), once = 1; once != 0; once = 0) words[289 + d * groups + group] = counts[d];
+    for (int d = hs_local_id(), once = 1; once != 0; once = 0) words[289 + d * groups + group] = counts[d];
     hs_end();
 }
 
@@ -2515,39 +2515,39 @@ __kernel void rows(__global uint *words, int n, int argument)
 
     int pass = hs_pass(), mask = hs_digit_mask();
     if (hs_redo()) { // only where a look-back failed, in this pass or one before
-        hs_word failed = 0u;
+        hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[0 + q];
         if (failed == 0u) return;
     }
-    if (hs_group() > mask) return;
+    if (hs_group_id() > mask) return;
     int tiles = (hs_n() + 1535) / 1536;
-    int columns = hs_as_int(tiles < 512 ? tiles : 512);
-    int row = hs_group() * columns, own = (columns + 255) / 256;
-    int begin = hs_item() * own, end = begin + own < columns ? begin + own : columns;
-    hs_word sum = 0u;
+    int columns = hs_to_int(tiles < 512 ? tiles : 512);
+    int row = hs_group_id() * columns, own = (columns + 255) / 256;
+    int begin = hs_local_id() * own, end = begin + own < columns ? begin + own : columns;
+    hs_u32 sum = 0u;
     for (int i = begin; i < end; i++) sum += words[289 + row + i];
-    sums[hs_item()] = sum;
+    sums[hs_local_id()] = sum;
     hs_barrier();
     for (int far = 1; far < 256; far *= 2) {
-        hs_word x = 0u;
-        if (hs_item() >= far) x = sums[hs_item() - far];
+        hs_u32 x = 0u;
+        if (hs_local_id() >= far) x = sums[hs_local_id() - far];
         hs_barrier();
-        sums[hs_item()] += x;
+        sums[hs_local_id()] += x;
         hs_barrier();
     }
-    hs_word before = sums[hs_item()] - sum;
+    hs_u32 before = sums[hs_local_id()] - sum;
     for (int i = begin; i < end; i++) {
-        hs_word c = words[289 + row + i];
+        hs_u32 c = words[289 + row + i];
         words[289 + row + i] = before;
         before += c;
     }
-    if (hs_item() == 255) words[33 + hs_group()] = sums[hs_item()];
+    if (hs_local_id() == 255) words[33 + hs_group_id()] = sums[hs_local_id()];
     hs_end();
 }
 
 // rank tiles and store their keys at their places
 __attribute__((reqd_work_group_size(256, 1, 1)))
-__kernel void scatter(__global const hs_stored *source, __global hs_stored *destination, __global hs_stored *other, __global uint *words, int n, int argument)
+__kernel void scatter(__global const hs_stored_key *source, __global hs_stored_key *destination, __global hs_stored_key *other, __global uint *words, int n, int argument)
 {
     __local hs_key tile[1536];
     __local uint totals[256];
@@ -2559,333 +2559,333 @@ __kernel void scatter(__global const hs_stored *source, __global hs_stored *dest
 
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
     if (hs_redo()) { // only where a look-back failed, in this pass or one before
-        hs_word failed = 0u;
+        hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[0 + q];
         if (failed == 0u) return;
     }
     int tiles = (hs_n() + 1535) / 1536;
-    int groups = hs_as_int(tiles < 512 ? tiles : 512);
-    int group = hs_group();
+    int groups = hs_to_int(tiles < 512 ? tiles : 512);
+    int group = hs_group_id();
     if (group >= groups) return;
     int each = (tiles + groups - 1) / groups * 1536; // keys of a work-group
     int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
-    int at = pass == 0 ? 0 : hs_as_int(words[8 + pass]);
+    int at = pass == 0 ? 0 : hs_to_int(words[8 + pass]);
     int next = at != 0 ? 3 - at : hs_direct() ? 1 : 2; // from scratch to the destination, from there to scratch
-    if (hs_item() == 0) mixed[0] = 0u;
+    if (hs_local_id() == 0) mixed[0] = 0u;
     hs_barrier();
-    for (int d = hs_item(), once = 1; once != 0; once = 0) if (d <= mask && hs_n() == words[33 + d]) mixed[0] = 1u;
+    for (int d = hs_local_id(), once = 1; once != 0; once = 0) if (d <= mask && hs_n() == words[33 + d]) mixed[0] = 1u;
     hs_barrier();
     bool skipped = mixed[0] != 0u;
-    if (group == 0 && hs_item() == 0) words[8 + pass + 1] = hs_as_word(skipped ? at : next);
+    if (group == 0 && hs_local_id() == 0) words[8 + pass + 1] = hs_to_u32(skipped ? at : next);
     if (skipped) return; // the keys stay where they are
     hs_barrier();
-    hs_pick(from, at);
-    hs_pick(to, next);
+    hs_select_keys(from, at);
+    hs_select_keys(to, next);
     // where each digit begins: over all keys, then for this work-group
-    for (int d = hs_item(), once = 1; once != 0; once = 0) totals[d] = d <= mask ? words[33 + d] : 0u;
+    for (int d = hs_local_id(), once = 1; once != 0; once = 0) totals[d] = d <= mask ? words[33 + d] : 0u;
     hs_barrier();
     {
-        hs_word sum = 0u;
-        if (hs_item() < 256) {
-            for (int j = 0; j < 1; j++) sum += totals[hs_item() * 1 + j];
-            sums[hs_item()] = sum;
+        hs_u32 sum = 0u;
+        if (hs_local_id() < 256) {
+            for (int j = 0; j < 1; j++) sum += totals[hs_local_id() * 1 + j];
+            sums[hs_local_id()] = sum;
         }
         hs_barrier();
         for (int far = 1; far < 256; far *= 2) {
-            hs_word x = hs_item() >= far && hs_item() < 256 ? sums[hs_item() - far] : 0u;
+            hs_u32 x = hs_local_id() >= far && hs_local_id() < 256 ? sums[hs_local_id() - far] : 0u;
             hs_barrier();
-            if (hs_item() < 256) sums[hs_item()] += x;
+            if (hs_local_id() < 256) sums[hs_local_id()] += x;
             hs_barrier();
         }
-        if (hs_item() < 256) {
-            hs_word before = sums[hs_item()] - sum;
+        if (hs_local_id() < 256) {
+            hs_u32 before = sums[hs_local_id()] - sum;
             for (int j = 0; j < 1; j++) {
-                firsts[hs_item() * 1 + j] = before;
-                before += totals[hs_item() * 1 + j];
+                firsts[hs_local_id() * 1 + j] = before;
+                before += totals[hs_local_id() * 1 + j];
             }
         }
         hs_barrier();
     }
-    for (int d = hs_item(), once = 1; once != 0; once = 0) bases[d] = firsts[d] + words[289 + d * groups + group];
+    for (int d = hs_local_id(), once = 1; once != 0; once = 0) bases[d] = firsts[d] + words[289 + d * groups + group];
     hs_barrier();
     for (; begin < end; begin += 1536) {
-        int valid = hs_as_int(end - begin < 1536 ? end - begin : 1536);
+        int valid = hs_to_int(end - begin < 1536 ? end - begin : 1536);
             hs_key k0, k1, k2, k3, k4, k5;
     if (valid == 1536) {
-        k0 = hs_load(from, begin + hs_item() + 0);
-        k1 = hs_load(from, begin + hs_item() + 256);
-        k2 = hs_load(from, begin + hs_item() + 512);
-        k3 = hs_load(from, begin + hs_item() + 768);
-        k4 = hs_load(from, begin + hs_item() + 1024);
-        k5 = hs_load(from, begin + hs_item() + 1280);
+        k0 = hs_load(from, begin + hs_local_id() + 0);
+        k1 = hs_load(from, begin + hs_local_id() + 256);
+        k2 = hs_load(from, begin + hs_local_id() + 512);
+        k3 = hs_load(from, begin + hs_local_id() + 768);
+        k4 = hs_load(from, begin + hs_local_id() + 1024);
+        k5 = hs_load(from, begin + hs_local_id() + 1280);
     } else {
-        k0 = hs_item() + 0 < valid ? hs_load(from, begin + hs_item() + 0) : HS_GREATEST;
-        k1 = hs_item() + 256 < valid ? hs_load(from, begin + hs_item() + 256) : HS_GREATEST;
-        k2 = hs_item() + 512 < valid ? hs_load(from, begin + hs_item() + 512) : HS_GREATEST;
-        k3 = hs_item() + 768 < valid ? hs_load(from, begin + hs_item() + 768) : HS_GREATEST;
-        k4 = hs_item() + 1024 < valid ? hs_load(from, begin + hs_item() + 1024) : HS_GREATEST;
-        k5 = hs_item() + 1280 < valid ? hs_load(from, begin + hs_item() + 1280) : HS_GREATEST;
+        k0 = hs_local_id() + 0 < valid ? hs_load(from, begin + hs_local_id() + 0) : HS_GREATEST;
+        k1 = hs_local_id() + 256 < valid ? hs_load(from, begin + hs_local_id() + 256) : HS_GREATEST;
+        k2 = hs_local_id() + 512 < valid ? hs_load(from, begin + hs_local_id() + 512) : HS_GREATEST;
+        k3 = hs_local_id() + 768 < valid ? hs_load(from, begin + hs_local_id() + 768) : HS_GREATEST;
+        k4 = hs_local_id() + 1024 < valid ? hs_load(from, begin + hs_local_id() + 1024) : HS_GREATEST;
+        k5 = hs_local_id() + 1280 < valid ? hs_load(from, begin + hs_local_id() + 1280) : HS_GREATEST;
     }
-        if (hs_item() == 0) {
+        if (hs_local_id() == 0) {
             mixed[0] = 0u;
             tile[0] = k0;
         }
-        for (int d = hs_item(), once = 1; once != 0; once = 0) totals[d] = 0u;
+        for (int d = hs_local_id(), once = 1; once != 0; once = 0) totals[d] = 0u;
         hs_barrier();
         int one = hs_digit(tile[0], shift, mask);
         {
             bool other_digit = false;
-            other_digit = other_digit || (hs_digit(k0, shift, mask) != one && hs_item() + 0 < valid);
-            other_digit = other_digit || (hs_digit(k1, shift, mask) != one && hs_item() + 256 < valid);
-            other_digit = other_digit || (hs_digit(k2, shift, mask) != one && hs_item() + 512 < valid);
-            other_digit = other_digit || (hs_digit(k3, shift, mask) != one && hs_item() + 768 < valid);
-            other_digit = other_digit || (hs_digit(k4, shift, mask) != one && hs_item() + 1024 < valid);
-            other_digit = other_digit || (hs_digit(k5, shift, mask) != one && hs_item() + 1280 < valid);
+            other_digit = other_digit || (hs_digit(k0, shift, mask) != one && hs_local_id() + 0 < valid);
+            other_digit = other_digit || (hs_digit(k1, shift, mask) != one && hs_local_id() + 256 < valid);
+            other_digit = other_digit || (hs_digit(k2, shift, mask) != one && hs_local_id() + 512 < valid);
+            other_digit = other_digit || (hs_digit(k3, shift, mask) != one && hs_local_id() + 768 < valid);
+            other_digit = other_digit || (hs_digit(k4, shift, mask) != one && hs_local_id() + 1024 < valid);
+            other_digit = other_digit || (hs_digit(k5, shift, mask) != one && hs_local_id() + 1280 < valid);
             if (other_digit) mixed[0] = 1u;
         }
         hs_barrier();
         if (mixed[0] == 0u) { // the keys stay where they are
-            if (hs_item() == 0) totals[one] = hs_as_word(valid);
-            for (int d = hs_item(), once = 1; once != 0; once = 0) firsts[d] = 0u;
-            tile[hs_item() + 0] = k0;
-            tile[hs_item() + 256] = k1;
-            tile[hs_item() + 512] = k2;
-            tile[hs_item() + 768] = k3;
-            tile[hs_item() + 1024] = k4;
-            tile[hs_item() + 1280] = k5;
+            if (hs_local_id() == 0) totals[one] = hs_to_u32(valid);
+            for (int d = hs_local_id(), once = 1; once != 0; once = 0) firsts[d] = 0u;
+            tile[hs_local_id() + 0] = k0;
+            tile[hs_local_id() + 256] = k1;
+            tile[hs_local_id() + 512] = k2;
+            tile[hs_local_id() + 768] = k3;
+            tile[hs_local_id() + 1024] = k4;
+            tile[hs_local_id() + 1280] = k5;
         } else {
             int r0, r1, r2, r3, r4, r5;
-            for (int i = hs_item(); i < 2048; i += 256) flags[i] = 0u;
+            for (int i = hs_local_id(); i < 2048; i += 256) flags[i] = 0u;
             hs_barrier();
             {
                 int d = hs_digit(k0, shift, mask);
-                hs_local_or(flags[d * 8 + hs_item() / 32], 1u << (hs_item() & 31));
+                hs_local_atomic_or(flags[d * 8 + hs_local_id() / 32], 1u << (hs_local_id() & 31));
                 hs_barrier();
-                int before = hs_as_int(totals[d]);
-                for (int w = 0; w < hs_item() / 32; w++) before += hs_popcount(flags[d * 8 + w]);
-                r0 = before + hs_popcount(flags[d * 8 + hs_item() / 32] & ((1u << (hs_item() & 31)) - 1u));
+                int before = hs_to_int(totals[d]);
+                for (int w = 0; w < hs_local_id() / 32; w++) before += hs_popcount(flags[d * 8 + w]);
+                r0 = before + hs_popcount(flags[d * 8 + hs_local_id() / 32] & ((1u << (hs_local_id() & 31)) - 1u));
             }
             hs_barrier();
-            for (int d = hs_item(), once = 1; once != 0; once = 0) {
+            for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
                 int all = 0;
                 for (int w = 0; w < 8; w++) all += hs_popcount(flags[d * 8 + w]);
-                totals[d] += hs_as_word(all);
+                totals[d] += hs_to_u32(all);
             }
             hs_barrier();
-            for (int i = hs_item(); i < 2048; i += 256) flags[i] = 0u;
+            for (int i = hs_local_id(); i < 2048; i += 256) flags[i] = 0u;
             hs_barrier();
             {
                 int d = hs_digit(k1, shift, mask);
-                hs_local_or(flags[d * 8 + hs_item() / 32], 1u << (hs_item() & 31));
+                hs_local_atomic_or(flags[d * 8 + hs_local_id() / 32], 1u << (hs_local_id() & 31));
                 hs_barrier();
-                int before = hs_as_int(totals[d]);
-                for (int w = 0; w < hs_item() / 32; w++) before += hs_popcount(flags[d * 8 + w]);
-                r1 = before + hs_popcount(flags[d * 8 + hs_item() / 32] & ((1u << (hs_item() & 31)) - 1u));
+                int before = hs_to_int(totals[d]);
+                for (int w = 0; w < hs_local_id() / 32; w++) before += hs_popcount(flags[d * 8 + w]);
+                r1 = before + hs_popcount(flags[d * 8 + hs_local_id() / 32] & ((1u << (hs_local_id() & 31)) - 1u));
             }
             hs_barrier();
-            for (int d = hs_item(), once = 1; once != 0; once = 0) {
+            for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
                 int all = 0;
                 for (int w = 0; w < 8; w++) all += hs_popcount(flags[d * 8 + w]);
-                totals[d] += hs_as_word(all);
+                totals[d] += hs_to_u32(all);
             }
             hs_barrier();
-            for (int i = hs_item(); i < 2048; i += 256) flags[i] = 0u;
+            for (int i = hs_local_id(); i < 2048; i += 256) flags[i] = 0u;
             hs_barrier();
             {
                 int d = hs_digit(k2, shift, mask);
-                hs_local_or(flags[d * 8 + hs_item() / 32], 1u << (hs_item() & 31));
+                hs_local_atomic_or(flags[d * 8 + hs_local_id() / 32], 1u << (hs_local_id() & 31));
                 hs_barrier();
-                int before = hs_as_int(totals[d]);
-                for (int w = 0; w < hs_item() / 32; w++) before += hs_popcount(flags[d * 8 + w]);
-                r2 = before + hs_popcount(flags[d * 8 + hs_item() / 32] & ((1u << (hs_item() & 31)) - 1u));
+                int before = hs_to_int(totals[d]);
+                for (int w = 0; w < hs_local_id() / 32; w++) before += hs_popcount(flags[d * 8 + w]);
+                r2 = before + hs_popcount(flags[d * 8 + hs_local_id() / 32] & ((1u << (hs_local_id() & 31)) - 1u));
             }
             hs_barrier();
-            for (int d = hs_item(), once = 1; once != 0; once = 0) {
+            for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
                 int all = 0;
                 for (int w = 0; w < 8; w++) all += hs_popcount(flags[d * 8 + w]);
-                totals[d] += hs_as_word(all);
+                totals[d] += hs_to_u32(all);
             }
             hs_barrier();
-            for (int i = hs_item(); i < 2048; i += 256) flags[i] = 0u;
+            for (int i = hs_local_id(); i < 2048; i += 256) flags[i] = 0u;
             hs_barrier();
             {
                 int d = hs_digit(k3, shift, mask);
-                hs_local_or(flags[d * 8 + hs_item() / 32], 1u << (hs_item() & 31));
+                hs_local_atomic_or(flags[d * 8 + hs_local_id() / 32], 1u << (hs_local_id() & 31));
                 hs_barrier();
-                int before = hs_as_int(totals[d]);
-                for (int w = 0; w < hs_item() / 32; w++) before += hs_popcount(flags[d * 8 + w]);
-                r3 = before + hs_popcount(flags[d * 8 + hs_item() / 32] & ((1u << (hs_item() & 31)) - 1u));
+                int before = hs_to_int(totals[d]);
+                for (int w = 0; w < hs_local_id() / 32; w++) before += hs_popcount(flags[d * 8 + w]);
+                r3 = before + hs_popcount(flags[d * 8 + hs_local_id() / 32] & ((1u << (hs_local_id() & 31)) - 1u));
             }
             hs_barrier();
-            for (int d = hs_item(), once = 1; once != 0; once = 0) {
+            for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
                 int all = 0;
                 for (int w = 0; w < 8; w++) all += hs_popcount(flags[d * 8 + w]);
-                totals[d] += hs_as_word(all);
+                totals[d] += hs_to_u32(all);
             }
             hs_barrier();
-            for (int i = hs_item(); i < 2048; i += 256) flags[i] = 0u;
+            for (int i = hs_local_id(); i < 2048; i += 256) flags[i] = 0u;
             hs_barrier();
             {
                 int d = hs_digit(k4, shift, mask);
-                hs_local_or(flags[d * 8 + hs_item() / 32], 1u << (hs_item() & 31));
+                hs_local_atomic_or(flags[d * 8 + hs_local_id() / 32], 1u << (hs_local_id() & 31));
                 hs_barrier();
-                int before = hs_as_int(totals[d]);
-                for (int w = 0; w < hs_item() / 32; w++) before += hs_popcount(flags[d * 8 + w]);
-                r4 = before + hs_popcount(flags[d * 8 + hs_item() / 32] & ((1u << (hs_item() & 31)) - 1u));
+                int before = hs_to_int(totals[d]);
+                for (int w = 0; w < hs_local_id() / 32; w++) before += hs_popcount(flags[d * 8 + w]);
+                r4 = before + hs_popcount(flags[d * 8 + hs_local_id() / 32] & ((1u << (hs_local_id() & 31)) - 1u));
             }
             hs_barrier();
-            for (int d = hs_item(), once = 1; once != 0; once = 0) {
+            for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
                 int all = 0;
                 for (int w = 0; w < 8; w++) all += hs_popcount(flags[d * 8 + w]);
-                totals[d] += hs_as_word(all);
+                totals[d] += hs_to_u32(all);
             }
             hs_barrier();
-            for (int i = hs_item(); i < 2048; i += 256) flags[i] = 0u;
+            for (int i = hs_local_id(); i < 2048; i += 256) flags[i] = 0u;
             hs_barrier();
             {
                 int d = hs_digit(k5, shift, mask);
-                hs_local_or(flags[d * 8 + hs_item() / 32], 1u << (hs_item() & 31));
+                hs_local_atomic_or(flags[d * 8 + hs_local_id() / 32], 1u << (hs_local_id() & 31));
                 hs_barrier();
-                int before = hs_as_int(totals[d]);
-                for (int w = 0; w < hs_item() / 32; w++) before += hs_popcount(flags[d * 8 + w]);
-                r5 = before + hs_popcount(flags[d * 8 + hs_item() / 32] & ((1u << (hs_item() & 31)) - 1u));
+                int before = hs_to_int(totals[d]);
+                for (int w = 0; w < hs_local_id() / 32; w++) before += hs_popcount(flags[d * 8 + w]);
+                r5 = before + hs_popcount(flags[d * 8 + hs_local_id() / 32] & ((1u << (hs_local_id() & 31)) - 1u));
             }
             hs_barrier();
-            for (int d = hs_item(), once = 1; once != 0; once = 0) {
+            for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
                 int all = 0;
                 for (int w = 0; w < 8; w++) all += hs_popcount(flags[d * 8 + w]);
-                totals[d] += hs_as_word(all);
+                totals[d] += hs_to_u32(all);
             }
             hs_barrier();
             {
-                hs_word sum = 0u;
-                if (hs_item() < 256) {
-                    for (int j = 0; j < 1; j++) sum += totals[hs_item() * 1 + j];
-                    sums[hs_item()] = sum;
+                hs_u32 sum = 0u;
+                if (hs_local_id() < 256) {
+                    for (int j = 0; j < 1; j++) sum += totals[hs_local_id() * 1 + j];
+                    sums[hs_local_id()] = sum;
                 }
                 hs_barrier();
                 for (int far = 1; far < 256; far *= 2) {
-                    hs_word x = hs_item() >= far && hs_item() < 256 ? sums[hs_item() - far] : 0u;
+                    hs_u32 x = hs_local_id() >= far && hs_local_id() < 256 ? sums[hs_local_id() - far] : 0u;
                     hs_barrier();
-                    if (hs_item() < 256) sums[hs_item()] += x;
+                    if (hs_local_id() < 256) sums[hs_local_id()] += x;
                     hs_barrier();
                 }
-                if (hs_item() < 256) {
-                    hs_word before = sums[hs_item()] - sum;
+                if (hs_local_id() < 256) {
+                    hs_u32 before = sums[hs_local_id()] - sum;
                     for (int j = 0; j < 1; j++) {
-                        firsts[hs_item() * 1 + j] = before;
-                        before += totals[hs_item() * 1 + j];
+                        firsts[hs_local_id() * 1 + j] = before;
+                        before += totals[hs_local_id() * 1 + j];
                     }
                 }
                 hs_barrier();
             }
-            tile[hs_as_int(firsts[hs_digit(k0, shift, mask)]) + r0] = k0;
-            tile[hs_as_int(firsts[hs_digit(k1, shift, mask)]) + r1] = k1;
-            tile[hs_as_int(firsts[hs_digit(k2, shift, mask)]) + r2] = k2;
-            tile[hs_as_int(firsts[hs_digit(k3, shift, mask)]) + r3] = k3;
-            tile[hs_as_int(firsts[hs_digit(k4, shift, mask)]) + r4] = k4;
-            tile[hs_as_int(firsts[hs_digit(k5, shift, mask)]) + r5] = k5;
-            if (hs_item() == 0) totals[mask] -= hs_as_word(1536 - valid);
+            tile[hs_to_int(firsts[hs_digit(k0, shift, mask)]) + r0] = k0;
+            tile[hs_to_int(firsts[hs_digit(k1, shift, mask)]) + r1] = k1;
+            tile[hs_to_int(firsts[hs_digit(k2, shift, mask)]) + r2] = k2;
+            tile[hs_to_int(firsts[hs_digit(k3, shift, mask)]) + r3] = k3;
+            tile[hs_to_int(firsts[hs_digit(k4, shift, mask)]) + r4] = k4;
+            tile[hs_to_int(firsts[hs_digit(k5, shift, mask)]) + r5] = k5;
+            if (hs_local_id() == 0) totals[mask] -= hs_to_u32(1536 - valid);
         }
         hs_barrier();
 
     if (valid == 1536) {
         {
-            hs_key key = tile[hs_item() + 0];
+            hs_key key = tile[hs_local_id() + 0];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 0;
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 0;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 256];
+            hs_key key = tile[hs_local_id() + 256];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 256;
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 256;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 512];
+            hs_key key = tile[hs_local_id() + 512];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 512;
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 512;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 768];
+            hs_key key = tile[hs_local_id() + 768];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 768;
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 768;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 1024];
+            hs_key key = tile[hs_local_id() + 1024];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 1024;
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 1024;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 1280];
+            hs_key key = tile[hs_local_id() + 1280];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 1280;
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 1280;
             hs_store(to, place, key);
         }
     } else {
-        if (hs_item() + 0 < valid) {
-            hs_key key = tile[hs_item() + 0];
+        if (hs_local_id() + 0 < valid) {
+            hs_key key = tile[hs_local_id() + 0];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 0;
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 0;
             hs_store(to, place, key);
         }
-        if (hs_item() + 256 < valid) {
-            hs_key key = tile[hs_item() + 256];
+        if (hs_local_id() + 256 < valid) {
+            hs_key key = tile[hs_local_id() + 256];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 256;
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 256;
             hs_store(to, place, key);
         }
-        if (hs_item() + 512 < valid) {
-            hs_key key = tile[hs_item() + 512];
+        if (hs_local_id() + 512 < valid) {
+            hs_key key = tile[hs_local_id() + 512];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 512;
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 512;
             hs_store(to, place, key);
         }
-        if (hs_item() + 768 < valid) {
-            hs_key key = tile[hs_item() + 768];
+        if (hs_local_id() + 768 < valid) {
+            hs_key key = tile[hs_local_id() + 768];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 768;
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 768;
             hs_store(to, place, key);
         }
-        if (hs_item() + 1024 < valid) {
-            hs_key key = tile[hs_item() + 1024];
+        if (hs_local_id() + 1024 < valid) {
+            hs_key key = tile[hs_local_id() + 1024];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 1024;
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 1024;
             hs_store(to, place, key);
         }
-        if (hs_item() + 1280 < valid) {
-            hs_key key = tile[hs_item() + 1280];
+        if (hs_local_id() + 1280 < valid) {
+            hs_key key = tile[hs_local_id() + 1280];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 1280;
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 1280;
             hs_store(to, place, key);
         }
     }
         hs_barrier();
-        for (int d = hs_item(), once = 1; once != 0; once = 0) bases[d] += totals[d];
+        for (int d = hs_local_id(), once = 1; once != 0; once = 0) bases[d] += totals[d];
     }
     hs_end();
 }
 
 // copy the keys to the destination, unless they are there
 __attribute__((reqd_work_group_size(256, 1, 1)))
-__kernel void copy(__global const hs_stored *source, __global hs_stored *destination, __global hs_stored *other, __global uint *words, int n, int argument)
+__kernel void copy(__global const hs_stored_key *source, __global hs_stored_key *destination, __global hs_stored_key *other, __global uint *words, int n, int argument)
 {
 
-    int at = hs_as_int(words[8 + hs_pass()]), next = 1;
+    int at = hs_to_int(words[8 + hs_pass()]), next = 1;
     if (at == next) return;
     int tiles = (hs_n() + 1535) / 1536;
-    int groups = hs_as_int(tiles < 512 ? tiles : 512);
-    int group = hs_group();
+    int groups = hs_to_int(tiles < 512 ? tiles : 512);
+    int group = hs_group_id();
     if (group >= groups) return;
     int each = (tiles + groups - 1) / groups * 1536; // keys of a work-group
     int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
-    hs_pick(from, at);
-    hs_pick(to, next);
-    for (int i = begin + hs_item(); i < end; i += 256) {
+    hs_select_keys(from, at);
+    hs_select_keys(to, next);
+    for (int i = begin + hs_local_id(); i < end; i += 256) {
         hs_store(to, i, hs_load(from, i));
     }
 }

@@ -5,33 +5,33 @@
 // elements: at most 1024 work-groups of 256 lanes, 4096 at a time
 // greatest count: 2146435072 keys
 
-typedef uint hs_word; // 32 bits
-typedef ulong hs_wide; // 64 bits
-typedef long hs_long;
-typedef ulong hs_stored;
+typedef uint hs_u32; // 32 bits
+typedef ulong hs_u64; // 64 bits
+typedef long hs_i64;
+typedef ulong hs_stored_key;
 typedef ulong hs_key;
 #define HS_LEAST ((hs_key)0)
 #define HS_GREATEST (~(hs_key)0)
 #define hs_less(a, b) ((a) < (b))
 #define hs_min(a, b) min(a, b)
 #define hs_max(a, b) max(a, b)
-#define hs_bits(key, shift) ((hs_word)((key) >> (shift)))
+#define hs_key_bits(key, shift) ((hs_u32)((key) >> (shift)))
 // sums of keys, which wrap; a key of a low and a high word
-#define hs_plus(a, b) ((a) + (b))
-#define hs_join(low, high) ((hs_key)(low) | (hs_key)(high) << 32)
-#define hs_held(x) ((hs_key)(x))
-#define hs_raw(key) ((hs_stored)(key))
-#define hs_in(x) ((hs_key)(x))
-#define hs_out(key) ((hs_stored)(key))
-#define hs_as_word(x) ((hs_word)(x))
-#define hs_as_int(x) ((int)(x))
+#define hs_key_add(a, b) ((a) + (b))
+#define hs_make_key(low, high) ((hs_key)(low) | (hs_key)(high) << 32)
+#define hs_raw_in(x) ((hs_key)(x))
+#define hs_raw_out(key) ((hs_stored_key)(key))
+#define hs_twiddle_in(x) ((hs_key)(x))
+#define hs_twiddle_out(key) ((hs_stored_key)(key))
+#define hs_to_u32(x) ((hs_u32)(x))
+#define hs_to_int(x) ((int)(x))
 #define hs_popcount(x) ((int)popcount(x))
 #define hs_n() n
 #define hs_argument() argument
-#define hs_group() ((int)(get_group_id(0) + get_group_id(1) * get_num_groups(0)))
-#define hs_item() ((int)get_local_id(0))
+#define hs_group_id() ((int)(get_group_id(0) + get_group_id(1) * get_num_groups(0)))
+#define hs_local_id() ((int)get_local_id(0))
 #define hs_barrier() barrier(CLK_LOCAL_MEM_FENCE)
-#define hs_barrier_all() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
+#define hs_barrier_global() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 // PoCL 3.1: where a work-group may return early, all lanes follow one lane's branches after the last barrier
 #ifdef POCL_DEVICE_ADDRESS_BITS
 #define hs_end() hs_barrier()
@@ -39,27 +39,27 @@ typedef ulong hs_key;
 #define hs_end()
 #endif
 // atomic access: to local arrays, and to words in memory that other work-groups see
-#define hs_local_add(x, y) atomic_add(&(x), y)
-#define hs_local_or(x, y) atomic_or(&(x), y)
-#define hs_add(x, y) atomic_add(&(x), y)
-#define hs_look(x) atomic_or(&(x), 0u)
-#define hs_post(x, y) atomic_xchg(&(x), y)
+#define hs_local_atomic_add(x, y) atomic_add(&(x), y)
+#define hs_local_atomic_or(x, y) atomic_or(&(x), y)
+#define hs_atomic_add(x, y) atomic_add(&(x), y)
+#define hs_atomic_load(x) atomic_or(&(x), 0u)
+#define hs_atomic_store(x, y) atomic_xchg(&(x), y)
 // one of three buffers, chosen while the kernel runs
-#define hs_pick(name, which) __global hs_stored *name = (which) == 0 ? (__global hs_stored *)source : (which) == 1 ? destination : other
-#define hs_load(from, i) hs_in(from[i])
-#define hs_store(to, i, x) to[i] = hs_out(x)
+#define hs_select_keys(name, which) __global hs_stored_key *name = (which) == 0 ? (__global hs_stored_key *)source : (which) == 1 ? destination : other
+#define hs_load(from, i) hs_twiddle_in(from[i])
+#define hs_store(to, i, x) to[i] = hs_twiddle_out(x)
 // whole lines of 64 bytes from local memory, past the caches: where memory lies in them, and storing one
-#define hs_phase(to, line) ((int)((size_t)(to) / sizeof(hs_key) % line))
-#define hs_flush() mem_fence(CLK_GLOBAL_MEM_FENCE)
+#define hs_line_offset(to, line) ((int)((size_t)(to) / sizeof(hs_key) % line))
+#define hs_store_line_fence() mem_fence(CLK_GLOBAL_MEM_FENCE)
 #ifndef __has_builtin
 #define __has_builtin(x) 0
 #endif
 #if __has_builtin(__builtin_nontemporal_store)
-#define hs_stream(to, i, lines, first) __builtin_nontemporal_store(*(__local ulong8 *)((lines) + (first)), (__global ulong8 *)((to) + (i)));
+#define hs_store_line(to, i, lines, first) __builtin_nontemporal_store(*(__local ulong8 *)((lines) + (first)), (__global ulong8 *)((to) + (i)));
 #else
-#define hs_stream(to, i, lines, first) *(__global ulong8 *)((to) + (i)) = *(__local ulong8 *)((lines) + (first));
+#define hs_store_line(to, i, lines, first) *(__global ulong8 *)((to) + (i)) = *(__local ulong8 *)((lines) + (first));
 #endif
-#define hs_subgroup() ((int)get_local_id(0))
+#define hs_subgroup_id() ((int)get_local_id(0))
 #define hs_mix_a(h) { (h) ^= (h) >> 16; (h) *= 0x85ebca6bu; (h) ^= (h) >> 13; (h) *= 0xc2b2ae35u; (h) ^= (h) >> 16; }
 #define hs_mix_b(h) { (h) ^= (h) >> 16; (h) *= 0x7feb352du; (h) ^= (h) >> 15; (h) *= 0x846ca68bu; (h) ^= (h) >> 16; }
 
@@ -68,57 +68,57 @@ __attribute__((reqd_work_group_size(256, 1, 1)))
 __kernel void blank(__global uint *report, int n, int argument)
 {
 
-    if (hs_group() > 0) return;
-    for (int w = hs_item(); w < 8; w += 256) report[w] = w == 7 ? hs_as_word(hs_n()) : 0u;
+    if (hs_group_id() > 0) return;
+    for (int w = hs_local_id(); w < 8; w += 256) report[w] = w == 7 ? hs_to_u32(hs_n()) : 0u;
 }
 
 // hash elements in any order, and count what is out of order
 __attribute__((reqd_work_group_size(256, 1, 1)))
-__kernel void digest(__global const hs_stored *source, __global uint *report, int n, int argument)
+__kernel void digest(__global const hs_stored_key *source, __global uint *report, int n, int argument)
 {
     __local uint sums[6];
 
     int tiles = (hs_n() - 0 - 1) / 4096 + 1;
     int groups = tiles < 1024 ? tiles : 1024;
-    int group = hs_group();
+    int group = hs_group_id();
     if (group >= groups) return;
     int each = (tiles + groups - 1) / groups; // tiles of a work-group
     int tile_begin = group * each, tile_end = tile_begin + each < tiles ? tile_begin + each : tiles;
     if (tile_begin >= tiles) return;
     int begin = 0 + tile_begin * 4096, end = tile_end < tiles ? 0 + tile_end * 4096 : hs_n();
-    for (int w = hs_item(); w < 6; w += 256) sums[w] = 0u;
+    for (int w = hs_local_id(); w < 6; w += 256) sums[w] = 0u;
     hs_barrier();
-    hs_word key_a = 0u, key_b = 0u, both_a = 0u, both_b = 0u, falls = 0u, swaps = 0u;
-    for (int i = begin + hs_item(); i < end; i += 256) {
-        hs_key raw = hs_held(source[i]);
-        hs_word a = 2654435769u, b = 2135587861u;
-        { hs_word w = hs_bits(raw, 0); a ^= w; b ^= w; hs_mix_a(a); hs_mix_b(b); }
-        { hs_word w = hs_bits(raw, 32); a ^= w; b ^= w; hs_mix_a(a); hs_mix_b(b); }
+    hs_u32 key_a = 0u, key_b = 0u, both_a = 0u, both_b = 0u, falls = 0u, swaps = 0u;
+    for (int i = begin + hs_local_id(); i < end; i += 256) {
+        hs_key raw = hs_raw_in(source[i]);
+        hs_u32 a = 2654435769u, b = 2135587861u;
+        { hs_u32 w = hs_key_bits(raw, 0); a ^= w; b ^= w; hs_mix_a(a); hs_mix_b(b); }
+        { hs_u32 w = hs_key_bits(raw, 32); a ^= w; b ^= w; hs_mix_a(a); hs_mix_b(b); }
         key_a += a;
         key_b += b;
         if (i < hs_n() - 1) {
-            hs_key raw_next = hs_held(source[i + 1]);
+            hs_key raw_next = hs_raw_in(source[i + 1]);
             hs_key own = raw;
             hs_key next = raw_next;
             bool fall = hs_less(next, own);
             falls += fall ? 1u : 0u;
         }
     }
-    hs_local_add(sums[0], key_a);
-    hs_local_add(sums[1], key_b);
-    hs_local_add(sums[2], both_a);
-    hs_local_add(sums[3], both_b);
-    hs_local_add(sums[4], falls);
-    hs_local_add(sums[5], swaps);
+    hs_local_atomic_add(sums[0], key_a);
+    hs_local_atomic_add(sums[1], key_b);
+    hs_local_atomic_add(sums[2], both_a);
+    hs_local_atomic_add(sums[3], both_b);
+    hs_local_atomic_add(sums[4], falls);
+    hs_local_atomic_add(sums[5], swaps);
     hs_barrier();
-    for (int w = hs_item(); w < 6; w += 256)
-        if (sums[w] != 0u) hs_add(report[0 + w], sums[w]);
+    for (int w = hs_local_id(); w < 6; w += 256)
+        if (sums[w] != 0u) hs_atomic_add(report[0 + w], sums[w]);
     hs_end();
 }
 
 // hash the elements behind the array with their places
 __attribute__((reqd_work_group_size(256, 1, 1)))
-__kernel void beyond(__global const hs_stored *source, __global uint *report, int n, int argument)
+__kernel void beyond(__global const hs_stored_key *source, __global uint *report, int n, int argument)
 {
     __local uint sums[1];
 
@@ -126,26 +126,26 @@ __kernel void beyond(__global const hs_stored *source, __global uint *report, in
     if (last <= hs_n()) return;
     int tiles = (last - hs_n() - 1) / 4096 + 1;
     int groups = tiles < 1024 ? tiles : 1024;
-    int group = hs_group();
+    int group = hs_group_id();
     if (group >= groups) return;
     int each = (tiles + groups - 1) / groups; // tiles of a work-group
     int tile_begin = group * each, tile_end = tile_begin + each < tiles ? tile_begin + each : tiles;
     if (tile_begin >= tiles) return;
     int begin = hs_n() + tile_begin * 4096, end = tile_end < tiles ? hs_n() + tile_end * 4096 : last;
-    for (int w = hs_item(); w < 1; w += 256) sums[w] = 0u;
+    for (int w = hs_local_id(); w < 1; w += 256) sums[w] = 0u;
     hs_barrier();
-    hs_word hash = 0u;
-    for (int i = begin + hs_item(); i < end; i += 256) {
-        hs_key raw = hs_held(source[i]);
-        hs_word a = 2654435769u, b = 2135587861u;
-        { hs_word w = hs_as_word(i); a ^= w; b ^= w; hs_mix_a(a); hs_mix_b(b); }
-        { hs_word w = hs_bits(raw, 0); a ^= w; b ^= w; hs_mix_a(a); hs_mix_b(b); }
-        { hs_word w = hs_bits(raw, 32); a ^= w; b ^= w; hs_mix_a(a); hs_mix_b(b); }
+    hs_u32 hash = 0u;
+    for (int i = begin + hs_local_id(); i < end; i += 256) {
+        hs_key raw = hs_raw_in(source[i]);
+        hs_u32 a = 2654435769u, b = 2135587861u;
+        { hs_u32 w = hs_to_u32(i); a ^= w; b ^= w; hs_mix_a(a); hs_mix_b(b); }
+        { hs_u32 w = hs_key_bits(raw, 0); a ^= w; b ^= w; hs_mix_a(a); hs_mix_b(b); }
+        { hs_u32 w = hs_key_bits(raw, 32); a ^= w; b ^= w; hs_mix_a(a); hs_mix_b(b); }
         hash += a ^ b;
     }
-    hs_local_add(sums[0], hash);
+    hs_local_atomic_add(sums[0], hash);
     hs_barrier();
-    for (int w = hs_item(); w < 1; w += 256)
-        if (sums[w] != 0u) hs_add(report[6 + w], sums[w]);
+    for (int w = hs_local_id(); w < 1; w += 256)
+        if (sums[w] != 0u) hs_atomic_add(report[6 + w], sums[w]);
     hs_end();
 }

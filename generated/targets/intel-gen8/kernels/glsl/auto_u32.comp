@@ -23,51 +23,51 @@
 #ifdef HS_ADDRESS
 #extension GL_EXT_buffer_reference : require
 #endif
-#define hs_word uint
+#define hs_u32 uint
 #define hs_argument() hs_push.argument
-#define hs_stored uint
+#define hs_stored_key uint
 #define hs_key uint
 #define HS_LEAST hs_key(0)
 #define HS_GREATEST (~hs_key(0))
 #define hs_less(a, b) ((a) < (b))
 #define hs_min(a, b) min(a, b)
 #define hs_max(a, b) max(a, b)
-#define hs_bits(key, shift) uint((key) >> (shift))
+#define hs_key_bits(key, shift) uint((key) >> (shift))
 // sums of keys, which wrap; a key of a low and a high word
-#define hs_plus(a, b) ((a) + (b))
-#define hs_join(low, high) (low)
-#define hs_held(x) hs_key(x)
-#define hs_raw(key) hs_stored(key)
-#define hs_in(x) hs_key(x)
-#define hs_out(key) hs_stored(key)
-#define hs_as_word(x) uint(x)
-#define hs_as_int(x) int(x)
+#define hs_key_add(a, b) ((a) + (b))
+#define hs_make_key(low, high) (low)
+#define hs_raw_in(x) hs_key(x)
+#define hs_raw_out(key) hs_stored_key(key)
+#define hs_twiddle_in(x) hs_key(x)
+#define hs_twiddle_out(key) hs_stored_key(key)
+#define hs_to_u32(x) uint(x)
+#define hs_to_int(x) int(x)
 #define hs_popcount(x) bitCount(x)
 #define hs_n() hs_push.n
-#define hs_group() int(gl_WorkGroupID.x + gl_WorkGroupID.y * gl_NumWorkGroups.x)
-#define hs_item() int(gl_LocalInvocationIndex)
+#define hs_group_id() int(gl_WorkGroupID.x + gl_WorkGroupID.y * gl_NumWorkGroups.x)
+#define hs_local_id() int(gl_LocalInvocationIndex)
 #define hs_barrier() barrier()
-#define hs_barrier_all() { memoryBarrierBuffer(); barrier(); }
+#define hs_barrier_global() { memoryBarrierBuffer(); barrier(); }
 // atomic access: to shared arrays, and to words in memory that other work-groups see
-#define hs_local_add(x, y) atomicAdd(x, y)
-#define hs_local_or(x, y) atomicOr(x, y)
-#define hs_add(x, y) atomicAdd(x, y)
-#define hs_look(x) atomicOr(x, 0u)
-#define hs_post(x, y) atomicExchange(x, y)
+#define hs_local_atomic_add(x, y) atomicAdd(x, y)
+#define hs_local_atomic_or(x, y) atomicOr(x, y)
+#define hs_atomic_add(x, y) atomicAdd(x, y)
+#define hs_atomic_load(x) atomicOr(x, 0u)
+#define hs_atomic_store(x, y) atomicExchange(x, y)
 // one of three buffers, chosen while the kernel runs
-#define hs_pick(name, which) int name = which
-#define hs_phase(to, line) 0
-#define hs_flush()
-#define hs_stream(to, i, lines, first) for (int x_ = 0; x_ < 16; x_++) to[(i) + x_] = lines[(first) + x_];
-#define hs_lane() int(gl_SubgroupInvocationID)
-#define hs_subgroup() int(gl_SubgroupID)
+#define hs_select_keys(name, which) int name = which
+#define hs_line_offset(to, line) 0
+#define hs_store_line_fence()
+#define hs_store_line(to, i, lines, first) for (int x_ = 0; x_ < 16; x_++) to[(i) + x_] = lines[(first) + x_];
+#define hs_lane_id() int(gl_SubgroupInvocationID)
+#define hs_subgroup_id() int(gl_SubgroupID)
 #define hs_shuffle_xor(a, mask) subgroupShuffleXor(a, uint(mask))
 #define hs_broadcast(a, lane) subgroupShuffle(a, uint(lane))
 #define hs_subgroup_barrier() controlBarrier(gl_ScopeSubgroup, gl_ScopeSubgroup, gl_StorageSemanticsShared, gl_SemanticsAcquireRelease)
-#define hs_mask uint
-#define HS_ALL 0xffffu
-#define hs_votes(m) bitCount(m)
-#define hs_below() ((1u << gl_SubgroupInvocationID) - 1u)
+#define hs_lanemask uint
+#define HS_LANEMASK_ALL 0xffffu
+#define hs_popcount_mask(m) bitCount(m)
+#define hs_lanemask_lt() ((1u << gl_SubgroupInvocationID) - 1u)
 // what is merged: keys
 #define hs_entry hs_key
 #define HS_ENTRY_LEAST HS_LEAST
@@ -77,13 +77,13 @@
 #define hs_entry_max(a, b) hs_max(a, b)
 #define hs_entry_shuffle_xor(a, mask) hs_shuffle_xor(a, mask)
 // from memory at first, back, and from there again
-#define hs_entered(x, i) hs_in(x)
-#define hs_left(a) hs_out(a)
-#define hs_entered_again(x) hs_in(x)
+#define hs_entered(x, i) hs_twiddle_in(x)
+#define hs_left(a) hs_twiddle_out(a)
+#define hs_entered_again(x) hs_twiddle_in(x)
 // registers a and b: the smaller key to a
 #define hs_swap(a, b) { hs_entry t_ = hs_entry_min(a, b); b = hs_entry_max(a, b); a = t_; }
 // lanes l and l ^ mask: the lane without the bit keeps the smaller key of the two
-#define hs_keep(a, t, bit) ((hs_lane() & (bit)) == 0 ? hs_entry_min(a, t) : hs_entry_max(a, t))
+#define hs_keep(a, t, bit) ((hs_lane_id() & (bit)) == 0 ? hs_entry_min(a, t) : hs_entry_max(a, t))
 #define hs_half(a, mask) { hs_entry t_ = hs_entry_shuffle_xor(a, mask); a = hs_keep(a, t_, mask); }
 // a of one lane against b of its mirror lane, both ways
 #define hs_flip(a, b, mask, bit) { hs_entry t_ = hs_entry_shuffle_xor(b, mask), u_ = hs_entry_shuffle_xor(a, mask); \
@@ -96,13 +96,13 @@
 #define hs_redo() ((hs_argument() >> 20 & 1) != 0)
 #define hs_direct() ((hs_argument() >> 21 & 1) != 0)
 #define hs_discards() ((hs_argument() >> 22 & 1) != 0)
-#define hs_digit(key, shift, mask) (hs_as_int(hs_bits(key, shift)) & (mask))
+#define hs_digit(key, shift, mask) (hs_to_int(hs_key_bits(key, shift)) & (mask))
 
 // sort blocks of 128 keys
 #ifdef HS_KERNEL_block_sort_1
 layout(local_size_x = 16) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored_key key[]; };
 layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destination_at; int n; int argument; } hs_push;
 #define source hs_push.source_at.key
 #define source_first 0
@@ -110,10 +110,10 @@ layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destinat
 #define destination_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 source_at; uvec2 destination_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored key[]; } source_keys;
+layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored_key key[]; } source_keys;
 #define source source_keys.key
 #define source_first int(hs_push.source_at.x)
-layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
 #endif
@@ -121,11 +121,11 @@ shared hs_key tile[144];
 
 void main()
 {
-    int start = hs_group() * 128;
+    int start = hs_group_id() * 128;
     if (start >= hs_n()) return;
     int count = hs_n() - start;
-    int lane = hs_lane();
-    int first = hs_subgroup() * 128 + lane;
+    int lane = hs_lane_id();
+    int first = hs_subgroup_id() * 128 + lane;
 
     // load 8 keys a lane, in any order; a slot at or beyond n reads as the greatest key
     {
@@ -421,7 +421,7 @@ void main()
         r6 = tile[first + 96];
         r7 = tile[first + 112];
         hs_barrier();
-        int row = hs_subgroup() * 8;
+        int row = hs_subgroup_id() * 8;
         int to = lane * 9 + row;
         tile[to + 0] = r0;
         tile[to + 1] = r1;
@@ -460,7 +460,7 @@ void main()
 #ifdef HS_KERNEL_block_sort_4
 layout(local_size_x = 64) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored_key key[]; };
 layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destination_at; int n; int argument; } hs_push;
 #define source hs_push.source_at.key
 #define source_first 0
@@ -468,10 +468,10 @@ layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destinat
 #define destination_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 source_at; uvec2 destination_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored key[]; } source_keys;
+layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored_key key[]; } source_keys;
 #define source source_keys.key
 #define source_first int(hs_push.source_at.x)
-layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
 #endif
@@ -479,11 +479,11 @@ shared hs_key tile[528];
 
 void main()
 {
-    int start = hs_group() * 512;
+    int start = hs_group_id() * 512;
     if (start >= hs_n()) return;
     int count = hs_n() - start;
-    int lane = hs_lane();
-    int first = hs_subgroup() * 128 + lane;
+    int lane = hs_lane_id();
+    int first = hs_subgroup_id() * 128 + lane;
 
     // load 8 keys a lane, in any order; a slot at or beyond n reads as the greatest key
     {
@@ -540,7 +540,7 @@ void main()
     }
     hs_barrier();
     // merge runs of 8 rows: flip, then 1 half stages
-    for (int q = hs_subgroup(); q < 8; q += 4) {
+    for (int q = hs_subgroup_id(); q < 8; q += 4) {
         int span = q / 4 * 16;
         int base = q % 4;
         int i0 = span + base;
@@ -562,7 +562,7 @@ void main()
     }
     hs_barrier();
     // merge runs of 8 rows: half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 8; q += 4) {
+    for (int q = hs_subgroup_id(); q < 8; q += 4) {
         int span = q / 4 * 16;
         int base = q % 4 * 4;
         int i0 = span + base;
@@ -585,7 +585,7 @@ void main()
     hs_barrier();
     // merge runs of 16 rows: flip, then 2 half stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 4;
@@ -626,7 +626,7 @@ void main()
     }
     hs_barrier();
     // merge runs of 16 rows: half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 8; q += 4) {
+    for (int q = hs_subgroup_id(); q < 8; q += 4) {
         int base = q * 4;
         int i0 = base;
         int i1 = base + 1;
@@ -648,7 +648,7 @@ void main()
     hs_barrier();
     // merge 1 + 1 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 8;
@@ -690,7 +690,7 @@ void main()
     hs_barrier();
     // half stages, rows 4 to 1 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q * 8;
         int i0 = base;
         int i1 = base + 1;
@@ -732,7 +732,7 @@ void main()
     hs_barrier();
     // merge 2 + 2 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 8;
@@ -782,7 +782,7 @@ void main()
     hs_barrier();
     // half stages, rows 4 to 1 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q * 8;
         int i0 = base;
         int i1 = base + 1;
@@ -824,7 +824,7 @@ void main()
     hs_barrier();
     // merge 4 + 4 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 8;
@@ -882,7 +882,7 @@ void main()
     hs_barrier();
     // half stages, rows 4 to 1 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q * 8;
         int i0 = base;
         int i1 = base + 1;
@@ -924,7 +924,7 @@ void main()
     hs_barrier();
     // merge 8 + 8 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 8;
@@ -990,7 +990,7 @@ void main()
     hs_barrier();
     // half stages, rows 4 to 1 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q * 8;
         int i0 = base;
         int i1 = base + 1;
@@ -1042,7 +1042,7 @@ void main()
         r6 = tile[first + 96];
         r7 = tile[first + 112];
         hs_barrier();
-        int row = hs_subgroup() * 8;
+        int row = hs_subgroup_id() * 8;
         int to = lane * 33 + row;
         tile[to + 0] = r0;
         tile[to + 1] = r1;
@@ -1081,7 +1081,7 @@ void main()
 #ifdef HS_KERNEL_block_sort_16
 layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored_key key[]; };
 layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destination_at; int n; int argument; } hs_push;
 #define source hs_push.source_at.key
 #define source_first 0
@@ -1089,10 +1089,10 @@ layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destinat
 #define destination_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 source_at; uvec2 destination_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored key[]; } source_keys;
+layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored_key key[]; } source_keys;
 #define source source_keys.key
 #define source_first int(hs_push.source_at.x)
-layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
 #endif
@@ -1100,11 +1100,11 @@ shared hs_key tile[2064];
 
 void main()
 {
-    int start = hs_group() * 2048;
+    int start = hs_group_id() * 2048;
     if (start >= hs_n()) return;
     int count = hs_n() - start;
-    int lane = hs_lane();
-    int first = hs_subgroup() * 128 + lane;
+    int lane = hs_lane_id();
+    int first = hs_subgroup_id() * 128 + lane;
 
     // load 8 keys a lane, in any order; a slot at or beyond n reads as the greatest key
     {
@@ -1161,7 +1161,7 @@ void main()
     }
     hs_barrier();
     // merge runs of 8 rows: flip, then 1 half stages
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int span = q / 4 * 16;
         int base = q % 4;
         int i0 = span + base;
@@ -1183,7 +1183,7 @@ void main()
     }
     hs_barrier();
     // merge runs of 8 rows: half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int span = q / 4 * 16;
         int base = q % 4 * 4;
         int i0 = span + base;
@@ -1206,7 +1206,7 @@ void main()
     hs_barrier();
     // merge runs of 16 rows: flip, then 2 half stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int span = q / 4 * 32;
         int base = q % 4;
         int i0 = span + base;
@@ -1248,7 +1248,7 @@ void main()
     }
     hs_barrier();
     // merge runs of 16 rows: half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int span = q / 8 * 32;
         int base = q % 8 * 4;
         int i0 = span + base;
@@ -1271,7 +1271,7 @@ void main()
     hs_barrier();
     // merge runs of 32 rows: flip, then 2 half stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int span = q / 8 * 64;
         int base = q % 8;
         int i0 = span + base;
@@ -1314,7 +1314,7 @@ void main()
     hs_barrier();
     // merge runs of 32 rows: half stages, rows 4 to 1 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int span = q / 8 * 64;
         int base = q % 8 * 8;
         int i0 = span + base;
@@ -1357,7 +1357,7 @@ void main()
     hs_barrier();
     // merge runs of 64 rows: flip, then 2 half stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 16;
@@ -1398,7 +1398,7 @@ void main()
     }
     hs_barrier();
     // merge runs of 64 rows: half stages, rows 8 to 4 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int x = q;
         int base = x / 4 * 16 + x % 4;
         int i0 = base;
@@ -1420,7 +1420,7 @@ void main()
     }
     hs_barrier();
     // merge runs of 64 rows: half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int base = q * 4;
         int i0 = base;
         int i1 = base + 1;
@@ -1442,7 +1442,7 @@ void main()
     hs_barrier();
     // merge 1 + 1 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 32;
@@ -1484,7 +1484,7 @@ void main()
     hs_barrier();
     // half stages, rows 16 to 4 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int x = q;
         int base = x / 4 * 32 + x % 4;
         int i0 = base;
@@ -1526,7 +1526,7 @@ void main()
     }
     hs_barrier();
     // half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int base = q * 4;
         int i0 = base;
         int i1 = base + 1;
@@ -1548,7 +1548,7 @@ void main()
     hs_barrier();
     // merge 2 + 2 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 32;
@@ -1598,7 +1598,7 @@ void main()
     hs_barrier();
     // half stages, rows 16 to 4 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int x = q;
         int base = x / 4 * 32 + x % 4;
         int i0 = base;
@@ -1640,7 +1640,7 @@ void main()
     }
     hs_barrier();
     // half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int base = q * 4;
         int i0 = base;
         int i1 = base + 1;
@@ -1662,7 +1662,7 @@ void main()
     hs_barrier();
     // merge 4 + 4 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 32;
@@ -1720,7 +1720,7 @@ void main()
     hs_barrier();
     // half stages, rows 16 to 4 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int x = q;
         int base = x / 4 * 32 + x % 4;
         int i0 = base;
@@ -1762,7 +1762,7 @@ void main()
     }
     hs_barrier();
     // half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int base = q * 4;
         int i0 = base;
         int i1 = base + 1;
@@ -1784,7 +1784,7 @@ void main()
     hs_barrier();
     // merge 8 + 8 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 32;
@@ -1850,7 +1850,7 @@ void main()
     hs_barrier();
     // half stages, rows 16 to 4 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int x = q;
         int base = x / 4 * 32 + x % 4;
         int i0 = base;
@@ -1892,7 +1892,7 @@ void main()
     }
     hs_barrier();
     // half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int base = q * 4;
         int i0 = base;
         int i1 = base + 1;
@@ -1924,7 +1924,7 @@ void main()
         r6 = tile[first + 96];
         r7 = tile[first + 112];
         hs_barrier();
-        int row = hs_subgroup() * 8;
+        int row = hs_subgroup_id() * 8;
         int to = lane * 129 + row;
         tile[to + 0] = r0;
         tile[to + 1] = r1;
@@ -1963,13 +1963,13 @@ void main()
 #ifdef HS_KERNEL_flip_1
 layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored_key key[]; };
 layout(push_constant) uniform hs_constants { hs_keys destination_at; int n; int argument; } hs_push;
 #define destination hs_push.destination_at.key
 #define destination_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 destination_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
 #endif
@@ -1979,13 +1979,13 @@ void main()
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int run = 2048 << level;
     int lg_groups = lg_stride - 8; // groups a span
-    int span = (hs_group() >> lg_groups) * (2 * run);
+    int span = (hs_group_id() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 256;
+    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
-    int lane = hs_lane();
-    int x = first + hs_subgroup() * 16;
+    int lane = hs_lane_id();
+    int x = first + hs_subgroup_id() * 16;
     // mirror rows are read straight and their lanes reversed: memory sees consecutive lanes only
     int i0 = x + lane;
     int i1 = 2 * run - 16 - x + lane;
@@ -2014,13 +2014,13 @@ void main()
 #ifdef HS_KERNEL_flip_2
 layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored_key key[]; };
 layout(push_constant) uniform hs_constants { hs_keys destination_at; int n; int argument; } hs_push;
 #define destination hs_push.destination_at.key
 #define destination_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 destination_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
 #endif
@@ -2031,13 +2031,13 @@ void main()
     int stride = 1 << lg_stride;
     int run = 2048 << level;
     int lg_groups = lg_stride - 8; // groups a span
-    int span = (hs_group() >> lg_groups) * (2 * run);
+    int span = (hs_group_id() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 256;
+    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
-    int lane = hs_lane();
-    int x = first + hs_subgroup() * 16;
+    int lane = hs_lane_id();
+    int x = first + hs_subgroup_id() * 16;
     // mirror rows are read straight and their lanes reversed: memory sees consecutive lanes only
     int i0 = x + lane;
     int i1 = x + stride + lane;
@@ -2081,13 +2081,13 @@ void main()
 #ifdef HS_KERNEL_flip_3
 layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored_key key[]; };
 layout(push_constant) uniform hs_constants { hs_keys destination_at; int n; int argument; } hs_push;
 #define destination hs_push.destination_at.key
 #define destination_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 destination_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
 #endif
@@ -2098,13 +2098,13 @@ void main()
     int stride = 1 << lg_stride;
     int run = 2048 << level;
     int lg_groups = lg_stride - 8; // groups a span
-    int span = (hs_group() >> lg_groups) * (2 * run);
+    int span = (hs_group_id() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 256;
+    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
-    int lane = hs_lane();
-    int x = first + hs_subgroup() * 16;
+    int lane = hs_lane_id();
+    int x = first + hs_subgroup_id() * 16;
     // mirror rows are read straight and their lanes reversed: memory sees consecutive lanes only
     int i0 = x + lane;
     int i1 = x + stride + lane;
@@ -2180,13 +2180,13 @@ void main()
 #ifdef HS_KERNEL_flip_4
 layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored_key key[]; };
 layout(push_constant) uniform hs_constants { hs_keys destination_at; int n; int argument; } hs_push;
 #define destination hs_push.destination_at.key
 #define destination_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 destination_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
 #endif
@@ -2197,13 +2197,13 @@ void main()
     int stride = 1 << lg_stride;
     int run = 2048 << level;
     int lg_groups = lg_stride - 8; // groups a span
-    int span = (hs_group() >> lg_groups) * (2 * run);
+    int span = (hs_group_id() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 256;
+    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
-    int lane = hs_lane();
-    int x = first + hs_subgroup() * 16;
+    int lane = hs_lane_id();
+    int x = first + hs_subgroup_id() * 16;
     // mirror rows are read straight and their lanes reversed: memory sees consecutive lanes only
     int i0 = x + lane;
     int i1 = x + stride + lane;
@@ -2347,13 +2347,13 @@ void main()
 #ifdef HS_KERNEL_half_1
 layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored_key key[]; };
 layout(push_constant) uniform hs_constants { hs_keys destination_at; int n; int argument; } hs_push;
 #define destination hs_push.destination_at.key
 #define destination_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 destination_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
 #endif
@@ -2364,14 +2364,14 @@ void main()
     int stride = 1 << lg_stride;
     int run = 2048 << level;
     int lg_groups = level + 3; // groups a span
-    int span = (hs_group() >> lg_groups) * (2 * run);
+    int span = (hs_group_id() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 256;
+    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     first = (first >> lg_stride << (lg_stride + 1)) + (first & (stride - 1));
     bool whole = first + 256 + 1 * stride <= keys;
-    int lane = hs_lane();
-    int x = first + hs_subgroup() * 16;
+    int lane = hs_lane_id();
+    int x = first + hs_subgroup_id() * 16;
     int i0 = x + lane;
     int i1 = x + stride + lane;
     hs_entry r0, r1;
@@ -2397,13 +2397,13 @@ void main()
 #ifdef HS_KERNEL_clean
 layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored_key key[]; };
 layout(push_constant) uniform hs_constants { hs_keys destination_at; int n; int argument; } hs_push;
 #define destination hs_push.destination_at.key
 #define destination_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 destination_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
 #endif
@@ -2415,17 +2415,17 @@ void main()
     int level = hs_argument() & 255;
     int run = 2048 << level;
     int lg_chunks = level + 1;
-    int span = (hs_group() >> lg_chunks) * (2 * run);
+    int span = (hs_group_id() >> lg_chunks) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int place = (hs_group() & ((1 << lg_chunks) - 1)) * 2048;
+    int place = (hs_group_id() & ((1 << lg_chunks) - 1)) * 2048;
     if (place >= keys) return;
     int start = span + place, end = keys - place; // slot i of the chunk is key start + i; no keys from `end` on
     bool whole = end >= 2048;
-    int lane = hs_lane();
+    int lane = hs_lane_id();
     // half stages, rows 64 to 16 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 16;
@@ -2478,7 +2478,7 @@ void main()
     }
     hs_barrier();
     // half stages, rows 8 to 4 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int x = q;
         int base = x / 4 * 16 + x % 4;
         int i0 = base;
@@ -2500,7 +2500,7 @@ void main()
     }
     hs_barrier();
     // half stages, rows 2 to 1 apart, then between lanes 8 to 1 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int base = q * 4;
         int i0 = base;
         int i1 = base + 1;
@@ -2549,7 +2549,7 @@ void main()
 #ifdef HS_KERNEL_count
 layout(local_size_x = 128) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored_key key[]; };
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_words { uint word[]; };
 layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destination_at; hs_keys other_at; hs_words words_at; int n; int argument; } hs_push;
 #define source hs_push.source_at.key
@@ -2562,34 +2562,34 @@ layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destinat
 #define words_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 source_at; uvec2 destination_at; uvec2 other_at; uvec2 words_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored key[]; } source_keys;
+layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored_key key[]; } source_keys;
 #define source source_keys.key
 #define source_first int(hs_push.source_at.x)
-layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
-layout(std430, set = 0, binding = 2) buffer hs_other { hs_stored key[]; } other_keys;
+layout(std430, set = 0, binding = 2) buffer hs_other { hs_stored_key key[]; } other_keys;
 #define other other_keys.key
 #define other_first int(hs_push.other_at.x)
 layout(std430, set = 0, binding = 3) buffer hs_words { uint word[]; } words_words;
 #define words words_words.word
 #define words_first int(hs_push.words_at.x)
 #endif
-#define hs_load_0(i) hs_in(source[source_first + i])
-#define hs_load_1(i) hs_in(destination[destination_first + i])
-#define hs_load_2(i) hs_in(other[other_first + i])
-#define hs_store_1(i, key) destination[destination_first + i] = hs_out(key)
-#define hs_store_2(i, key) other[other_first + i] = hs_out(key)
+#define hs_load_0(i) hs_twiddle_in(source[source_first + i])
+#define hs_load_1(i) hs_twiddle_in(destination[destination_first + i])
+#define hs_load_2(i) hs_twiddle_in(other[other_first + i])
+#define hs_store_1(i, key) destination[destination_first + i] = hs_twiddle_out(key)
+#define hs_store_2(i, key) other[other_first + i] = hs_twiddle_out(key)
 hs_key hs_load(int from, int i)
 {
-    if (from == 0) return hs_in(source[source_first + i]);
-    if (from == 1) return hs_in(destination[destination_first + i]);
-    return hs_in(other[other_first + i]);
+    if (from == 0) return hs_twiddle_in(source[source_first + i]);
+    if (from == 1) return hs_twiddle_in(destination[destination_first + i]);
+    return hs_twiddle_in(other[other_first + i]);
 }
 void hs_store(int to, int i, hs_key key)
 {
-    if (to == 1) destination[destination_first + i] = hs_out(key);
-    else other[other_first + i] = hs_out(key);
+    if (to == 1) destination[destination_first + i] = hs_twiddle_out(key);
+    else other[other_first + i] = hs_twiddle_out(key);
 }
 shared uint counts[256];
 
@@ -2597,20 +2597,20 @@ void main()
 {
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
     if (hs_redo()) { // only where a look-back failed, in this pass or one before
-        hs_word failed = 0u;
+        hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[words_first + 0 + q];
         if (failed == 0u) return;
     }
     int tiles = (hs_n() + 1023) / 1024;
-    int groups = hs_as_int(tiles < 64 ? tiles : 64);
-    int group = hs_group();
+    int groups = hs_to_int(tiles < 64 ? tiles : 64);
+    int group = hs_group_id();
     if (group >= groups) return;
     int each = (tiles + groups - 1) / groups * 1024; // keys of a work-group
     int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
-    hs_pick(from, pass == 0 ? 0 : hs_as_int(words[words_first + 4 + pass]));
-    for (int d = hs_item(); d < 256; d += 128) counts[d] = 0u;
+    hs_select_keys(from, pass == 0 ? 0 : hs_to_int(words[words_first + 4 + pass]));
+    for (int d = hs_local_id(); d < 256; d += 128) counts[d] = 0u;
     hs_barrier();
-    int next = begin + hs_item();
+    int next = begin + hs_local_id();
     for (; next + 896 < end; next += 1024) {
         hs_key k0 = hs_load(from, next + 0);
         hs_key k1 = hs_load(from, next + 128);
@@ -2620,18 +2620,18 @@ void main()
         hs_key k5 = hs_load(from, next + 640);
         hs_key k6 = hs_load(from, next + 768);
         hs_key k7 = hs_load(from, next + 896);
-        hs_local_add(counts[hs_digit(k0, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k1, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k2, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k3, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k4, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k5, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k6, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k7, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k0, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k1, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k2, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k3, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k4, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k5, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k6, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k7, shift, mask)], 1u);
     }
-    for (; next < end; next += 128) hs_local_add(counts[hs_digit(hs_load(from, next), shift, mask)], 1u);
+    for (; next < end; next += 128) hs_local_atomic_add(counts[hs_digit(hs_load(from, next), shift, mask)], 1u);
     hs_barrier();
-    for (int d = hs_item(); d < 256; d += 128) words[words_first + 273 + d * groups + group] = counts[d];
+    for (int d = hs_local_id(); d < 256; d += 128) words[words_first + 273 + d * groups + group] = counts[d];
 }
 #endif
 
@@ -2655,33 +2655,33 @@ void main()
 {
     int pass = hs_pass(), mask = hs_digit_mask();
     if (hs_redo()) { // only where a look-back failed, in this pass or one before
-        hs_word failed = 0u;
+        hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[words_first + 0 + q];
         if (failed == 0u) return;
     }
-    if (hs_group() > mask) return;
+    if (hs_group_id() > mask) return;
     int tiles = (hs_n() + 1023) / 1024;
-    int columns = hs_as_int(tiles < 64 ? tiles : 64);
-    int row = hs_group() * columns, own = (columns + 127) / 128;
-    int begin = hs_item() * own, end = begin + own < columns ? begin + own : columns;
-    hs_word sum = 0u;
+    int columns = hs_to_int(tiles < 64 ? tiles : 64);
+    int row = hs_group_id() * columns, own = (columns + 127) / 128;
+    int begin = hs_local_id() * own, end = begin + own < columns ? begin + own : columns;
+    hs_u32 sum = 0u;
     for (int i = begin; i < end; i++) sum += words[words_first + 273 + row + i];
-    sums[hs_item()] = sum;
+    sums[hs_local_id()] = sum;
     hs_barrier();
     for (int far = 1; far < 128; far *= 2) {
-        hs_word x = 0u;
-        if (hs_item() >= far) x = sums[hs_item() - far];
+        hs_u32 x = 0u;
+        if (hs_local_id() >= far) x = sums[hs_local_id() - far];
         hs_barrier();
-        sums[hs_item()] += x;
+        sums[hs_local_id()] += x;
         hs_barrier();
     }
-    hs_word before = sums[hs_item()] - sum;
+    hs_u32 before = sums[hs_local_id()] - sum;
     for (int i = begin; i < end; i++) {
-        hs_word c = words[words_first + 273 + row + i];
+        hs_u32 c = words[words_first + 273 + row + i];
         words[words_first + 273 + row + i] = before;
         before += c;
     }
-    if (hs_item() == 127) words[words_first + 17 + hs_group()] = sums[hs_item()];
+    if (hs_local_id() == 127) words[words_first + 17 + hs_group_id()] = sums[hs_local_id()];
 }
 #endif
 
@@ -2689,7 +2689,7 @@ void main()
 #ifdef HS_KERNEL_scatter
 layout(local_size_x = 128) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored_key key[]; };
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_words { uint word[]; };
 layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destination_at; hs_keys other_at; hs_words words_at; int n; int argument; } hs_push;
 #define source hs_push.source_at.key
@@ -2702,34 +2702,34 @@ layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destinat
 #define words_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 source_at; uvec2 destination_at; uvec2 other_at; uvec2 words_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored key[]; } source_keys;
+layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored_key key[]; } source_keys;
 #define source source_keys.key
 #define source_first int(hs_push.source_at.x)
-layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
-layout(std430, set = 0, binding = 2) buffer hs_other { hs_stored key[]; } other_keys;
+layout(std430, set = 0, binding = 2) buffer hs_other { hs_stored_key key[]; } other_keys;
 #define other other_keys.key
 #define other_first int(hs_push.other_at.x)
 layout(std430, set = 0, binding = 3) buffer hs_words { uint word[]; } words_words;
 #define words words_words.word
 #define words_first int(hs_push.words_at.x)
 #endif
-#define hs_load_0(i) hs_in(source[source_first + i])
-#define hs_load_1(i) hs_in(destination[destination_first + i])
-#define hs_load_2(i) hs_in(other[other_first + i])
-#define hs_store_1(i, key) destination[destination_first + i] = hs_out(key)
-#define hs_store_2(i, key) other[other_first + i] = hs_out(key)
+#define hs_load_0(i) hs_twiddle_in(source[source_first + i])
+#define hs_load_1(i) hs_twiddle_in(destination[destination_first + i])
+#define hs_load_2(i) hs_twiddle_in(other[other_first + i])
+#define hs_store_1(i, key) destination[destination_first + i] = hs_twiddle_out(key)
+#define hs_store_2(i, key) other[other_first + i] = hs_twiddle_out(key)
 hs_key hs_load(int from, int i)
 {
-    if (from == 0) return hs_in(source[source_first + i]);
-    if (from == 1) return hs_in(destination[destination_first + i]);
-    return hs_in(other[other_first + i]);
+    if (from == 0) return hs_twiddle_in(source[source_first + i]);
+    if (from == 1) return hs_twiddle_in(destination[destination_first + i]);
+    return hs_twiddle_in(other[other_first + i]);
 }
 void hs_store(int to, int i, hs_key key)
 {
-    if (to == 1) destination[destination_first + i] = hs_out(key);
-    else other[other_first + i] = hs_out(key);
+    if (to == 1) destination[destination_first + i] = hs_twiddle_out(key);
+    else other[other_first + i] = hs_twiddle_out(key);
 }
 shared hs_key tile[1024];
 shared uint totals[256];
@@ -2743,58 +2743,58 @@ void main()
 {
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
     if (hs_redo()) { // only where a look-back failed, in this pass or one before
-        hs_word failed = 0u;
+        hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[words_first + 0 + q];
         if (failed == 0u) return;
     }
     int tiles = (hs_n() + 1023) / 1024;
-    int groups = hs_as_int(tiles < 64 ? tiles : 64);
-    int group = hs_group();
+    int groups = hs_to_int(tiles < 64 ? tiles : 64);
+    int group = hs_group_id();
     if (group >= groups) return;
     int each = (tiles + groups - 1) / groups * 1024; // keys of a work-group
     int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
-    int at = pass == 0 ? 0 : hs_as_int(words[words_first + 4 + pass]);
+    int at = pass == 0 ? 0 : hs_to_int(words[words_first + 4 + pass]);
     int next = at != 0 ? 3 - at : hs_direct() ? 1 : 2; // from scratch to the destination, from there to scratch
-    if (hs_item() == 0) mixed[0] = 0u;
+    if (hs_local_id() == 0) mixed[0] = 0u;
     hs_barrier();
-    for (int d = hs_item(); d < 256; d += 128) if (d <= mask && hs_n() == words[words_first + 17 + d]) mixed[0] = 1u;
+    for (int d = hs_local_id(); d < 256; d += 128) if (d <= mask && hs_n() == words[words_first + 17 + d]) mixed[0] = 1u;
     hs_barrier();
     bool skipped = mixed[0] != 0u;
-    if (group == 0 && hs_item() == 0) words[words_first + 4 + pass + 1] = hs_as_word(skipped ? at : next);
+    if (group == 0 && hs_local_id() == 0) words[words_first + 4 + pass + 1] = hs_to_u32(skipped ? at : next);
     if (skipped) return; // the keys stay where they are
     hs_barrier();
-    hs_pick(from, at);
-    hs_pick(to, next);
+    hs_select_keys(from, at);
+    hs_select_keys(to, next);
     // where each digit begins: over all keys, then for this work-group
-    for (int d = hs_item(); d < 256; d += 128) totals[d] = d <= mask ? words[words_first + 17 + d] : 0u;
+    for (int d = hs_local_id(); d < 256; d += 128) totals[d] = d <= mask ? words[words_first + 17 + d] : 0u;
     hs_barrier();
     {
-        hs_word sum = 0u;
-        if (hs_item() < 128) {
-            for (int j = 0; j < 2; j++) sum += totals[hs_item() * 2 + j];
-            sums[hs_item()] = sum;
+        hs_u32 sum = 0u;
+        if (hs_local_id() < 128) {
+            for (int j = 0; j < 2; j++) sum += totals[hs_local_id() * 2 + j];
+            sums[hs_local_id()] = sum;
         }
         hs_barrier();
         for (int far = 1; far < 128; far *= 2) {
-            hs_word x = hs_item() >= far && hs_item() < 128 ? sums[hs_item() - far] : 0u;
+            hs_u32 x = hs_local_id() >= far && hs_local_id() < 128 ? sums[hs_local_id() - far] : 0u;
             hs_barrier();
-            if (hs_item() < 128) sums[hs_item()] += x;
+            if (hs_local_id() < 128) sums[hs_local_id()] += x;
             hs_barrier();
         }
-        if (hs_item() < 128) {
-            hs_word before = sums[hs_item()] - sum;
+        if (hs_local_id() < 128) {
+            hs_u32 before = sums[hs_local_id()] - sum;
             for (int j = 0; j < 2; j++) {
-                firsts[hs_item() * 2 + j] = before;
-                before += totals[hs_item() * 2 + j];
+                firsts[hs_local_id() * 2 + j] = before;
+                before += totals[hs_local_id() * 2 + j];
             }
         }
         hs_barrier();
     }
-    for (int d = hs_item(); d < 256; d += 128) bases[d] = firsts[d] + words[words_first + 273 + d * groups + group];
+    for (int d = hs_local_id(); d < 256; d += 128) bases[d] = firsts[d] + words[words_first + 273 + d * groups + group];
     hs_barrier();
     for (; begin < end; begin += 1024) {
-        int valid = hs_as_int(end - begin < 1024 ? end - begin : 1024);
-        int row = hs_subgroup() * 128 + hs_lane();
+        int valid = hs_to_int(end - begin < 1024 ? end - begin : 1024);
+        int row = hs_subgroup_id() * 128 + hs_lane_id();
         hs_key k0, k1, k2, k3, k4, k5, k6, k7;
     if (from == 0) {
         if (valid == 1024) {
@@ -2857,57 +2857,57 @@ void main()
             k7 = row + 112 < valid ? hs_load_2(begin + row + 112) : HS_GREATEST;
         }
     }
-        int mine = hs_subgroup() * 256;
-        for (int i = hs_item(); i < 2048; i += 128) counts[i] = 0u;
-        if (hs_item() == 0) {
+        int mine = hs_subgroup_id() * 256;
+        for (int i = hs_local_id(); i < 2048; i += 128) counts[i] = 0u;
+        if (hs_local_id() == 0) {
             mixed[0] = 1u;
-            mixed[1] = hs_as_word(shift);
+            mixed[1] = hs_to_u32(shift);
         }
         hs_barrier();
-        hs_local_add(counts[mine + hs_digit(k0, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k1, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k2, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k3, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k4, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k5, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k6, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k7, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k0, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k1, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k2, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k3, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k4, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k5, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k6, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k7, shift, mask)], 1u);
         hs_barrier();
         // a digit's keys come subgroup by subgroup
-        for (int d = hs_item(); d < 256; d += 128) {
-            hs_word sum = 0u;
+        for (int d = hs_local_id(); d < 256; d += 128) {
+            hs_u32 sum = 0u;
             for (int s = 0; s < 8; s++) {
-                hs_word c = counts[s * 256 + d];
+                hs_u32 c = counts[s * 256 + d];
                 counts[s * 256 + d] = sum;
                 sum += c;
             }
             if (sum == 1024u) mixed[0] = 0u;
-            totals[d] = d == mask ? sum - hs_as_word(1024 - valid) : sum;
+            totals[d] = d == mask ? sum - hs_to_u32(1024 - valid) : sum;
         }
         hs_barrier();
         {
-            hs_word sum = 0u;
-            if (hs_item() < 128) {
-                for (int j = 0; j < 2; j++) sum += totals[hs_item() * 2 + j];
-                sums[hs_item()] = sum;
+            hs_u32 sum = 0u;
+            if (hs_local_id() < 128) {
+                for (int j = 0; j < 2; j++) sum += totals[hs_local_id() * 2 + j];
+                sums[hs_local_id()] = sum;
             }
             hs_barrier();
             for (int far = 1; far < 128; far *= 2) {
-                hs_word x = hs_item() >= far && hs_item() < 128 ? sums[hs_item() - far] : 0u;
+                hs_u32 x = hs_local_id() >= far && hs_local_id() < 128 ? sums[hs_local_id() - far] : 0u;
                 hs_barrier();
-                if (hs_item() < 128) sums[hs_item()] += x;
+                if (hs_local_id() < 128) sums[hs_local_id()] += x;
                 hs_barrier();
             }
-            if (hs_item() < 128) {
-                hs_word before = sums[hs_item()] - sum;
+            if (hs_local_id() < 128) {
+                hs_u32 before = sums[hs_local_id()] - sum;
                 for (int j = 0; j < 2; j++) {
-                    firsts[hs_item() * 2 + j] = before;
-                    before += totals[hs_item() * 2 + j];
+                    firsts[hs_local_id() * 2 + j] = before;
+                    before += totals[hs_local_id() * 2 + j];
                 }
             }
             hs_barrier();
         }
-        shift = hs_as_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
+        shift = hs_to_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
         if (mixed[0] == 0u) { // the keys stay where they are
             tile[row + 0] = k0;
             tile[row + 16] = k1;
@@ -2918,11 +2918,11 @@ void main()
             tile[row + 96] = k6;
             tile[row + 112] = k7;
         } else {
-            for (int d = hs_item(); d < 256; d += 128) for (int s = 0; s < 8; s++) counts[s * 256 + d] += firsts[d];
+            for (int d = hs_local_id(); d < 256; d += 128) for (int s = 0; s < 8; s++) counts[s * 256 + d] += firsts[d];
             hs_barrier();
             {
                 int d = hs_digit(k0, shift, mask);
-                hs_mask same = 0u;
+                hs_lanemask same = 0u;
                 same |= hs_broadcast(d, 0) == d ? 0x1u : 0u;
                 same |= hs_broadcast(d, 1) == d ? 0x2u : 0u;
                 same |= hs_broadcast(d, 2) == d ? 0x4u : 0u;
@@ -2939,15 +2939,15 @@ void main()
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k0;
             }
             {
                 int d = hs_digit(k1, shift, mask);
-                hs_mask same = 0u;
+                hs_lanemask same = 0u;
                 same |= hs_broadcast(d, 0) == d ? 0x1u : 0u;
                 same |= hs_broadcast(d, 1) == d ? 0x2u : 0u;
                 same |= hs_broadcast(d, 2) == d ? 0x4u : 0u;
@@ -2964,15 +2964,15 @@ void main()
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k1;
             }
             {
                 int d = hs_digit(k2, shift, mask);
-                hs_mask same = 0u;
+                hs_lanemask same = 0u;
                 same |= hs_broadcast(d, 0) == d ? 0x1u : 0u;
                 same |= hs_broadcast(d, 1) == d ? 0x2u : 0u;
                 same |= hs_broadcast(d, 2) == d ? 0x4u : 0u;
@@ -2989,15 +2989,15 @@ void main()
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k2;
             }
             {
                 int d = hs_digit(k3, shift, mask);
-                hs_mask same = 0u;
+                hs_lanemask same = 0u;
                 same |= hs_broadcast(d, 0) == d ? 0x1u : 0u;
                 same |= hs_broadcast(d, 1) == d ? 0x2u : 0u;
                 same |= hs_broadcast(d, 2) == d ? 0x4u : 0u;
@@ -3014,15 +3014,15 @@ void main()
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k3;
             }
             {
                 int d = hs_digit(k4, shift, mask);
-                hs_mask same = 0u;
+                hs_lanemask same = 0u;
                 same |= hs_broadcast(d, 0) == d ? 0x1u : 0u;
                 same |= hs_broadcast(d, 1) == d ? 0x2u : 0u;
                 same |= hs_broadcast(d, 2) == d ? 0x4u : 0u;
@@ -3039,15 +3039,15 @@ void main()
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k4;
             }
             {
                 int d = hs_digit(k5, shift, mask);
-                hs_mask same = 0u;
+                hs_lanemask same = 0u;
                 same |= hs_broadcast(d, 0) == d ? 0x1u : 0u;
                 same |= hs_broadcast(d, 1) == d ? 0x2u : 0u;
                 same |= hs_broadcast(d, 2) == d ? 0x4u : 0u;
@@ -3064,15 +3064,15 @@ void main()
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k5;
             }
             {
                 int d = hs_digit(k6, shift, mask);
-                hs_mask same = 0u;
+                hs_lanemask same = 0u;
                 same |= hs_broadcast(d, 0) == d ? 0x1u : 0u;
                 same |= hs_broadcast(d, 1) == d ? 0x2u : 0u;
                 same |= hs_broadcast(d, 2) == d ? 0x4u : 0u;
@@ -3089,15 +3089,15 @@ void main()
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k6;
             }
             {
                 int d = hs_digit(k7, shift, mask);
-                hs_mask same = 0u;
+                hs_lanemask same = 0u;
                 same |= hs_broadcast(d, 0) == d ? 0x1u : 0u;
                 same |= hs_broadcast(d, 1) == d ? 0x2u : 0u;
                 same |= hs_broadcast(d, 2) == d ? 0x4u : 0u;
@@ -3114,9 +3114,9 @@ void main()
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k7;
             }
@@ -3126,206 +3126,206 @@ void main()
     if (to == 1) {
         if (valid == 1024) {
             {
-                hs_key key = tile[hs_item() + 0];
+                hs_key key = tile[hs_local_id() + 0];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 0;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 0;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 128];
+                hs_key key = tile[hs_local_id() + 128];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 128;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 128;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 256];
+                hs_key key = tile[hs_local_id() + 256];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 256;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 256;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 384];
+                hs_key key = tile[hs_local_id() + 384];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 384;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 384;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 512];
+                hs_key key = tile[hs_local_id() + 512];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 512;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 512;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 640];
+                hs_key key = tile[hs_local_id() + 640];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 640;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 640;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 768];
+                hs_key key = tile[hs_local_id() + 768];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 768;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 768;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 896];
+                hs_key key = tile[hs_local_id() + 896];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 896;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 896;
                 hs_store_1(place, key);
             }
         } else {
-            if (hs_item() + 0 < valid) {
-                hs_key key = tile[hs_item() + 0];
+            if (hs_local_id() + 0 < valid) {
+                hs_key key = tile[hs_local_id() + 0];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 0;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 0;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 128 < valid) {
-                hs_key key = tile[hs_item() + 128];
+            if (hs_local_id() + 128 < valid) {
+                hs_key key = tile[hs_local_id() + 128];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 128;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 128;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 256 < valid) {
-                hs_key key = tile[hs_item() + 256];
+            if (hs_local_id() + 256 < valid) {
+                hs_key key = tile[hs_local_id() + 256];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 256;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 256;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 384 < valid) {
-                hs_key key = tile[hs_item() + 384];
+            if (hs_local_id() + 384 < valid) {
+                hs_key key = tile[hs_local_id() + 384];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 384;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 384;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 512 < valid) {
-                hs_key key = tile[hs_item() + 512];
+            if (hs_local_id() + 512 < valid) {
+                hs_key key = tile[hs_local_id() + 512];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 512;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 512;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 640 < valid) {
-                hs_key key = tile[hs_item() + 640];
+            if (hs_local_id() + 640 < valid) {
+                hs_key key = tile[hs_local_id() + 640];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 640;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 640;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 768 < valid) {
-                hs_key key = tile[hs_item() + 768];
+            if (hs_local_id() + 768 < valid) {
+                hs_key key = tile[hs_local_id() + 768];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 768;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 768;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 896 < valid) {
-                hs_key key = tile[hs_item() + 896];
+            if (hs_local_id() + 896 < valid) {
+                hs_key key = tile[hs_local_id() + 896];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 896;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 896;
                 hs_store_1(place, key);
             }
         }
     } else {
         if (valid == 1024) {
             {
-                hs_key key = tile[hs_item() + 0];
+                hs_key key = tile[hs_local_id() + 0];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 0;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 0;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 128];
+                hs_key key = tile[hs_local_id() + 128];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 128;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 128;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 256];
+                hs_key key = tile[hs_local_id() + 256];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 256;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 256;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 384];
+                hs_key key = tile[hs_local_id() + 384];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 384;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 384;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 512];
+                hs_key key = tile[hs_local_id() + 512];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 512;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 512;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 640];
+                hs_key key = tile[hs_local_id() + 640];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 640;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 640;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 768];
+                hs_key key = tile[hs_local_id() + 768];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 768;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 768;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 896];
+                hs_key key = tile[hs_local_id() + 896];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 896;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 896;
                 hs_store_2(place, key);
             }
         } else {
-            if (hs_item() + 0 < valid) {
-                hs_key key = tile[hs_item() + 0];
+            if (hs_local_id() + 0 < valid) {
+                hs_key key = tile[hs_local_id() + 0];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 0;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 0;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 128 < valid) {
-                hs_key key = tile[hs_item() + 128];
+            if (hs_local_id() + 128 < valid) {
+                hs_key key = tile[hs_local_id() + 128];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 128;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 128;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 256 < valid) {
-                hs_key key = tile[hs_item() + 256];
+            if (hs_local_id() + 256 < valid) {
+                hs_key key = tile[hs_local_id() + 256];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 256;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 256;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 384 < valid) {
-                hs_key key = tile[hs_item() + 384];
+            if (hs_local_id() + 384 < valid) {
+                hs_key key = tile[hs_local_id() + 384];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 384;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 384;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 512 < valid) {
-                hs_key key = tile[hs_item() + 512];
+            if (hs_local_id() + 512 < valid) {
+                hs_key key = tile[hs_local_id() + 512];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 512;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 512;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 640 < valid) {
-                hs_key key = tile[hs_item() + 640];
+            if (hs_local_id() + 640 < valid) {
+                hs_key key = tile[hs_local_id() + 640];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 640;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 640;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 768 < valid) {
-                hs_key key = tile[hs_item() + 768];
+            if (hs_local_id() + 768 < valid) {
+                hs_key key = tile[hs_local_id() + 768];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 768;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 768;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 896 < valid) {
-                hs_key key = tile[hs_item() + 896];
+            if (hs_local_id() + 896 < valid) {
+                hs_key key = tile[hs_local_id() + 896];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 896;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 896;
                 hs_store_2(place, key);
             }
         }
     }
         hs_barrier();
-        for (int d = hs_item(); d < 256; d += 128) bases[d] += totals[d];
+        for (int d = hs_local_id(); d < 256; d += 128) bases[d] += totals[d];
     }
 }
 #endif
@@ -3334,7 +3334,7 @@ void main()
 #ifdef HS_KERNEL_copy
 layout(local_size_x = 128) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored_key key[]; };
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_words { uint word[]; };
 layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destination_at; hs_keys other_at; hs_words words_at; int n; int argument; } hs_push;
 #define source hs_push.source_at.key
@@ -3347,49 +3347,49 @@ layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destinat
 #define words_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 source_at; uvec2 destination_at; uvec2 other_at; uvec2 words_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored key[]; } source_keys;
+layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored_key key[]; } source_keys;
 #define source source_keys.key
 #define source_first int(hs_push.source_at.x)
-layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
-layout(std430, set = 0, binding = 2) buffer hs_other { hs_stored key[]; } other_keys;
+layout(std430, set = 0, binding = 2) buffer hs_other { hs_stored_key key[]; } other_keys;
 #define other other_keys.key
 #define other_first int(hs_push.other_at.x)
 layout(std430, set = 0, binding = 3) buffer hs_words { uint word[]; } words_words;
 #define words words_words.word
 #define words_first int(hs_push.words_at.x)
 #endif
-#define hs_load_0(i) hs_in(source[source_first + i])
-#define hs_load_1(i) hs_in(destination[destination_first + i])
-#define hs_load_2(i) hs_in(other[other_first + i])
-#define hs_store_1(i, key) destination[destination_first + i] = hs_out(key)
-#define hs_store_2(i, key) other[other_first + i] = hs_out(key)
+#define hs_load_0(i) hs_twiddle_in(source[source_first + i])
+#define hs_load_1(i) hs_twiddle_in(destination[destination_first + i])
+#define hs_load_2(i) hs_twiddle_in(other[other_first + i])
+#define hs_store_1(i, key) destination[destination_first + i] = hs_twiddle_out(key)
+#define hs_store_2(i, key) other[other_first + i] = hs_twiddle_out(key)
 hs_key hs_load(int from, int i)
 {
-    if (from == 0) return hs_in(source[source_first + i]);
-    if (from == 1) return hs_in(destination[destination_first + i]);
-    return hs_in(other[other_first + i]);
+    if (from == 0) return hs_twiddle_in(source[source_first + i]);
+    if (from == 1) return hs_twiddle_in(destination[destination_first + i]);
+    return hs_twiddle_in(other[other_first + i]);
 }
 void hs_store(int to, int i, hs_key key)
 {
-    if (to == 1) destination[destination_first + i] = hs_out(key);
-    else other[other_first + i] = hs_out(key);
+    if (to == 1) destination[destination_first + i] = hs_twiddle_out(key);
+    else other[other_first + i] = hs_twiddle_out(key);
 }
 
 void main()
 {
-    int at = hs_as_int(words[words_first + 4 + hs_pass()]), next = 1;
+    int at = hs_to_int(words[words_first + 4 + hs_pass()]), next = 1;
     if (at == next) return;
     int tiles = (hs_n() + 1023) / 1024;
-    int groups = hs_as_int(tiles < 64 ? tiles : 64);
-    int group = hs_group();
+    int groups = hs_to_int(tiles < 64 ? tiles : 64);
+    int group = hs_group_id();
     if (group >= groups) return;
     int each = (tiles + groups - 1) / groups * 1024; // keys of a work-group
     int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
-    hs_pick(from, at);
-    hs_pick(to, next);
-    for (int i = begin + hs_item(); i < end; i += 128) {
+    hs_select_keys(from, at);
+    hs_select_keys(to, next);
+    for (int i = begin + hs_local_id(); i < end; i += 128) {
         hs_store(to, i, hs_load(from, i));
     }
 }

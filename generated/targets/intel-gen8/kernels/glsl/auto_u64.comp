@@ -24,52 +24,52 @@
 #ifdef HS_ADDRESS
 #extension GL_EXT_buffer_reference : require
 #endif
-#define hs_word uint
+#define hs_u32 uint
 #define hs_argument() hs_push.argument
-#define hs_stored uint64_t
+#define hs_stored_key uint64_t
 #define hs_key uint64_t
 #define HS_LEAST hs_key(0)
 #define HS_GREATEST (~hs_key(0))
 #define hs_less(a, b) ((a) < (b))
 #define hs_min(a, b) min(a, b)
 #define hs_max(a, b) max(a, b)
-#define hs_bits(key, shift) uint((key) >> (shift))
+#define hs_key_bits(key, shift) uint((key) >> (shift))
 // sums of keys, which wrap; a key of a low and a high word
-#define hs_plus(a, b) ((a) + (b))
-#define hs_join(low, high) (hs_key(low) | hs_key(high) << 32)
-#define hs_held(x) hs_key(x)
-#define hs_raw(key) hs_stored(key)
-#define hs_in(x) hs_key(x)
-#define hs_out(key) hs_stored(key)
-#define hs_as_word(x) uint(x)
-#define hs_as_int(x) int(x)
+#define hs_key_add(a, b) ((a) + (b))
+#define hs_make_key(low, high) (hs_key(low) | hs_key(high) << 32)
+#define hs_raw_in(x) hs_key(x)
+#define hs_raw_out(key) hs_stored_key(key)
+#define hs_twiddle_in(x) hs_key(x)
+#define hs_twiddle_out(key) hs_stored_key(key)
+#define hs_to_u32(x) uint(x)
+#define hs_to_int(x) int(x)
 #define hs_popcount(x) bitCount(x)
 #define hs_n() hs_push.n
-#define hs_group() int(gl_WorkGroupID.x + gl_WorkGroupID.y * gl_NumWorkGroups.x)
-#define hs_item() int(gl_LocalInvocationIndex)
+#define hs_group_id() int(gl_WorkGroupID.x + gl_WorkGroupID.y * gl_NumWorkGroups.x)
+#define hs_local_id() int(gl_LocalInvocationIndex)
 #define hs_barrier() barrier()
-#define hs_barrier_all() { memoryBarrierBuffer(); barrier(); }
+#define hs_barrier_global() { memoryBarrierBuffer(); barrier(); }
 // atomic access: to shared arrays, and to words in memory that other work-groups see
-#define hs_local_add(x, y) atomicAdd(x, y)
-#define hs_local_or(x, y) atomicOr(x, y)
-#define hs_add(x, y) atomicAdd(x, y)
-#define hs_look(x) atomicOr(x, 0u)
-#define hs_post(x, y) atomicExchange(x, y)
+#define hs_local_atomic_add(x, y) atomicAdd(x, y)
+#define hs_local_atomic_or(x, y) atomicOr(x, y)
+#define hs_atomic_add(x, y) atomicAdd(x, y)
+#define hs_atomic_load(x) atomicOr(x, 0u)
+#define hs_atomic_store(x, y) atomicExchange(x, y)
 // one of three buffers, chosen while the kernel runs
-#define hs_pick(name, which) int name = which
-#define hs_phase(to, line) 0
-#define hs_flush()
-#define hs_stream(to, i, lines, first) for (int x_ = 0; x_ < 8; x_++) to[(i) + x_] = lines[(first) + x_];
-#define hs_lane() int(gl_SubgroupInvocationID)
-#define hs_subgroup() int(gl_SubgroupID)
+#define hs_select_keys(name, which) int name = which
+#define hs_line_offset(to, line) 0
+#define hs_store_line_fence()
+#define hs_store_line(to, i, lines, first) for (int x_ = 0; x_ < 8; x_++) to[(i) + x_] = lines[(first) + x_];
+#define hs_lane_id() int(gl_SubgroupInvocationID)
+#define hs_subgroup_id() int(gl_SubgroupID)
 // 64-bit shuffles are an optional feature, 32-bit ones are not
 #define hs_shuffle_xor(a, mask) packUint2x32(subgroupShuffleXor(unpackUint2x32(a), uint(mask)))
 #define hs_broadcast(a, lane) subgroupShuffle(a, uint(lane))
 #define hs_subgroup_barrier() controlBarrier(gl_ScopeSubgroup, gl_ScopeSubgroup, gl_StorageSemanticsShared, gl_SemanticsAcquireRelease)
-#define hs_mask uint
-#define HS_ALL 0xffu
-#define hs_votes(m) bitCount(m)
-#define hs_below() ((1u << gl_SubgroupInvocationID) - 1u)
+#define hs_lanemask uint
+#define HS_LANEMASK_ALL 0xffu
+#define hs_popcount_mask(m) bitCount(m)
+#define hs_lanemask_lt() ((1u << gl_SubgroupInvocationID) - 1u)
 // what is merged: keys
 #define hs_entry hs_key
 #define HS_ENTRY_LEAST HS_LEAST
@@ -79,13 +79,13 @@
 #define hs_entry_max(a, b) hs_max(a, b)
 #define hs_entry_shuffle_xor(a, mask) hs_shuffle_xor(a, mask)
 // from memory at first, back, and from there again
-#define hs_entered(x, i) hs_in(x)
-#define hs_left(a) hs_out(a)
-#define hs_entered_again(x) hs_in(x)
+#define hs_entered(x, i) hs_twiddle_in(x)
+#define hs_left(a) hs_twiddle_out(a)
+#define hs_entered_again(x) hs_twiddle_in(x)
 // registers a and b: the smaller key to a
 #define hs_swap(a, b) { bool s_ = hs_entry_less(b, a); hs_entry t_ = s_ ? b : a; b = s_ ? a : b; a = t_; }
 // lanes l and l ^ mask: the lane without the bit keeps the smaller key of the two
-#define hs_keep(a, t, bit) ((hs_lane() & (bit)) == 0 ? hs_entry_min(a, t) : hs_entry_max(a, t))
+#define hs_keep(a, t, bit) ((hs_lane_id() & (bit)) == 0 ? hs_entry_min(a, t) : hs_entry_max(a, t))
 #define hs_half(a, mask) { hs_entry t_ = hs_entry_shuffle_xor(a, mask); a = hs_keep(a, t_, mask); }
 // a of one lane against b of its mirror lane, both ways
 #define hs_flip(a, b, mask, bit) { hs_entry t_ = hs_entry_shuffle_xor(b, mask), u_ = hs_entry_shuffle_xor(a, mask); \
@@ -98,13 +98,13 @@
 #define hs_redo() ((hs_argument() >> 20 & 1) != 0)
 #define hs_direct() ((hs_argument() >> 21 & 1) != 0)
 #define hs_discards() ((hs_argument() >> 22 & 1) != 0)
-#define hs_digit(key, shift, mask) (hs_as_int(hs_bits(key, shift)) & (mask))
+#define hs_digit(key, shift, mask) (hs_to_int(hs_key_bits(key, shift)) & (mask))
 
 // sort blocks of 128 keys
 #ifdef HS_KERNEL_block_sort_1
 layout(local_size_x = 8) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored_key key[]; };
 layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destination_at; int n; int argument; } hs_push;
 #define source hs_push.source_at.key
 #define source_first 0
@@ -112,10 +112,10 @@ layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destinat
 #define destination_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 source_at; uvec2 destination_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored key[]; } source_keys;
+layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored_key key[]; } source_keys;
 #define source source_keys.key
 #define source_first int(hs_push.source_at.x)
-layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
 #endif
@@ -123,11 +123,11 @@ shared hs_key tile[136];
 
 void main()
 {
-    int start = hs_group() * 128;
+    int start = hs_group_id() * 128;
     if (start >= hs_n()) return;
     int count = hs_n() - start;
-    int lane = hs_lane();
-    int first = hs_subgroup() * 128 + lane;
+    int lane = hs_lane_id();
+    int first = hs_subgroup_id() * 128 + lane;
 
     // load 16 keys a lane, in any order; a slot at or beyond n reads as the greatest key
     {
@@ -598,7 +598,7 @@ void main()
         r14 = tile[first + 112];
         r15 = tile[first + 120];
         hs_barrier();
-        int row = hs_subgroup() * 16;
+        int row = hs_subgroup_id() * 16;
         int to = lane * 17 + row;
         tile[to + 0] = r0;
         tile[to + 1] = r1;
@@ -661,7 +661,7 @@ void main()
 #ifdef HS_KERNEL_block_sort_4
 layout(local_size_x = 32) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored_key key[]; };
 layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destination_at; int n; int argument; } hs_push;
 #define source hs_push.source_at.key
 #define source_first 0
@@ -669,10 +669,10 @@ layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destinat
 #define destination_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 source_at; uvec2 destination_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored key[]; } source_keys;
+layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored_key key[]; } source_keys;
 #define source source_keys.key
 #define source_first int(hs_push.source_at.x)
-layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
 #endif
@@ -680,11 +680,11 @@ shared hs_key tile[520];
 
 void main()
 {
-    int start = hs_group() * 512;
+    int start = hs_group_id() * 512;
     if (start >= hs_n()) return;
     int count = hs_n() - start;
-    int lane = hs_lane();
-    int first = hs_subgroup() * 128 + lane;
+    int lane = hs_lane_id();
+    int first = hs_subgroup_id() * 128 + lane;
 
     // load 16 keys a lane, in any order; a slot at or beyond n reads as the greatest key
     {
@@ -809,7 +809,7 @@ void main()
     }
     hs_barrier();
     // merge runs of 16 rows: flip, then 2 half stages
-    for (int q = hs_subgroup(); q < 8; q += 4) {
+    for (int q = hs_subgroup_id(); q < 8; q += 4) {
         int span = q / 4 * 32;
         int base = q % 4;
         int i0 = span + base;
@@ -851,7 +851,7 @@ void main()
     }
     hs_barrier();
     // merge runs of 16 rows: half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 16; q += 4) {
+    for (int q = hs_subgroup_id(); q < 16; q += 4) {
         int span = q / 8 * 32;
         int base = q % 8 * 4;
         int i0 = span + base;
@@ -873,7 +873,7 @@ void main()
     }
     hs_barrier();
     // merge runs of 32 rows: flip, then 2 half stages
-    for (int q = hs_subgroup(); q < 8; q += 4) {
+    for (int q = hs_subgroup_id(); q < 8; q += 4) {
         int base = q;
         int i0 = base;
         int i1 = base + 8;
@@ -914,7 +914,7 @@ void main()
     }
     hs_barrier();
     // merge runs of 32 rows: half stages, rows 4 to 1 apart
-    for (int q = hs_subgroup(); q < 8; q += 4) {
+    for (int q = hs_subgroup_id(); q < 8; q += 4) {
         int base = q * 8;
         int i0 = base;
         int i1 = base + 1;
@@ -956,7 +956,7 @@ void main()
     hs_barrier();
     // merge 1 + 1 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 8;
@@ -1041,7 +1041,7 @@ void main()
     }
     hs_barrier();
     // half stages, rows 4 to 1 apart
-    for (int q = hs_subgroup(); q < 8; q += 4) {
+    for (int q = hs_subgroup_id(); q < 8; q += 4) {
         int base = q * 8;
         int i0 = base;
         int i1 = base + 1;
@@ -1083,7 +1083,7 @@ void main()
     hs_barrier();
     // merge 2 + 2 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 8;
@@ -1184,7 +1184,7 @@ void main()
     }
     hs_barrier();
     // half stages, rows 4 to 1 apart
-    for (int q = hs_subgroup(); q < 8; q += 4) {
+    for (int q = hs_subgroup_id(); q < 8; q += 4) {
         int base = q * 8;
         int i0 = base;
         int i1 = base + 1;
@@ -1226,7 +1226,7 @@ void main()
     hs_barrier();
     // merge 4 + 4 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 8;
@@ -1343,7 +1343,7 @@ void main()
     }
     hs_barrier();
     // half stages, rows 4 to 1 apart
-    for (int q = hs_subgroup(); q < 8; q += 4) {
+    for (int q = hs_subgroup_id(); q < 8; q += 4) {
         int base = q * 8;
         int i0 = base;
         int i1 = base + 1;
@@ -1403,7 +1403,7 @@ void main()
         r14 = tile[first + 112];
         r15 = tile[first + 120];
         hs_barrier();
-        int row = hs_subgroup() * 16;
+        int row = hs_subgroup_id() * 16;
         int to = lane * 65 + row;
         tile[to + 0] = r0;
         tile[to + 1] = r1;
@@ -1466,7 +1466,7 @@ void main()
 #ifdef HS_KERNEL_block_sort_16
 layout(local_size_x = 128) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored_key key[]; };
 layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destination_at; int n; int argument; } hs_push;
 #define source hs_push.source_at.key
 #define source_first 0
@@ -1474,10 +1474,10 @@ layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destinat
 #define destination_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 source_at; uvec2 destination_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored key[]; } source_keys;
+layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored_key key[]; } source_keys;
 #define source source_keys.key
 #define source_first int(hs_push.source_at.x)
-layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
 #endif
@@ -1485,11 +1485,11 @@ shared hs_key tile[2056];
 
 void main()
 {
-    int start = hs_group() * 2048;
+    int start = hs_group_id() * 2048;
     if (start >= hs_n()) return;
     int count = hs_n() - start;
-    int lane = hs_lane();
-    int first = hs_subgroup() * 128 + lane;
+    int lane = hs_lane_id();
+    int first = hs_subgroup_id() * 128 + lane;
 
     // load 16 keys a lane, in any order; a slot at or beyond n reads as the greatest key
     {
@@ -1614,7 +1614,7 @@ void main()
     }
     hs_barrier();
     // merge runs of 16 rows: flip, then 2 half stages
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int span = q / 4 * 32;
         int base = q % 4;
         int i0 = span + base;
@@ -1656,7 +1656,7 @@ void main()
     }
     hs_barrier();
     // merge runs of 16 rows: half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 64; q += 16) {
+    for (int q = hs_subgroup_id(); q < 64; q += 16) {
         int span = q / 8 * 32;
         int base = q % 8 * 4;
         int i0 = span + base;
@@ -1678,7 +1678,7 @@ void main()
     }
     hs_barrier();
     // merge runs of 32 rows: flip, then 2 half stages
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int span = q / 8 * 64;
         int base = q % 8;
         int i0 = span + base;
@@ -1720,7 +1720,7 @@ void main()
     }
     hs_barrier();
     // merge runs of 32 rows: half stages, rows 4 to 1 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int span = q / 8 * 64;
         int base = q % 8 * 8;
         int i0 = span + base;
@@ -1763,7 +1763,7 @@ void main()
     hs_barrier();
     // merge runs of 64 rows: flip, then 3 half stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int span = q / 8 * 128;
         int base = q % 8;
         int i0 = span + base;
@@ -1849,7 +1849,7 @@ void main()
     }
     hs_barrier();
     // merge runs of 64 rows: half stages, rows 4 to 1 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int span = q / 16 * 128;
         int base = q % 16 * 8;
         int i0 = span + base;
@@ -1892,7 +1892,7 @@ void main()
     hs_barrier();
     // merge runs of 128 rows: flip, then 3 half stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 16;
@@ -1978,7 +1978,7 @@ void main()
     hs_barrier();
     // merge runs of 128 rows: half stages, rows 8 to 1 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q * 16;
         int i0 = base;
         int i1 = base + 1;
@@ -2064,7 +2064,7 @@ void main()
     hs_barrier();
     // merge 1 + 1 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 32;
@@ -2149,7 +2149,7 @@ void main()
     }
     hs_barrier();
     // half stages, rows 16 to 4 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int x = q;
         int base = x / 4 * 32 + x % 4;
         int i0 = base;
@@ -2191,7 +2191,7 @@ void main()
     }
     hs_barrier();
     // half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 64; q += 16) {
+    for (int q = hs_subgroup_id(); q < 64; q += 16) {
         int base = q * 4;
         int i0 = base;
         int i1 = base + 1;
@@ -2213,7 +2213,7 @@ void main()
     hs_barrier();
     // merge 2 + 2 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 32;
@@ -2314,7 +2314,7 @@ void main()
     }
     hs_barrier();
     // half stages, rows 16 to 4 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int x = q;
         int base = x / 4 * 32 + x % 4;
         int i0 = base;
@@ -2356,7 +2356,7 @@ void main()
     }
     hs_barrier();
     // half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 64; q += 16) {
+    for (int q = hs_subgroup_id(); q < 64; q += 16) {
         int base = q * 4;
         int i0 = base;
         int i1 = base + 1;
@@ -2378,7 +2378,7 @@ void main()
     hs_barrier();
     // merge 4 + 4 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 32;
@@ -2495,7 +2495,7 @@ void main()
     }
     hs_barrier();
     // half stages, rows 16 to 4 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int x = q;
         int base = x / 4 * 32 + x % 4;
         int i0 = base;
@@ -2537,7 +2537,7 @@ void main()
     }
     hs_barrier();
     // half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 64; q += 16) {
+    for (int q = hs_subgroup_id(); q < 64; q += 16) {
         int base = q * 4;
         int i0 = base;
         int i1 = base + 1;
@@ -2577,7 +2577,7 @@ void main()
         r14 = tile[first + 112];
         r15 = tile[first + 120];
         hs_barrier();
-        int row = hs_subgroup() * 16;
+        int row = hs_subgroup_id() * 16;
         int to = lane * 257 + row;
         tile[to + 0] = r0;
         tile[to + 1] = r1;
@@ -2640,13 +2640,13 @@ void main()
 #ifdef HS_KERNEL_flip_1
 layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored_key key[]; };
 layout(push_constant) uniform hs_constants { hs_keys destination_at; int n; int argument; } hs_push;
 #define destination hs_push.destination_at.key
 #define destination_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 destination_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
 #endif
@@ -2656,13 +2656,13 @@ void main()
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int run = 2048 << level;
     int lg_groups = lg_stride - 8; // groups a span
-    int span = (hs_group() >> lg_groups) * (2 * run);
+    int span = (hs_group_id() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 256;
+    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
-    int lane = hs_lane();
-    int x = first + hs_subgroup() * 8;
+    int lane = hs_lane_id();
+    int x = first + hs_subgroup_id() * 8;
     // mirror rows are read straight and their lanes reversed: memory sees consecutive lanes only
     int i0 = x + lane;
     int i1 = 2 * run - 8 - x + lane;
@@ -2691,13 +2691,13 @@ void main()
 #ifdef HS_KERNEL_flip_2
 layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored_key key[]; };
 layout(push_constant) uniform hs_constants { hs_keys destination_at; int n; int argument; } hs_push;
 #define destination hs_push.destination_at.key
 #define destination_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 destination_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
 #endif
@@ -2708,13 +2708,13 @@ void main()
     int stride = 1 << lg_stride;
     int run = 2048 << level;
     int lg_groups = lg_stride - 8; // groups a span
-    int span = (hs_group() >> lg_groups) * (2 * run);
+    int span = (hs_group_id() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 256;
+    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
-    int lane = hs_lane();
-    int x = first + hs_subgroup() * 8;
+    int lane = hs_lane_id();
+    int x = first + hs_subgroup_id() * 8;
     // mirror rows are read straight and their lanes reversed: memory sees consecutive lanes only
     int i0 = x + lane;
     int i1 = x + stride + lane;
@@ -2758,13 +2758,13 @@ void main()
 #ifdef HS_KERNEL_flip_3
 layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored_key key[]; };
 layout(push_constant) uniform hs_constants { hs_keys destination_at; int n; int argument; } hs_push;
 #define destination hs_push.destination_at.key
 #define destination_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 destination_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
 #endif
@@ -2775,13 +2775,13 @@ void main()
     int stride = 1 << lg_stride;
     int run = 2048 << level;
     int lg_groups = lg_stride - 8; // groups a span
-    int span = (hs_group() >> lg_groups) * (2 * run);
+    int span = (hs_group_id() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 256;
+    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
-    int lane = hs_lane();
-    int x = first + hs_subgroup() * 8;
+    int lane = hs_lane_id();
+    int x = first + hs_subgroup_id() * 8;
     // mirror rows are read straight and their lanes reversed: memory sees consecutive lanes only
     int i0 = x + lane;
     int i1 = x + stride + lane;
@@ -2857,13 +2857,13 @@ void main()
 #ifdef HS_KERNEL_flip_4
 layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored_key key[]; };
 layout(push_constant) uniform hs_constants { hs_keys destination_at; int n; int argument; } hs_push;
 #define destination hs_push.destination_at.key
 #define destination_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 destination_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
 #endif
@@ -2874,13 +2874,13 @@ void main()
     int stride = 1 << lg_stride;
     int run = 2048 << level;
     int lg_groups = lg_stride - 8; // groups a span
-    int span = (hs_group() >> lg_groups) * (2 * run);
+    int span = (hs_group_id() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 256;
+    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
-    int lane = hs_lane();
-    int x = first + hs_subgroup() * 8;
+    int lane = hs_lane_id();
+    int x = first + hs_subgroup_id() * 8;
     // mirror rows are read straight and their lanes reversed: memory sees consecutive lanes only
     int i0 = x + lane;
     int i1 = x + stride + lane;
@@ -3024,13 +3024,13 @@ void main()
 #ifdef HS_KERNEL_half_1
 layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored_key key[]; };
 layout(push_constant) uniform hs_constants { hs_keys destination_at; int n; int argument; } hs_push;
 #define destination hs_push.destination_at.key
 #define destination_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 destination_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
 #endif
@@ -3041,14 +3041,14 @@ void main()
     int stride = 1 << lg_stride;
     int run = 2048 << level;
     int lg_groups = level + 3; // groups a span
-    int span = (hs_group() >> lg_groups) * (2 * run);
+    int span = (hs_group_id() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 256;
+    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     first = (first >> lg_stride << (lg_stride + 1)) + (first & (stride - 1));
     bool whole = first + 256 + 1 * stride <= keys;
-    int lane = hs_lane();
-    int x = first + hs_subgroup() * 8;
+    int lane = hs_lane_id();
+    int x = first + hs_subgroup_id() * 8;
     int i0 = x + lane;
     int i1 = x + stride + lane;
     hs_entry r0, r1;
@@ -3074,13 +3074,13 @@ void main()
 #ifdef HS_KERNEL_clean
 layout(local_size_x = 128) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored_key key[]; };
 layout(push_constant) uniform hs_constants { hs_keys destination_at; int n; int argument; } hs_push;
 #define destination hs_push.destination_at.key
 #define destination_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 destination_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
 #endif
@@ -3092,17 +3092,17 @@ void main()
     int level = hs_argument() & 255;
     int run = 2048 << level;
     int lg_chunks = level + 1;
-    int span = (hs_group() >> lg_chunks) * (2 * run);
+    int span = (hs_group_id() >> lg_chunks) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int place = (hs_group() & ((1 << lg_chunks) - 1)) * 2048;
+    int place = (hs_group_id() & ((1 << lg_chunks) - 1)) * 2048;
     if (place >= keys) return;
     int start = span + place, end = keys - place; // slot i of the chunk is key start + i; no keys from `end` on
     bool whole = end >= 2048;
-    int lane = hs_lane();
+    int lane = hs_lane_id();
     // half stages, rows 128 to 16 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 16;
@@ -3208,7 +3208,7 @@ void main()
     hs_barrier();
     // half stages, rows 8 to 1 apart, then between lanes 4 to 1 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q * 16;
         int i0 = base;
         int i1 = base + 1;
@@ -3365,7 +3365,7 @@ void main()
 #ifdef HS_KERNEL_count
 layout(local_size_x = 128) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored_key key[]; };
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_words { uint word[]; };
 layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destination_at; hs_keys other_at; hs_words words_at; int n; int argument; } hs_push;
 #define source hs_push.source_at.key
@@ -3378,34 +3378,34 @@ layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destinat
 #define words_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 source_at; uvec2 destination_at; uvec2 other_at; uvec2 words_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored key[]; } source_keys;
+layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored_key key[]; } source_keys;
 #define source source_keys.key
 #define source_first int(hs_push.source_at.x)
-layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
-layout(std430, set = 0, binding = 2) buffer hs_other { hs_stored key[]; } other_keys;
+layout(std430, set = 0, binding = 2) buffer hs_other { hs_stored_key key[]; } other_keys;
 #define other other_keys.key
 #define other_first int(hs_push.other_at.x)
 layout(std430, set = 0, binding = 3) buffer hs_words { uint word[]; } words_words;
 #define words words_words.word
 #define words_first int(hs_push.words_at.x)
 #endif
-#define hs_load_0(i) hs_in(source[source_first + i])
-#define hs_load_1(i) hs_in(destination[destination_first + i])
-#define hs_load_2(i) hs_in(other[other_first + i])
-#define hs_store_1(i, key) destination[destination_first + i] = hs_out(key)
-#define hs_store_2(i, key) other[other_first + i] = hs_out(key)
+#define hs_load_0(i) hs_twiddle_in(source[source_first + i])
+#define hs_load_1(i) hs_twiddle_in(destination[destination_first + i])
+#define hs_load_2(i) hs_twiddle_in(other[other_first + i])
+#define hs_store_1(i, key) destination[destination_first + i] = hs_twiddle_out(key)
+#define hs_store_2(i, key) other[other_first + i] = hs_twiddle_out(key)
 hs_key hs_load(int from, int i)
 {
-    if (from == 0) return hs_in(source[source_first + i]);
-    if (from == 1) return hs_in(destination[destination_first + i]);
-    return hs_in(other[other_first + i]);
+    if (from == 0) return hs_twiddle_in(source[source_first + i]);
+    if (from == 1) return hs_twiddle_in(destination[destination_first + i]);
+    return hs_twiddle_in(other[other_first + i]);
 }
 void hs_store(int to, int i, hs_key key)
 {
-    if (to == 1) destination[destination_first + i] = hs_out(key);
-    else other[other_first + i] = hs_out(key);
+    if (to == 1) destination[destination_first + i] = hs_twiddle_out(key);
+    else other[other_first + i] = hs_twiddle_out(key);
 }
 shared uint counts[256];
 
@@ -3413,20 +3413,20 @@ void main()
 {
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
     if (hs_redo()) { // only where a look-back failed, in this pass or one before
-        hs_word failed = 0u;
+        hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[words_first + 0 + q];
         if (failed == 0u) return;
     }
     int tiles = (hs_n() + 767) / 768;
-    int groups = hs_as_int(tiles < 64 ? tiles : 64);
-    int group = hs_group();
+    int groups = hs_to_int(tiles < 64 ? tiles : 64);
+    int group = hs_group_id();
     if (group >= groups) return;
     int each = (tiles + groups - 1) / groups * 768; // keys of a work-group
     int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
-    hs_pick(from, pass == 0 ? 0 : hs_as_int(words[words_first + 8 + pass]));
-    for (int d = hs_item(); d < 256; d += 128) counts[d] = 0u;
+    hs_select_keys(from, pass == 0 ? 0 : hs_to_int(words[words_first + 8 + pass]));
+    for (int d = hs_local_id(); d < 256; d += 128) counts[d] = 0u;
     hs_barrier();
-    int next = begin + hs_item();
+    int next = begin + hs_local_id();
     for (; next + 640 < end; next += 768) {
         hs_key k0 = hs_load(from, next + 0);
         hs_key k1 = hs_load(from, next + 128);
@@ -3434,16 +3434,16 @@ void main()
         hs_key k3 = hs_load(from, next + 384);
         hs_key k4 = hs_load(from, next + 512);
         hs_key k5 = hs_load(from, next + 640);
-        hs_local_add(counts[hs_digit(k0, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k1, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k2, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k3, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k4, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k5, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k0, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k1, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k2, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k3, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k4, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k5, shift, mask)], 1u);
     }
-    for (; next < end; next += 128) hs_local_add(counts[hs_digit(hs_load(from, next), shift, mask)], 1u);
+    for (; next < end; next += 128) hs_local_atomic_add(counts[hs_digit(hs_load(from, next), shift, mask)], 1u);
     hs_barrier();
-    for (int d = hs_item(); d < 256; d += 128) words[words_first + 289 + d * groups + group] = counts[d];
+    for (int d = hs_local_id(); d < 256; d += 128) words[words_first + 289 + d * groups + group] = counts[d];
 }
 #endif
 
@@ -3467,33 +3467,33 @@ void main()
 {
     int pass = hs_pass(), mask = hs_digit_mask();
     if (hs_redo()) { // only where a look-back failed, in this pass or one before
-        hs_word failed = 0u;
+        hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[words_first + 0 + q];
         if (failed == 0u) return;
     }
-    if (hs_group() > mask) return;
+    if (hs_group_id() > mask) return;
     int tiles = (hs_n() + 767) / 768;
-    int columns = hs_as_int(tiles < 64 ? tiles : 64);
-    int row = hs_group() * columns, own = (columns + 127) / 128;
-    int begin = hs_item() * own, end = begin + own < columns ? begin + own : columns;
-    hs_word sum = 0u;
+    int columns = hs_to_int(tiles < 64 ? tiles : 64);
+    int row = hs_group_id() * columns, own = (columns + 127) / 128;
+    int begin = hs_local_id() * own, end = begin + own < columns ? begin + own : columns;
+    hs_u32 sum = 0u;
     for (int i = begin; i < end; i++) sum += words[words_first + 289 + row + i];
-    sums[hs_item()] = sum;
+    sums[hs_local_id()] = sum;
     hs_barrier();
     for (int far = 1; far < 128; far *= 2) {
-        hs_word x = 0u;
-        if (hs_item() >= far) x = sums[hs_item() - far];
+        hs_u32 x = 0u;
+        if (hs_local_id() >= far) x = sums[hs_local_id() - far];
         hs_barrier();
-        sums[hs_item()] += x;
+        sums[hs_local_id()] += x;
         hs_barrier();
     }
-    hs_word before = sums[hs_item()] - sum;
+    hs_u32 before = sums[hs_local_id()] - sum;
     for (int i = begin; i < end; i++) {
-        hs_word c = words[words_first + 289 + row + i];
+        hs_u32 c = words[words_first + 289 + row + i];
         words[words_first + 289 + row + i] = before;
         before += c;
     }
-    if (hs_item() == 127) words[words_first + 33 + hs_group()] = sums[hs_item()];
+    if (hs_local_id() == 127) words[words_first + 33 + hs_group_id()] = sums[hs_local_id()];
 }
 #endif
 
@@ -3501,7 +3501,7 @@ void main()
 #ifdef HS_KERNEL_scatter
 layout(local_size_x = 128) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored_key key[]; };
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_words { uint word[]; };
 layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destination_at; hs_keys other_at; hs_words words_at; int n; int argument; } hs_push;
 #define source hs_push.source_at.key
@@ -3514,34 +3514,34 @@ layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destinat
 #define words_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 source_at; uvec2 destination_at; uvec2 other_at; uvec2 words_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored key[]; } source_keys;
+layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored_key key[]; } source_keys;
 #define source source_keys.key
 #define source_first int(hs_push.source_at.x)
-layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
-layout(std430, set = 0, binding = 2) buffer hs_other { hs_stored key[]; } other_keys;
+layout(std430, set = 0, binding = 2) buffer hs_other { hs_stored_key key[]; } other_keys;
 #define other other_keys.key
 #define other_first int(hs_push.other_at.x)
 layout(std430, set = 0, binding = 3) buffer hs_words { uint word[]; } words_words;
 #define words words_words.word
 #define words_first int(hs_push.words_at.x)
 #endif
-#define hs_load_0(i) hs_in(source[source_first + i])
-#define hs_load_1(i) hs_in(destination[destination_first + i])
-#define hs_load_2(i) hs_in(other[other_first + i])
-#define hs_store_1(i, key) destination[destination_first + i] = hs_out(key)
-#define hs_store_2(i, key) other[other_first + i] = hs_out(key)
+#define hs_load_0(i) hs_twiddle_in(source[source_first + i])
+#define hs_load_1(i) hs_twiddle_in(destination[destination_first + i])
+#define hs_load_2(i) hs_twiddle_in(other[other_first + i])
+#define hs_store_1(i, key) destination[destination_first + i] = hs_twiddle_out(key)
+#define hs_store_2(i, key) other[other_first + i] = hs_twiddle_out(key)
 hs_key hs_load(int from, int i)
 {
-    if (from == 0) return hs_in(source[source_first + i]);
-    if (from == 1) return hs_in(destination[destination_first + i]);
-    return hs_in(other[other_first + i]);
+    if (from == 0) return hs_twiddle_in(source[source_first + i]);
+    if (from == 1) return hs_twiddle_in(destination[destination_first + i]);
+    return hs_twiddle_in(other[other_first + i]);
 }
 void hs_store(int to, int i, hs_key key)
 {
-    if (to == 1) destination[destination_first + i] = hs_out(key);
-    else other[other_first + i] = hs_out(key);
+    if (to == 1) destination[destination_first + i] = hs_twiddle_out(key);
+    else other[other_first + i] = hs_twiddle_out(key);
 }
 shared hs_key tile[768];
 shared uint totals[256];
@@ -3555,58 +3555,58 @@ void main()
 {
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
     if (hs_redo()) { // only where a look-back failed, in this pass or one before
-        hs_word failed = 0u;
+        hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[words_first + 0 + q];
         if (failed == 0u) return;
     }
     int tiles = (hs_n() + 767) / 768;
-    int groups = hs_as_int(tiles < 64 ? tiles : 64);
-    int group = hs_group();
+    int groups = hs_to_int(tiles < 64 ? tiles : 64);
+    int group = hs_group_id();
     if (group >= groups) return;
     int each = (tiles + groups - 1) / groups * 768; // keys of a work-group
     int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
-    int at = pass == 0 ? 0 : hs_as_int(words[words_first + 8 + pass]);
+    int at = pass == 0 ? 0 : hs_to_int(words[words_first + 8 + pass]);
     int next = at != 0 ? 3 - at : hs_direct() ? 1 : 2; // from scratch to the destination, from there to scratch
-    if (hs_item() == 0) mixed[0] = 0u;
+    if (hs_local_id() == 0) mixed[0] = 0u;
     hs_barrier();
-    for (int d = hs_item(); d < 256; d += 128) if (d <= mask && hs_n() == words[words_first + 33 + d]) mixed[0] = 1u;
+    for (int d = hs_local_id(); d < 256; d += 128) if (d <= mask && hs_n() == words[words_first + 33 + d]) mixed[0] = 1u;
     hs_barrier();
     bool skipped = mixed[0] != 0u;
-    if (group == 0 && hs_item() == 0) words[words_first + 8 + pass + 1] = hs_as_word(skipped ? at : next);
+    if (group == 0 && hs_local_id() == 0) words[words_first + 8 + pass + 1] = hs_to_u32(skipped ? at : next);
     if (skipped) return; // the keys stay where they are
     hs_barrier();
-    hs_pick(from, at);
-    hs_pick(to, next);
+    hs_select_keys(from, at);
+    hs_select_keys(to, next);
     // where each digit begins: over all keys, then for this work-group
-    for (int d = hs_item(); d < 256; d += 128) totals[d] = d <= mask ? words[words_first + 33 + d] : 0u;
+    for (int d = hs_local_id(); d < 256; d += 128) totals[d] = d <= mask ? words[words_first + 33 + d] : 0u;
     hs_barrier();
     {
-        hs_word sum = 0u;
-        if (hs_item() < 128) {
-            for (int j = 0; j < 2; j++) sum += totals[hs_item() * 2 + j];
-            sums[hs_item()] = sum;
+        hs_u32 sum = 0u;
+        if (hs_local_id() < 128) {
+            for (int j = 0; j < 2; j++) sum += totals[hs_local_id() * 2 + j];
+            sums[hs_local_id()] = sum;
         }
         hs_barrier();
         for (int far = 1; far < 128; far *= 2) {
-            hs_word x = hs_item() >= far && hs_item() < 128 ? sums[hs_item() - far] : 0u;
+            hs_u32 x = hs_local_id() >= far && hs_local_id() < 128 ? sums[hs_local_id() - far] : 0u;
             hs_barrier();
-            if (hs_item() < 128) sums[hs_item()] += x;
+            if (hs_local_id() < 128) sums[hs_local_id()] += x;
             hs_barrier();
         }
-        if (hs_item() < 128) {
-            hs_word before = sums[hs_item()] - sum;
+        if (hs_local_id() < 128) {
+            hs_u32 before = sums[hs_local_id()] - sum;
             for (int j = 0; j < 2; j++) {
-                firsts[hs_item() * 2 + j] = before;
-                before += totals[hs_item() * 2 + j];
+                firsts[hs_local_id() * 2 + j] = before;
+                before += totals[hs_local_id() * 2 + j];
             }
         }
         hs_barrier();
     }
-    for (int d = hs_item(); d < 256; d += 128) bases[d] = firsts[d] + words[words_first + 289 + d * groups + group];
+    for (int d = hs_local_id(); d < 256; d += 128) bases[d] = firsts[d] + words[words_first + 289 + d * groups + group];
     hs_barrier();
     for (; begin < end; begin += 768) {
-        int valid = hs_as_int(end - begin < 768 ? end - begin : 768);
-        int row = hs_subgroup() * 48 + hs_lane();
+        int valid = hs_to_int(end - begin < 768 ? end - begin : 768);
+        int row = hs_subgroup_id() * 48 + hs_lane_id();
         hs_key k0, k1, k2, k3, k4, k5;
     if (from == 0) {
         if (valid == 768) {
@@ -3657,55 +3657,55 @@ void main()
             k5 = row + 40 < valid ? hs_load_2(begin + row + 40) : HS_GREATEST;
         }
     }
-        int mine = hs_subgroup() * 256;
-        for (int i = hs_item(); i < 4096; i += 128) counts[i] = 0u;
-        if (hs_item() == 0) {
+        int mine = hs_subgroup_id() * 256;
+        for (int i = hs_local_id(); i < 4096; i += 128) counts[i] = 0u;
+        if (hs_local_id() == 0) {
             mixed[0] = 1u;
-            mixed[1] = hs_as_word(shift);
+            mixed[1] = hs_to_u32(shift);
         }
         hs_barrier();
-        hs_local_add(counts[mine + hs_digit(k0, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k1, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k2, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k3, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k4, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k5, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k0, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k1, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k2, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k3, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k4, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k5, shift, mask)], 1u);
         hs_barrier();
         // a digit's keys come subgroup by subgroup
-        for (int d = hs_item(); d < 256; d += 128) {
-            hs_word sum = 0u;
+        for (int d = hs_local_id(); d < 256; d += 128) {
+            hs_u32 sum = 0u;
             for (int s = 0; s < 16; s++) {
-                hs_word c = counts[s * 256 + d];
+                hs_u32 c = counts[s * 256 + d];
                 counts[s * 256 + d] = sum;
                 sum += c;
             }
             if (sum == 768u) mixed[0] = 0u;
-            totals[d] = d == mask ? sum - hs_as_word(768 - valid) : sum;
+            totals[d] = d == mask ? sum - hs_to_u32(768 - valid) : sum;
         }
         hs_barrier();
         {
-            hs_word sum = 0u;
-            if (hs_item() < 128) {
-                for (int j = 0; j < 2; j++) sum += totals[hs_item() * 2 + j];
-                sums[hs_item()] = sum;
+            hs_u32 sum = 0u;
+            if (hs_local_id() < 128) {
+                for (int j = 0; j < 2; j++) sum += totals[hs_local_id() * 2 + j];
+                sums[hs_local_id()] = sum;
             }
             hs_barrier();
             for (int far = 1; far < 128; far *= 2) {
-                hs_word x = hs_item() >= far && hs_item() < 128 ? sums[hs_item() - far] : 0u;
+                hs_u32 x = hs_local_id() >= far && hs_local_id() < 128 ? sums[hs_local_id() - far] : 0u;
                 hs_barrier();
-                if (hs_item() < 128) sums[hs_item()] += x;
+                if (hs_local_id() < 128) sums[hs_local_id()] += x;
                 hs_barrier();
             }
-            if (hs_item() < 128) {
-                hs_word before = sums[hs_item()] - sum;
+            if (hs_local_id() < 128) {
+                hs_u32 before = sums[hs_local_id()] - sum;
                 for (int j = 0; j < 2; j++) {
-                    firsts[hs_item() * 2 + j] = before;
-                    before += totals[hs_item() * 2 + j];
+                    firsts[hs_local_id() * 2 + j] = before;
+                    before += totals[hs_local_id() * 2 + j];
                 }
             }
             hs_barrier();
         }
-        shift = hs_as_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
+        shift = hs_to_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
         if (mixed[0] == 0u) { // the keys stay where they are
             tile[row + 0] = k0;
             tile[row + 8] = k1;
@@ -3714,11 +3714,11 @@ void main()
             tile[row + 32] = k4;
             tile[row + 40] = k5;
         } else {
-            for (int d = hs_item(); d < 256; d += 128) for (int s = 0; s < 16; s++) counts[s * 256 + d] += firsts[d];
+            for (int d = hs_local_id(); d < 256; d += 128) for (int s = 0; s < 16; s++) counts[s * 256 + d] += firsts[d];
             hs_barrier();
             {
                 int d = hs_digit(k0, shift, mask);
-                hs_mask same = 0u;
+                hs_lanemask same = 0u;
                 same |= hs_broadcast(d, 0) == d ? 0x1u : 0u;
                 same |= hs_broadcast(d, 1) == d ? 0x2u : 0u;
                 same |= hs_broadcast(d, 2) == d ? 0x4u : 0u;
@@ -3727,15 +3727,15 @@ void main()
                 same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;
                 same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;
                 same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k0;
             }
             {
                 int d = hs_digit(k1, shift, mask);
-                hs_mask same = 0u;
+                hs_lanemask same = 0u;
                 same |= hs_broadcast(d, 0) == d ? 0x1u : 0u;
                 same |= hs_broadcast(d, 1) == d ? 0x2u : 0u;
                 same |= hs_broadcast(d, 2) == d ? 0x4u : 0u;
@@ -3744,15 +3744,15 @@ void main()
                 same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;
                 same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;
                 same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k1;
             }
             {
                 int d = hs_digit(k2, shift, mask);
-                hs_mask same = 0u;
+                hs_lanemask same = 0u;
                 same |= hs_broadcast(d, 0) == d ? 0x1u : 0u;
                 same |= hs_broadcast(d, 1) == d ? 0x2u : 0u;
                 same |= hs_broadcast(d, 2) == d ? 0x4u : 0u;
@@ -3761,15 +3761,15 @@ void main()
                 same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;
                 same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;
                 same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k2;
             }
             {
                 int d = hs_digit(k3, shift, mask);
-                hs_mask same = 0u;
+                hs_lanemask same = 0u;
                 same |= hs_broadcast(d, 0) == d ? 0x1u : 0u;
                 same |= hs_broadcast(d, 1) == d ? 0x2u : 0u;
                 same |= hs_broadcast(d, 2) == d ? 0x4u : 0u;
@@ -3778,15 +3778,15 @@ void main()
                 same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;
                 same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;
                 same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k3;
             }
             {
                 int d = hs_digit(k4, shift, mask);
-                hs_mask same = 0u;
+                hs_lanemask same = 0u;
                 same |= hs_broadcast(d, 0) == d ? 0x1u : 0u;
                 same |= hs_broadcast(d, 1) == d ? 0x2u : 0u;
                 same |= hs_broadcast(d, 2) == d ? 0x4u : 0u;
@@ -3795,15 +3795,15 @@ void main()
                 same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;
                 same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;
                 same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k4;
             }
             {
                 int d = hs_digit(k5, shift, mask);
-                hs_mask same = 0u;
+                hs_lanemask same = 0u;
                 same |= hs_broadcast(d, 0) == d ? 0x1u : 0u;
                 same |= hs_broadcast(d, 1) == d ? 0x2u : 0u;
                 same |= hs_broadcast(d, 2) == d ? 0x4u : 0u;
@@ -3812,9 +3812,9 @@ void main()
                 same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;
                 same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;
                 same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k5;
             }
@@ -3824,158 +3824,158 @@ void main()
     if (to == 1) {
         if (valid == 768) {
             {
-                hs_key key = tile[hs_item() + 0];
+                hs_key key = tile[hs_local_id() + 0];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 0;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 0;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 128];
+                hs_key key = tile[hs_local_id() + 128];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 128;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 128;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 256];
+                hs_key key = tile[hs_local_id() + 256];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 256;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 256;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 384];
+                hs_key key = tile[hs_local_id() + 384];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 384;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 384;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 512];
+                hs_key key = tile[hs_local_id() + 512];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 512;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 512;
                 hs_store_1(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 640];
+                hs_key key = tile[hs_local_id() + 640];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 640;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 640;
                 hs_store_1(place, key);
             }
         } else {
-            if (hs_item() + 0 < valid) {
-                hs_key key = tile[hs_item() + 0];
+            if (hs_local_id() + 0 < valid) {
+                hs_key key = tile[hs_local_id() + 0];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 0;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 0;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 128 < valid) {
-                hs_key key = tile[hs_item() + 128];
+            if (hs_local_id() + 128 < valid) {
+                hs_key key = tile[hs_local_id() + 128];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 128;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 128;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 256 < valid) {
-                hs_key key = tile[hs_item() + 256];
+            if (hs_local_id() + 256 < valid) {
+                hs_key key = tile[hs_local_id() + 256];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 256;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 256;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 384 < valid) {
-                hs_key key = tile[hs_item() + 384];
+            if (hs_local_id() + 384 < valid) {
+                hs_key key = tile[hs_local_id() + 384];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 384;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 384;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 512 < valid) {
-                hs_key key = tile[hs_item() + 512];
+            if (hs_local_id() + 512 < valid) {
+                hs_key key = tile[hs_local_id() + 512];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 512;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 512;
                 hs_store_1(place, key);
             }
-            if (hs_item() + 640 < valid) {
-                hs_key key = tile[hs_item() + 640];
+            if (hs_local_id() + 640 < valid) {
+                hs_key key = tile[hs_local_id() + 640];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 640;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 640;
                 hs_store_1(place, key);
             }
         }
     } else {
         if (valid == 768) {
             {
-                hs_key key = tile[hs_item() + 0];
+                hs_key key = tile[hs_local_id() + 0];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 0;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 0;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 128];
+                hs_key key = tile[hs_local_id() + 128];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 128;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 128;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 256];
+                hs_key key = tile[hs_local_id() + 256];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 256;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 256;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 384];
+                hs_key key = tile[hs_local_id() + 384];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 384;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 384;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 512];
+                hs_key key = tile[hs_local_id() + 512];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 512;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 512;
                 hs_store_2(place, key);
             }
             {
-                hs_key key = tile[hs_item() + 640];
+                hs_key key = tile[hs_local_id() + 640];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 640;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 640;
                 hs_store_2(place, key);
             }
         } else {
-            if (hs_item() + 0 < valid) {
-                hs_key key = tile[hs_item() + 0];
+            if (hs_local_id() + 0 < valid) {
+                hs_key key = tile[hs_local_id() + 0];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 0;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 0;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 128 < valid) {
-                hs_key key = tile[hs_item() + 128];
+            if (hs_local_id() + 128 < valid) {
+                hs_key key = tile[hs_local_id() + 128];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 128;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 128;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 256 < valid) {
-                hs_key key = tile[hs_item() + 256];
+            if (hs_local_id() + 256 < valid) {
+                hs_key key = tile[hs_local_id() + 256];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 256;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 256;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 384 < valid) {
-                hs_key key = tile[hs_item() + 384];
+            if (hs_local_id() + 384 < valid) {
+                hs_key key = tile[hs_local_id() + 384];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 384;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 384;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 512 < valid) {
-                hs_key key = tile[hs_item() + 512];
+            if (hs_local_id() + 512 < valid) {
+                hs_key key = tile[hs_local_id() + 512];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 512;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 512;
                 hs_store_2(place, key);
             }
-            if (hs_item() + 640 < valid) {
-                hs_key key = tile[hs_item() + 640];
+            if (hs_local_id() + 640 < valid) {
+                hs_key key = tile[hs_local_id() + 640];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 640;
+                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 640;
                 hs_store_2(place, key);
             }
         }
     }
         hs_barrier();
-        for (int d = hs_item(); d < 256; d += 128) bases[d] += totals[d];
+        for (int d = hs_local_id(); d < 256; d += 128) bases[d] += totals[d];
     }
 }
 #endif
@@ -3984,7 +3984,7 @@ void main()
 #ifdef HS_KERNEL_copy
 layout(local_size_x = 128) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored_key key[]; };
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_words { uint word[]; };
 layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destination_at; hs_keys other_at; hs_words words_at; int n; int argument; } hs_push;
 #define source hs_push.source_at.key
@@ -3997,49 +3997,49 @@ layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destinat
 #define words_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 source_at; uvec2 destination_at; uvec2 other_at; uvec2 words_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored key[]; } source_keys;
+layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored_key key[]; } source_keys;
 #define source source_keys.key
 #define source_first int(hs_push.source_at.x)
-layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
-layout(std430, set = 0, binding = 2) buffer hs_other { hs_stored key[]; } other_keys;
+layout(std430, set = 0, binding = 2) buffer hs_other { hs_stored_key key[]; } other_keys;
 #define other other_keys.key
 #define other_first int(hs_push.other_at.x)
 layout(std430, set = 0, binding = 3) buffer hs_words { uint word[]; } words_words;
 #define words words_words.word
 #define words_first int(hs_push.words_at.x)
 #endif
-#define hs_load_0(i) hs_in(source[source_first + i])
-#define hs_load_1(i) hs_in(destination[destination_first + i])
-#define hs_load_2(i) hs_in(other[other_first + i])
-#define hs_store_1(i, key) destination[destination_first + i] = hs_out(key)
-#define hs_store_2(i, key) other[other_first + i] = hs_out(key)
+#define hs_load_0(i) hs_twiddle_in(source[source_first + i])
+#define hs_load_1(i) hs_twiddle_in(destination[destination_first + i])
+#define hs_load_2(i) hs_twiddle_in(other[other_first + i])
+#define hs_store_1(i, key) destination[destination_first + i] = hs_twiddle_out(key)
+#define hs_store_2(i, key) other[other_first + i] = hs_twiddle_out(key)
 hs_key hs_load(int from, int i)
 {
-    if (from == 0) return hs_in(source[source_first + i]);
-    if (from == 1) return hs_in(destination[destination_first + i]);
-    return hs_in(other[other_first + i]);
+    if (from == 0) return hs_twiddle_in(source[source_first + i]);
+    if (from == 1) return hs_twiddle_in(destination[destination_first + i]);
+    return hs_twiddle_in(other[other_first + i]);
 }
 void hs_store(int to, int i, hs_key key)
 {
-    if (to == 1) destination[destination_first + i] = hs_out(key);
-    else other[other_first + i] = hs_out(key);
+    if (to == 1) destination[destination_first + i] = hs_twiddle_out(key);
+    else other[other_first + i] = hs_twiddle_out(key);
 }
 
 void main()
 {
-    int at = hs_as_int(words[words_first + 8 + hs_pass()]), next = 1;
+    int at = hs_to_int(words[words_first + 8 + hs_pass()]), next = 1;
     if (at == next) return;
     int tiles = (hs_n() + 767) / 768;
-    int groups = hs_as_int(tiles < 64 ? tiles : 64);
-    int group = hs_group();
+    int groups = hs_to_int(tiles < 64 ? tiles : 64);
+    int group = hs_group_id();
     if (group >= groups) return;
     int each = (tiles + groups - 1) / groups * 768; // keys of a work-group
     int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
-    hs_pick(from, at);
-    hs_pick(to, next);
-    for (int i = begin + hs_item(); i < end; i += 128) {
+    hs_select_keys(from, at);
+    hs_select_keys(to, next);
+    for (int i = begin + hs_local_id(); i < end; i += 128) {
         hs_store(to, i, hs_load(from, i));
     }
 }

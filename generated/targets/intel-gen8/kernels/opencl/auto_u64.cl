@@ -16,33 +16,33 @@
 // one work-group alone: up to 768 keys
 // greatest count: 1073741823 keys
 
-typedef uint hs_word; // 32 bits
-typedef ulong hs_wide; // 64 bits
-typedef long hs_long;
-typedef ulong hs_stored;
+typedef uint hs_u32; // 32 bits
+typedef ulong hs_u64; // 64 bits
+typedef long hs_i64;
+typedef ulong hs_stored_key;
 typedef ulong hs_key;
 #define HS_LEAST ((hs_key)0)
 #define HS_GREATEST (~(hs_key)0)
 #define hs_less(a, b) ((a) < (b))
 #define hs_min(a, b) min(a, b)
 #define hs_max(a, b) max(a, b)
-#define hs_bits(key, shift) ((hs_word)((key) >> (shift)))
+#define hs_key_bits(key, shift) ((hs_u32)((key) >> (shift)))
 // sums of keys, which wrap; a key of a low and a high word
-#define hs_plus(a, b) ((a) + (b))
-#define hs_join(low, high) ((hs_key)(low) | (hs_key)(high) << 32)
-#define hs_held(x) ((hs_key)(x))
-#define hs_raw(key) ((hs_stored)(key))
-#define hs_in(x) ((hs_key)(x))
-#define hs_out(key) ((hs_stored)(key))
-#define hs_as_word(x) ((hs_word)(x))
-#define hs_as_int(x) ((int)(x))
+#define hs_key_add(a, b) ((a) + (b))
+#define hs_make_key(low, high) ((hs_key)(low) | (hs_key)(high) << 32)
+#define hs_raw_in(x) ((hs_key)(x))
+#define hs_raw_out(key) ((hs_stored_key)(key))
+#define hs_twiddle_in(x) ((hs_key)(x))
+#define hs_twiddle_out(key) ((hs_stored_key)(key))
+#define hs_to_u32(x) ((hs_u32)(x))
+#define hs_to_int(x) ((int)(x))
 #define hs_popcount(x) ((int)popcount(x))
 #define hs_n() n
 #define hs_argument() argument
-#define hs_group() ((int)(get_group_id(0) + get_group_id(1) * get_num_groups(0)))
-#define hs_item() ((int)get_local_id(0))
+#define hs_group_id() ((int)(get_group_id(0) + get_group_id(1) * get_num_groups(0)))
+#define hs_local_id() ((int)get_local_id(0))
 #define hs_barrier() barrier(CLK_LOCAL_MEM_FENCE)
-#define hs_barrier_all() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
+#define hs_barrier_global() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 // PoCL 3.1: where a work-group may return early, all lanes follow one lane's branches after the last barrier
 #ifdef POCL_DEVICE_ADDRESS_BITS
 #define hs_end() hs_barrier()
@@ -50,28 +50,28 @@ typedef ulong hs_key;
 #define hs_end()
 #endif
 // atomic access: to local arrays, and to words in memory that other work-groups see
-#define hs_local_add(x, y) atomic_add(&(x), y)
-#define hs_local_or(x, y) atomic_or(&(x), y)
-#define hs_add(x, y) atomic_add(&(x), y)
-#define hs_look(x) atomic_or(&(x), 0u)
-#define hs_post(x, y) atomic_xchg(&(x), y)
+#define hs_local_atomic_add(x, y) atomic_add(&(x), y)
+#define hs_local_atomic_or(x, y) atomic_or(&(x), y)
+#define hs_atomic_add(x, y) atomic_add(&(x), y)
+#define hs_atomic_load(x) atomic_or(&(x), 0u)
+#define hs_atomic_store(x, y) atomic_xchg(&(x), y)
 // one of three buffers, chosen while the kernel runs
-#define hs_pick(name, which) __global hs_stored *name = (which) == 0 ? (__global hs_stored *)source : (which) == 1 ? destination : other
-#define hs_load(from, i) hs_in(from[i])
-#define hs_store(to, i, x) to[i] = hs_out(x)
+#define hs_select_keys(name, which) __global hs_stored_key *name = (which) == 0 ? (__global hs_stored_key *)source : (which) == 1 ? destination : other
+#define hs_load(from, i) hs_twiddle_in(from[i])
+#define hs_store(to, i, x) to[i] = hs_twiddle_out(x)
 // whole lines of 64 bytes from local memory, past the caches: where memory lies in them, and storing one
-#define hs_phase(to, line) ((int)((size_t)(to) / sizeof(hs_key) % line))
-#define hs_flush() mem_fence(CLK_GLOBAL_MEM_FENCE)
+#define hs_line_offset(to, line) ((int)((size_t)(to) / sizeof(hs_key) % line))
+#define hs_store_line_fence() mem_fence(CLK_GLOBAL_MEM_FENCE)
 #ifndef __has_builtin
 #define __has_builtin(x) 0
 #endif
 #if __has_builtin(__builtin_nontemporal_store)
-#define hs_stream(to, i, lines, first) __builtin_nontemporal_store(*(__local ulong8 *)((lines) + (first)), (__global ulong8 *)((to) + (i)));
+#define hs_store_line(to, i, lines, first) __builtin_nontemporal_store(*(__local ulong8 *)((lines) + (first)), (__global ulong8 *)((to) + (i)));
 #else
-#define hs_stream(to, i, lines, first) *(__global ulong8 *)((to) + (i)) = *(__local ulong8 *)((lines) + (first));
+#define hs_store_line(to, i, lines, first) *(__global ulong8 *)((to) + (i)) = *(__local ulong8 *)((lines) + (first));
 #endif
-#define hs_lane() ((int)get_sub_group_local_id())
-#define hs_subgroup() sub_group_broadcast((int)get_sub_group_id(), 0)
+#define hs_lane_id() ((int)get_sub_group_local_id())
+#define hs_subgroup_id() sub_group_broadcast((int)get_sub_group_id(), 0)
 #if defined(cl_intel_subgroups)
 #pragma OPENCL EXTENSION cl_intel_subgroups : enable
 #define hs_shuffle_xor(a, mask) intel_sub_group_shuffle_xor(a, mask)
@@ -82,10 +82,10 @@ typedef ulong hs_key;
 #endif
 #define hs_broadcast(a, lane) sub_group_broadcast(a, lane)
 #define hs_subgroup_barrier() sub_group_barrier(CLK_LOCAL_MEM_FENCE)
-typedef uint hs_mask;
-#define HS_ALL 0xffu
-#define hs_votes(m) ((int)popcount(m))
-#define hs_below() ((1u << get_sub_group_local_id()) - 1u)
+typedef uint hs_lanemask;
+#define HS_LANEMASK_ALL 0xffu
+#define hs_popcount_mask(m) ((int)popcount(m))
+#define hs_lanemask_lt() ((1u << get_sub_group_local_id()) - 1u)
 // what is merged: keys
 #define hs_entry hs_key
 #define HS_ENTRY_LEAST HS_LEAST
@@ -95,13 +95,13 @@ typedef uint hs_mask;
 #define hs_entry_max(a, b) hs_max(a, b)
 #define hs_entry_shuffle_xor(a, mask) hs_shuffle_xor(a, mask)
 // from memory at first, back, and from there again
-#define hs_entered(x, i) hs_in(x)
-#define hs_left(a) hs_out(a)
-#define hs_entered_again(x) hs_in(x)
+#define hs_entered(x, i) hs_twiddle_in(x)
+#define hs_left(a) hs_twiddle_out(a)
+#define hs_entered_again(x) hs_twiddle_in(x)
 // registers a and b: the smaller key to a
 #define hs_swap(a, b) { bool s_ = hs_entry_less(b, a); hs_entry t_ = s_ ? b : a; b = s_ ? a : b; a = t_; }
 // lanes l and l ^ mask: the lane without the bit keeps the smaller key of the two
-#define hs_keep(a, t, bit) ((hs_lane() & (bit)) == 0 ? hs_entry_min(a, t) : hs_entry_max(a, t))
+#define hs_keep(a, t, bit) ((hs_lane_id() & (bit)) == 0 ? hs_entry_min(a, t) : hs_entry_max(a, t))
 #define hs_half(a, mask) { hs_entry t_ = hs_entry_shuffle_xor(a, mask); a = hs_keep(a, t_, mask); }
 // a of one lane against b of its mirror lane, both ways
 #define hs_flip(a, b, mask, bit) { hs_entry t_ = hs_entry_shuffle_xor(b, mask), u_ = hs_entry_shuffle_xor(a, mask); \
@@ -114,22 +114,22 @@ typedef uint hs_mask;
 #define hs_redo() ((hs_argument() >> 20 & 1) != 0)
 #define hs_direct() ((hs_argument() >> 21 & 1) != 0)
 #define hs_discards() ((hs_argument() >> 22 & 1) != 0)
-#define hs_digit(key, shift, mask) (hs_as_int(hs_bits(key, shift)) & (mask))
+#define hs_digit(key, shift, mask) (hs_to_int(hs_key_bits(key, shift)) & (mask))
 
 // sort blocks of 128 keys
 #if defined(cl_intel_required_subgroup_size)
 __attribute__((intel_reqd_sub_group_size(8)))
 #endif
 __attribute__((reqd_work_group_size(8, 1, 1)))
-__kernel void block_sort_1(__global const hs_stored *source, __global hs_stored *destination, int n, int argument)
+__kernel void block_sort_1(__global const hs_stored_key *source, __global hs_stored_key *destination, int n, int argument)
 {
     __local hs_key tile[136];
 
-    int start = hs_group() * 128;
+    int start = hs_group_id() * 128;
     if (start >= hs_n()) return;
     int count = hs_n() - start;
-    int lane = hs_lane();
-    int first = hs_subgroup() * 128 + lane;
+    int lane = hs_lane_id();
+    int first = hs_subgroup_id() * 128 + lane;
 
     // load 16 keys a lane, in any order; a slot at or beyond n reads as the greatest key
     {
@@ -600,7 +600,7 @@ __kernel void block_sort_1(__global const hs_stored *source, __global hs_stored 
         r14 = tile[first + 112];
         r15 = tile[first + 120];
         hs_barrier();
-        int row = hs_subgroup() * 16;
+        int row = hs_subgroup_id() * 16;
         int to = lane * 17 + row;
         tile[to + 0] = r0;
         tile[to + 1] = r1;
@@ -664,15 +664,15 @@ __kernel void block_sort_1(__global const hs_stored *source, __global hs_stored 
 __attribute__((intel_reqd_sub_group_size(8)))
 #endif
 __attribute__((reqd_work_group_size(32, 1, 1)))
-__kernel void block_sort_4(__global const hs_stored *source, __global hs_stored *destination, int n, int argument)
+__kernel void block_sort_4(__global const hs_stored_key *source, __global hs_stored_key *destination, int n, int argument)
 {
     __local hs_key tile[520];
 
-    int start = hs_group() * 512;
+    int start = hs_group_id() * 512;
     if (start >= hs_n()) return;
     int count = hs_n() - start;
-    int lane = hs_lane();
-    int first = hs_subgroup() * 128 + lane;
+    int lane = hs_lane_id();
+    int first = hs_subgroup_id() * 128 + lane;
 
     // load 16 keys a lane, in any order; a slot at or beyond n reads as the greatest key
     {
@@ -797,7 +797,7 @@ __kernel void block_sort_4(__global const hs_stored *source, __global hs_stored 
     }
     hs_barrier();
     // merge runs of 16 rows: flip, then 2 half stages
-    for (int q = hs_subgroup(); q < 8; q += 4) {
+    for (int q = hs_subgroup_id(); q < 8; q += 4) {
         int span = q / 4 * 32;
         int base = q % 4;
         int i0 = span + base;
@@ -839,7 +839,7 @@ __kernel void block_sort_4(__global const hs_stored *source, __global hs_stored 
     }
     hs_barrier();
     // merge runs of 16 rows: half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 16; q += 4) {
+    for (int q = hs_subgroup_id(); q < 16; q += 4) {
         int span = q / 8 * 32;
         int base = q % 8 * 4;
         int i0 = span + base;
@@ -861,7 +861,7 @@ __kernel void block_sort_4(__global const hs_stored *source, __global hs_stored 
     }
     hs_barrier();
     // merge runs of 32 rows: flip, then 2 half stages
-    for (int q = hs_subgroup(); q < 8; q += 4) {
+    for (int q = hs_subgroup_id(); q < 8; q += 4) {
         int base = q;
         int i0 = base;
         int i1 = base + 8;
@@ -902,7 +902,7 @@ __kernel void block_sort_4(__global const hs_stored *source, __global hs_stored 
     }
     hs_barrier();
     // merge runs of 32 rows: half stages, rows 4 to 1 apart
-    for (int q = hs_subgroup(); q < 8; q += 4) {
+    for (int q = hs_subgroup_id(); q < 8; q += 4) {
         int base = q * 8;
         int i0 = base;
         int i1 = base + 1;
@@ -944,7 +944,7 @@ __kernel void block_sort_4(__global const hs_stored *source, __global hs_stored 
     hs_barrier();
     // merge 1 + 1 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 8;
@@ -1029,7 +1029,7 @@ __kernel void block_sort_4(__global const hs_stored *source, __global hs_stored 
     }
     hs_barrier();
     // half stages, rows 4 to 1 apart
-    for (int q = hs_subgroup(); q < 8; q += 4) {
+    for (int q = hs_subgroup_id(); q < 8; q += 4) {
         int base = q * 8;
         int i0 = base;
         int i1 = base + 1;
@@ -1071,7 +1071,7 @@ __kernel void block_sort_4(__global const hs_stored *source, __global hs_stored 
     hs_barrier();
     // merge 2 + 2 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 8;
@@ -1172,7 +1172,7 @@ __kernel void block_sort_4(__global const hs_stored *source, __global hs_stored 
     }
     hs_barrier();
     // half stages, rows 4 to 1 apart
-    for (int q = hs_subgroup(); q < 8; q += 4) {
+    for (int q = hs_subgroup_id(); q < 8; q += 4) {
         int base = q * 8;
         int i0 = base;
         int i1 = base + 1;
@@ -1214,7 +1214,7 @@ __kernel void block_sort_4(__global const hs_stored *source, __global hs_stored 
     hs_barrier();
     // merge 4 + 4 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 8;
@@ -1331,7 +1331,7 @@ __kernel void block_sort_4(__global const hs_stored *source, __global hs_stored 
     }
     hs_barrier();
     // half stages, rows 4 to 1 apart
-    for (int q = hs_subgroup(); q < 8; q += 4) {
+    for (int q = hs_subgroup_id(); q < 8; q += 4) {
         int base = q * 8;
         int i0 = base;
         int i1 = base + 1;
@@ -1391,7 +1391,7 @@ __kernel void block_sort_4(__global const hs_stored *source, __global hs_stored 
         r14 = tile[first + 112];
         r15 = tile[first + 120];
         hs_barrier();
-        int row = hs_subgroup() * 16;
+        int row = hs_subgroup_id() * 16;
         int to = lane * 65 + row;
         tile[to + 0] = r0;
         tile[to + 1] = r1;
@@ -1455,15 +1455,15 @@ __kernel void block_sort_4(__global const hs_stored *source, __global hs_stored 
 __attribute__((intel_reqd_sub_group_size(8)))
 #endif
 __attribute__((reqd_work_group_size(128, 1, 1)))
-__kernel void block_sort_16(__global const hs_stored *source, __global hs_stored *destination, int n, int argument)
+__kernel void block_sort_16(__global const hs_stored_key *source, __global hs_stored_key *destination, int n, int argument)
 {
     __local hs_key tile[2056];
 
-    int start = hs_group() * 2048;
+    int start = hs_group_id() * 2048;
     if (start >= hs_n()) return;
     int count = hs_n() - start;
-    int lane = hs_lane();
-    int first = hs_subgroup() * 128 + lane;
+    int lane = hs_lane_id();
+    int first = hs_subgroup_id() * 128 + lane;
 
     // load 16 keys a lane, in any order; a slot at or beyond n reads as the greatest key
     {
@@ -1588,7 +1588,7 @@ __kernel void block_sort_16(__global const hs_stored *source, __global hs_stored
     }
     hs_barrier();
     // merge runs of 16 rows: flip, then 2 half stages
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int span = q / 4 * 32;
         int base = q % 4;
         int i0 = span + base;
@@ -1630,7 +1630,7 @@ __kernel void block_sort_16(__global const hs_stored *source, __global hs_stored
     }
     hs_barrier();
     // merge runs of 16 rows: half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 64; q += 16) {
+    for (int q = hs_subgroup_id(); q < 64; q += 16) {
         int span = q / 8 * 32;
         int base = q % 8 * 4;
         int i0 = span + base;
@@ -1652,7 +1652,7 @@ __kernel void block_sort_16(__global const hs_stored *source, __global hs_stored
     }
     hs_barrier();
     // merge runs of 32 rows: flip, then 2 half stages
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int span = q / 8 * 64;
         int base = q % 8;
         int i0 = span + base;
@@ -1694,7 +1694,7 @@ __kernel void block_sort_16(__global const hs_stored *source, __global hs_stored
     }
     hs_barrier();
     // merge runs of 32 rows: half stages, rows 4 to 1 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int span = q / 8 * 64;
         int base = q % 8 * 8;
         int i0 = span + base;
@@ -1737,7 +1737,7 @@ __kernel void block_sort_16(__global const hs_stored *source, __global hs_stored
     hs_barrier();
     // merge runs of 64 rows: flip, then 3 half stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int span = q / 8 * 128;
         int base = q % 8;
         int i0 = span + base;
@@ -1823,7 +1823,7 @@ __kernel void block_sort_16(__global const hs_stored *source, __global hs_stored
     }
     hs_barrier();
     // merge runs of 64 rows: half stages, rows 4 to 1 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int span = q / 16 * 128;
         int base = q % 16 * 8;
         int i0 = span + base;
@@ -1866,7 +1866,7 @@ __kernel void block_sort_16(__global const hs_stored *source, __global hs_stored
     hs_barrier();
     // merge runs of 128 rows: flip, then 3 half stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 16;
@@ -1952,7 +1952,7 @@ __kernel void block_sort_16(__global const hs_stored *source, __global hs_stored
     hs_barrier();
     // merge runs of 128 rows: half stages, rows 8 to 1 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q * 16;
         int i0 = base;
         int i1 = base + 1;
@@ -2038,7 +2038,7 @@ __kernel void block_sort_16(__global const hs_stored *source, __global hs_stored
     hs_barrier();
     // merge 1 + 1 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 32;
@@ -2123,7 +2123,7 @@ __kernel void block_sort_16(__global const hs_stored *source, __global hs_stored
     }
     hs_barrier();
     // half stages, rows 16 to 4 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int x = q;
         int base = x / 4 * 32 + x % 4;
         int i0 = base;
@@ -2165,7 +2165,7 @@ __kernel void block_sort_16(__global const hs_stored *source, __global hs_stored
     }
     hs_barrier();
     // half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 64; q += 16) {
+    for (int q = hs_subgroup_id(); q < 64; q += 16) {
         int base = q * 4;
         int i0 = base;
         int i1 = base + 1;
@@ -2187,7 +2187,7 @@ __kernel void block_sort_16(__global const hs_stored *source, __global hs_stored
     hs_barrier();
     // merge 2 + 2 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 32;
@@ -2288,7 +2288,7 @@ __kernel void block_sort_16(__global const hs_stored *source, __global hs_stored
     }
     hs_barrier();
     // half stages, rows 16 to 4 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int x = q;
         int base = x / 4 * 32 + x % 4;
         int i0 = base;
@@ -2330,7 +2330,7 @@ __kernel void block_sort_16(__global const hs_stored *source, __global hs_stored
     }
     hs_barrier();
     // half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 64; q += 16) {
+    for (int q = hs_subgroup_id(); q < 64; q += 16) {
         int base = q * 4;
         int i0 = base;
         int i1 = base + 1;
@@ -2352,7 +2352,7 @@ __kernel void block_sort_16(__global const hs_stored *source, __global hs_stored
     hs_barrier();
     // merge 4 + 4 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 32;
@@ -2469,7 +2469,7 @@ __kernel void block_sort_16(__global const hs_stored *source, __global hs_stored
     }
     hs_barrier();
     // half stages, rows 16 to 4 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int x = q;
         int base = x / 4 * 32 + x % 4;
         int i0 = base;
@@ -2511,7 +2511,7 @@ __kernel void block_sort_16(__global const hs_stored *source, __global hs_stored
     }
     hs_barrier();
     // half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 64; q += 16) {
+    for (int q = hs_subgroup_id(); q < 64; q += 16) {
         int base = q * 4;
         int i0 = base;
         int i1 = base + 1;
@@ -2551,7 +2551,7 @@ __kernel void block_sort_16(__global const hs_stored *source, __global hs_stored
         r14 = tile[first + 112];
         r15 = tile[first + 120];
         hs_barrier();
-        int row = hs_subgroup() * 16;
+        int row = hs_subgroup_id() * 16;
         int to = lane * 257 + row;
         tile[to + 0] = r0;
         tile[to + 1] = r1;
@@ -2615,19 +2615,19 @@ __kernel void block_sort_16(__global const hs_stored *source, __global hs_stored
 __attribute__((intel_reqd_sub_group_size(8)))
 #endif
 __attribute__((reqd_work_group_size(256, 1, 1)))
-__kernel void flip_1(__global hs_stored *destination, int n, int argument)
+__kernel void flip_1(__global hs_stored_key *destination, int n, int argument)
 {
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int run = 2048 << level;
     int lg_groups = lg_stride - 8; // groups a span
-    int span = (hs_group() >> lg_groups) * (2 * run);
+    int span = (hs_group_id() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 256;
+    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
-    int lane = hs_lane();
-    int x = first + hs_subgroup() * 8;
+    int lane = hs_lane_id();
+    int x = first + hs_subgroup_id() * 8;
     // mirror rows are read straight and their lanes reversed: memory sees consecutive lanes only
     int i0 = x + lane;
     int i1 = 2 * run - 8 - x + lane;
@@ -2656,20 +2656,20 @@ __kernel void flip_1(__global hs_stored *destination, int n, int argument)
 __attribute__((intel_reqd_sub_group_size(8)))
 #endif
 __attribute__((reqd_work_group_size(256, 1, 1)))
-__kernel void flip_2(__global hs_stored *destination, int n, int argument)
+__kernel void flip_2(__global hs_stored_key *destination, int n, int argument)
 {
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int stride = 1 << lg_stride;
     int run = 2048 << level;
     int lg_groups = lg_stride - 8; // groups a span
-    int span = (hs_group() >> lg_groups) * (2 * run);
+    int span = (hs_group_id() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 256;
+    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
-    int lane = hs_lane();
-    int x = first + hs_subgroup() * 8;
+    int lane = hs_lane_id();
+    int x = first + hs_subgroup_id() * 8;
     // mirror rows are read straight and their lanes reversed: memory sees consecutive lanes only
     int i0 = x + lane;
     int i1 = x + stride + lane;
@@ -2713,20 +2713,20 @@ __kernel void flip_2(__global hs_stored *destination, int n, int argument)
 __attribute__((intel_reqd_sub_group_size(8)))
 #endif
 __attribute__((reqd_work_group_size(256, 1, 1)))
-__kernel void flip_3(__global hs_stored *destination, int n, int argument)
+__kernel void flip_3(__global hs_stored_key *destination, int n, int argument)
 {
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int stride = 1 << lg_stride;
     int run = 2048 << level;
     int lg_groups = lg_stride - 8; // groups a span
-    int span = (hs_group() >> lg_groups) * (2 * run);
+    int span = (hs_group_id() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 256;
+    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
-    int lane = hs_lane();
-    int x = first + hs_subgroup() * 8;
+    int lane = hs_lane_id();
+    int x = first + hs_subgroup_id() * 8;
     // mirror rows are read straight and their lanes reversed: memory sees consecutive lanes only
     int i0 = x + lane;
     int i1 = x + stride + lane;
@@ -2802,20 +2802,20 @@ __kernel void flip_3(__global hs_stored *destination, int n, int argument)
 __attribute__((intel_reqd_sub_group_size(8)))
 #endif
 __attribute__((reqd_work_group_size(256, 1, 1)))
-__kernel void flip_4(__global hs_stored *destination, int n, int argument)
+__kernel void flip_4(__global hs_stored_key *destination, int n, int argument)
 {
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int stride = 1 << lg_stride;
     int run = 2048 << level;
     int lg_groups = lg_stride - 8; // groups a span
-    int span = (hs_group() >> lg_groups) * (2 * run);
+    int span = (hs_group_id() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 256;
+    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
-    int lane = hs_lane();
-    int x = first + hs_subgroup() * 8;
+    int lane = hs_lane_id();
+    int x = first + hs_subgroup_id() * 8;
     // mirror rows are read straight and their lanes reversed: memory sees consecutive lanes only
     int i0 = x + lane;
     int i1 = x + stride + lane;
@@ -2959,21 +2959,21 @@ __kernel void flip_4(__global hs_stored *destination, int n, int argument)
 __attribute__((intel_reqd_sub_group_size(8)))
 #endif
 __attribute__((reqd_work_group_size(256, 1, 1)))
-__kernel void half_1(__global hs_stored *destination, int n, int argument)
+__kernel void half_1(__global hs_stored_key *destination, int n, int argument)
 {
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int stride = 1 << lg_stride;
     int run = 2048 << level;
     int lg_groups = level + 3; // groups a span
-    int span = (hs_group() >> lg_groups) * (2 * run);
+    int span = (hs_group_id() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 256;
+    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     first = (first >> lg_stride << (lg_stride + 1)) + (first & (stride - 1));
     bool whole = first + 256 + 1 * stride <= keys;
-    int lane = hs_lane();
-    int x = first + hs_subgroup() * 8;
+    int lane = hs_lane_id();
+    int x = first + hs_subgroup_id() * 8;
     int i0 = x + lane;
     int i1 = x + stride + lane;
     hs_entry r0, r1;
@@ -2999,7 +2999,7 @@ __kernel void half_1(__global hs_stored *destination, int n, int argument)
 __attribute__((intel_reqd_sub_group_size(8)))
 #endif
 __attribute__((reqd_work_group_size(128, 1, 1)))
-__kernel void clean(__global hs_stored *destination, int n, int argument)
+__kernel void clean(__global hs_stored_key *destination, int n, int argument)
 {
     __local hs_key tile[2048];
 
@@ -3007,17 +3007,17 @@ __kernel void clean(__global hs_stored *destination, int n, int argument)
     int level = hs_argument() & 255;
     int run = 2048 << level;
     int lg_chunks = level + 1;
-    int span = (hs_group() >> lg_chunks) * (2 * run);
+    int span = (hs_group_id() >> lg_chunks) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int place = (hs_group() & ((1 << lg_chunks) - 1)) * 2048;
+    int place = (hs_group_id() & ((1 << lg_chunks) - 1)) * 2048;
     if (place >= keys) return;
     int start = span + place, end = keys - place; // slot i of the chunk is key start + i; no keys from `end` on
     bool whole = end >= 2048;
-    int lane = hs_lane();
+    int lane = hs_lane_id();
     // half stages, rows 128 to 16 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 16;
@@ -3123,7 +3123,7 @@ __kernel void clean(__global hs_stored *destination, int n, int argument)
     hs_barrier();
     // half stages, rows 8 to 1 apart, then between lanes 4 to 1 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q * 16;
         int i0 = base;
         int i1 = base + 1;
@@ -3278,26 +3278,26 @@ __kernel void clean(__global hs_stored *destination, int n, int argument)
 
 // count the digits
 __attribute__((reqd_work_group_size(128, 1, 1)))
-__kernel void count(__global const hs_stored *source, __global hs_stored *destination, __global hs_stored *other, __global uint *words, int n, int argument)
+__kernel void count(__global const hs_stored_key *source, __global hs_stored_key *destination, __global hs_stored_key *other, __global uint *words, int n, int argument)
 {
     __local uint counts[256];
 
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
     if (hs_redo()) { // only where a look-back failed, in this pass or one before
-        hs_word failed = 0u;
+        hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[0 + q];
         if (failed == 0u) return;
     }
     int tiles = (hs_n() + 767) / 768;
-    int groups = hs_as_int(tiles < 64 ? tiles : 64);
-    int group = hs_group();
+    int groups = hs_to_int(tiles < 64 ? tiles : 64);
+    int group = hs_group_id();
     if (group >= groups) return;
     int each = (tiles + groups - 1) / groups * 768; // keys of a work-group
     int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
-    hs_pick(from, pass == 0 ? 0 : hs_as_int(words[8 + pass]));
-    for (int d = hs_item(); d < 256; d += 128) counts[d] = 0u;
+    hs_select_keys(from, pass == 0 ? 0 : hs_to_int(words[8 + pass]));
+    for (int d = hs_local_id(); d < 256; d += 128) counts[d] = 0u;
     hs_barrier();
-    int next = begin + hs_item();
+    int next = begin + hs_local_id();
     for (; next + 640 < end; next += 768) {
         hs_key k0 = hs_load(from, next + 0);
         hs_key k1 = hs_load(from, next + 128);
@@ -3305,16 +3305,16 @@ __kernel void count(__global const hs_stored *source, __global hs_stored *destin
         hs_key k3 = hs_load(from, next + 384);
         hs_key k4 = hs_load(from, next + 512);
         hs_key k5 = hs_load(from, next + 640);
-        hs_local_add(counts[hs_digit(k0, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k1, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k2, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k3, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k4, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k5, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k0, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k1, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k2, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k3, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k4, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k5, shift, mask)], 1u);
     }
-    for (; next < end; next += 128) hs_local_add(counts[hs_digit(hs_load(from, next), shift, mask)], 1u);
+    for (; next < end; next += 128) hs_local_atomic_add(counts[hs_digit(hs_load(from, next), shift, mask)], 1u);
     hs_barrier();
-    for (int d = hs_item(); d < 256; d += 128) words[289 + d * groups + group] = counts[d];
+    for (int d = hs_local_id(); d < 256; d += 128) words[289 + d * groups + group] = counts[d];
     hs_end();
 }
 
@@ -3326,33 +3326,33 @@ __kernel void rows(__global uint *words, int n, int argument)
 
     int pass = hs_pass(), mask = hs_digit_mask();
     if (hs_redo()) { // only where a look-back failed, in this pass or one before
-        hs_word failed = 0u;
+        hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[0 + q];
         if (failed == 0u) return;
     }
-    if (hs_group() > mask) return;
+    if (hs_group_id() > mask) return;
     int tiles = (hs_n() + 767) / 768;
-    int columns = hs_as_int(tiles < 64 ? tiles : 64);
-    int row = hs_group() * columns, own = (columns + 127) / 128;
-    int begin = hs_item() * own, end = begin + own < columns ? begin + own : columns;
-    hs_word sum = 0u;
+    int columns = hs_to_int(tiles < 64 ? tiles : 64);
+    int row = hs_group_id() * columns, own = (columns + 127) / 128;
+    int begin = hs_local_id() * own, end = begin + own < columns ? begin + own : columns;
+    hs_u32 sum = 0u;
     for (int i = begin; i < end; i++) sum += words[289 + row + i];
-    sums[hs_item()] = sum;
+    sums[hs_local_id()] = sum;
     hs_barrier();
     for (int far = 1; far < 128; far *= 2) {
-        hs_word x = 0u;
-        if (hs_item() >= far) x = sums[hs_item() - far];
+        hs_u32 x = 0u;
+        if (hs_local_id() >= far) x = sums[hs_local_id() - far];
         hs_barrier();
-        sums[hs_item()] += x;
+        sums[hs_local_id()] += x;
         hs_barrier();
     }
-    hs_word before = sums[hs_item()] - sum;
+    hs_u32 before = sums[hs_local_id()] - sum;
     for (int i = begin; i < end; i++) {
-        hs_word c = words[289 + row + i];
+        hs_u32 c = words[289 + row + i];
         words[289 + row + i] = before;
         before += c;
     }
-    if (hs_item() == 127) words[33 + hs_group()] = sums[hs_item()];
+    if (hs_local_id() == 127) words[33 + hs_group_id()] = sums[hs_local_id()];
     hs_end();
 }
 
@@ -3361,7 +3361,7 @@ __kernel void rows(__global uint *words, int n, int argument)
 __attribute__((intel_reqd_sub_group_size(8)))
 #endif
 __attribute__((reqd_work_group_size(128, 1, 1)))
-__kernel void scatter(__global const hs_stored *source, __global hs_stored *destination, __global hs_stored *other, __global uint *words, int n, int argument)
+__kernel void scatter(__global const hs_stored_key *source, __global hs_stored_key *destination, __global hs_stored_key *other, __global uint *words, int n, int argument)
 {
     __local hs_key tile[768];
     __local uint totals[256];
@@ -3373,58 +3373,58 @@ __kernel void scatter(__global const hs_stored *source, __global hs_stored *dest
 
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
     if (hs_redo()) { // only where a look-back failed, in this pass or one before
-        hs_word failed = 0u;
+        hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[0 + q];
         if (failed == 0u) return;
     }
     int tiles = (hs_n() + 767) / 768;
-    int groups = hs_as_int(tiles < 64 ? tiles : 64);
-    int group = hs_group();
+    int groups = hs_to_int(tiles < 64 ? tiles : 64);
+    int group = hs_group_id();
     if (group >= groups) return;
     int each = (tiles + groups - 1) / groups * 768; // keys of a work-group
     int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
-    int at = pass == 0 ? 0 : hs_as_int(words[8 + pass]);
+    int at = pass == 0 ? 0 : hs_to_int(words[8 + pass]);
     int next = at != 0 ? 3 - at : hs_direct() ? 1 : 2; // from scratch to the destination, from there to scratch
-    if (hs_item() == 0) mixed[0] = 0u;
+    if (hs_local_id() == 0) mixed[0] = 0u;
     hs_barrier();
-    for (int d = hs_item(); d < 256; d += 128) if (d <= mask && hs_n() == words[33 + d]) mixed[0] = 1u;
+    for (int d = hs_local_id(); d < 256; d += 128) if (d <= mask && hs_n() == words[33 + d]) mixed[0] = 1u;
     hs_barrier();
     bool skipped = mixed[0] != 0u;
-    if (group == 0 && hs_item() == 0) words[8 + pass + 1] = hs_as_word(skipped ? at : next);
+    if (group == 0 && hs_local_id() == 0) words[8 + pass + 1] = hs_to_u32(skipped ? at : next);
     if (skipped) return; // the keys stay where they are
     hs_barrier();
-    hs_pick(from, at);
-    hs_pick(to, next);
+    hs_select_keys(from, at);
+    hs_select_keys(to, next);
     // where each digit begins: over all keys, then for this work-group
-    for (int d = hs_item(); d < 256; d += 128) totals[d] = d <= mask ? words[33 + d] : 0u;
+    for (int d = hs_local_id(); d < 256; d += 128) totals[d] = d <= mask ? words[33 + d] : 0u;
     hs_barrier();
     {
-        hs_word sum = 0u;
-        if (hs_item() < 128) {
-            for (int j = 0; j < 2; j++) sum += totals[hs_item() * 2 + j];
-            sums[hs_item()] = sum;
+        hs_u32 sum = 0u;
+        if (hs_local_id() < 128) {
+            for (int j = 0; j < 2; j++) sum += totals[hs_local_id() * 2 + j];
+            sums[hs_local_id()] = sum;
         }
         hs_barrier();
         for (int far = 1; far < 128; far *= 2) {
-            hs_word x = hs_item() >= far && hs_item() < 128 ? sums[hs_item() - far] : 0u;
+            hs_u32 x = hs_local_id() >= far && hs_local_id() < 128 ? sums[hs_local_id() - far] : 0u;
             hs_barrier();
-            if (hs_item() < 128) sums[hs_item()] += x;
+            if (hs_local_id() < 128) sums[hs_local_id()] += x;
             hs_barrier();
         }
-        if (hs_item() < 128) {
-            hs_word before = sums[hs_item()] - sum;
+        if (hs_local_id() < 128) {
+            hs_u32 before = sums[hs_local_id()] - sum;
             for (int j = 0; j < 2; j++) {
-                firsts[hs_item() * 2 + j] = before;
-                before += totals[hs_item() * 2 + j];
+                firsts[hs_local_id() * 2 + j] = before;
+                before += totals[hs_local_id() * 2 + j];
             }
         }
         hs_barrier();
     }
-    for (int d = hs_item(); d < 256; d += 128) bases[d] = firsts[d] + words[289 + d * groups + group];
+    for (int d = hs_local_id(); d < 256; d += 128) bases[d] = firsts[d] + words[289 + d * groups + group];
     hs_barrier();
     for (; begin < end; begin += 768) {
-        int valid = hs_as_int(end - begin < 768 ? end - begin : 768);
-        int row = hs_subgroup() * 48 + hs_lane();
+        int valid = hs_to_int(end - begin < 768 ? end - begin : 768);
+        int row = hs_subgroup_id() * 48 + hs_lane_id();
         hs_key k0, k1, k2, k3, k4, k5;
     if (valid == 768) {
         k0 = hs_load(from, begin + row + 0);
@@ -3441,55 +3441,55 @@ __kernel void scatter(__global const hs_stored *source, __global hs_stored *dest
         k4 = row + 32 < valid ? hs_load(from, begin + row + 32) : HS_GREATEST;
         k5 = row + 40 < valid ? hs_load(from, begin + row + 40) : HS_GREATEST;
     }
-        int mine = hs_subgroup() * 256;
-        for (int i = hs_item(); i < 4096; i += 128) counts[i] = 0u;
-        if (hs_item() == 0) {
+        int mine = hs_subgroup_id() * 256;
+        for (int i = hs_local_id(); i < 4096; i += 128) counts[i] = 0u;
+        if (hs_local_id() == 0) {
             mixed[0] = 1u;
-            mixed[1] = hs_as_word(shift);
+            mixed[1] = hs_to_u32(shift);
         }
         hs_barrier();
-        hs_local_add(counts[mine + hs_digit(k0, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k1, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k2, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k3, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k4, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k5, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k0, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k1, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k2, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k3, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k4, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k5, shift, mask)], 1u);
         hs_barrier();
         // a digit's keys come subgroup by subgroup
-        for (int d = hs_item(); d < 256; d += 128) {
-            hs_word sum = 0u;
+        for (int d = hs_local_id(); d < 256; d += 128) {
+            hs_u32 sum = 0u;
             for (int s = 0; s < 16; s++) {
-                hs_word c = counts[s * 256 + d];
+                hs_u32 c = counts[s * 256 + d];
                 counts[s * 256 + d] = sum;
                 sum += c;
             }
             if (sum == 768u) mixed[0] = 0u;
-            totals[d] = d == mask ? sum - hs_as_word(768 - valid) : sum;
+            totals[d] = d == mask ? sum - hs_to_u32(768 - valid) : sum;
         }
         hs_barrier();
         {
-            hs_word sum = 0u;
-            if (hs_item() < 128) {
-                for (int j = 0; j < 2; j++) sum += totals[hs_item() * 2 + j];
-                sums[hs_item()] = sum;
+            hs_u32 sum = 0u;
+            if (hs_local_id() < 128) {
+                for (int j = 0; j < 2; j++) sum += totals[hs_local_id() * 2 + j];
+                sums[hs_local_id()] = sum;
             }
             hs_barrier();
             for (int far = 1; far < 128; far *= 2) {
-                hs_word x = hs_item() >= far && hs_item() < 128 ? sums[hs_item() - far] : 0u;
+                hs_u32 x = hs_local_id() >= far && hs_local_id() < 128 ? sums[hs_local_id() - far] : 0u;
                 hs_barrier();
-                if (hs_item() < 128) sums[hs_item()] += x;
+                if (hs_local_id() < 128) sums[hs_local_id()] += x;
                 hs_barrier();
             }
-            if (hs_item() < 128) {
-                hs_word before = sums[hs_item()] - sum;
+            if (hs_local_id() < 128) {
+                hs_u32 before = sums[hs_local_id()] - sum;
                 for (int j = 0; j < 2; j++) {
-                    firsts[hs_item() * 2 + j] = before;
-                    before += totals[hs_item() * 2 + j];
+                    firsts[hs_local_id() * 2 + j] = before;
+                    before += totals[hs_local_id() * 2 + j];
                 }
             }
             hs_barrier();
         }
-        shift = hs_as_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
+        shift = hs_to_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
         if (mixed[0] == 0u) { // the keys stay where they are
             tile[row + 0] = k0;
             tile[row + 8] = k1;
@@ -3498,11 +3498,11 @@ __kernel void scatter(__global const hs_stored *source, __global hs_stored *dest
             tile[row + 32] = k4;
             tile[row + 40] = k5;
         } else {
-            for (int d = hs_item(); d < 256; d += 128) for (int s = 0; s < 16; s++) counts[s * 256 + d] += firsts[d];
+            for (int d = hs_local_id(); d < 256; d += 128) for (int s = 0; s < 16; s++) counts[s * 256 + d] += firsts[d];
             hs_barrier();
             {
                 int d = hs_digit(k0, shift, mask);
-                hs_mask same = 0u;
+                hs_lanemask same = 0u;
                 same |= hs_broadcast(d, 0) == d ? 0x1u : 0u;
                 same |= hs_broadcast(d, 1) == d ? 0x2u : 0u;
                 same |= hs_broadcast(d, 2) == d ? 0x4u : 0u;
@@ -3511,15 +3511,15 @@ __kernel void scatter(__global const hs_stored *source, __global hs_stored *dest
                 same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;
                 same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;
                 same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k0;
             }
             {
                 int d = hs_digit(k1, shift, mask);
-                hs_mask same = 0u;
+                hs_lanemask same = 0u;
                 same |= hs_broadcast(d, 0) == d ? 0x1u : 0u;
                 same |= hs_broadcast(d, 1) == d ? 0x2u : 0u;
                 same |= hs_broadcast(d, 2) == d ? 0x4u : 0u;
@@ -3528,15 +3528,15 @@ __kernel void scatter(__global const hs_stored *source, __global hs_stored *dest
                 same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;
                 same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;
                 same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k1;
             }
             {
                 int d = hs_digit(k2, shift, mask);
-                hs_mask same = 0u;
+                hs_lanemask same = 0u;
                 same |= hs_broadcast(d, 0) == d ? 0x1u : 0u;
                 same |= hs_broadcast(d, 1) == d ? 0x2u : 0u;
                 same |= hs_broadcast(d, 2) == d ? 0x4u : 0u;
@@ -3545,15 +3545,15 @@ __kernel void scatter(__global const hs_stored *source, __global hs_stored *dest
                 same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;
                 same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;
                 same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k2;
             }
             {
                 int d = hs_digit(k3, shift, mask);
-                hs_mask same = 0u;
+                hs_lanemask same = 0u;
                 same |= hs_broadcast(d, 0) == d ? 0x1u : 0u;
                 same |= hs_broadcast(d, 1) == d ? 0x2u : 0u;
                 same |= hs_broadcast(d, 2) == d ? 0x4u : 0u;
@@ -3562,15 +3562,15 @@ __kernel void scatter(__global const hs_stored *source, __global hs_stored *dest
                 same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;
                 same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;
                 same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k3;
             }
             {
                 int d = hs_digit(k4, shift, mask);
-                hs_mask same = 0u;
+                hs_lanemask same = 0u;
                 same |= hs_broadcast(d, 0) == d ? 0x1u : 0u;
                 same |= hs_broadcast(d, 1) == d ? 0x2u : 0u;
                 same |= hs_broadcast(d, 2) == d ? 0x4u : 0u;
@@ -3579,15 +3579,15 @@ __kernel void scatter(__global const hs_stored *source, __global hs_stored *dest
                 same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;
                 same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;
                 same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k4;
             }
             {
                 int d = hs_digit(k5, shift, mask);
-                hs_mask same = 0u;
+                hs_lanemask same = 0u;
                 same |= hs_broadcast(d, 0) == d ? 0x1u : 0u;
                 same |= hs_broadcast(d, 1) == d ? 0x2u : 0u;
                 same |= hs_broadcast(d, 2) == d ? 0x4u : 0u;
@@ -3596,9 +3596,9 @@ __kernel void scatter(__global const hs_stored *source, __global hs_stored *dest
                 same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;
                 same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;
                 same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k5;
             }
@@ -3607,101 +3607,101 @@ __kernel void scatter(__global const hs_stored *source, __global hs_stored *dest
 
     if (valid == 768) {
         {
-            hs_key key = tile[hs_item() + 0];
+            hs_key key = tile[hs_local_id() + 0];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 0;
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 0;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 128];
+            hs_key key = tile[hs_local_id() + 128];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 128;
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 128;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 256];
+            hs_key key = tile[hs_local_id() + 256];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 256;
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 256;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 384];
+            hs_key key = tile[hs_local_id() + 384];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 384;
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 384;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 512];
+            hs_key key = tile[hs_local_id() + 512];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 512;
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 512;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 640];
+            hs_key key = tile[hs_local_id() + 640];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 640;
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 640;
             hs_store(to, place, key);
         }
     } else {
-        if (hs_item() + 0 < valid) {
-            hs_key key = tile[hs_item() + 0];
+        if (hs_local_id() + 0 < valid) {
+            hs_key key = tile[hs_local_id() + 0];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 0;
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 0;
             hs_store(to, place, key);
         }
-        if (hs_item() + 128 < valid) {
-            hs_key key = tile[hs_item() + 128];
+        if (hs_local_id() + 128 < valid) {
+            hs_key key = tile[hs_local_id() + 128];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 128;
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 128;
             hs_store(to, place, key);
         }
-        if (hs_item() + 256 < valid) {
-            hs_key key = tile[hs_item() + 256];
+        if (hs_local_id() + 256 < valid) {
+            hs_key key = tile[hs_local_id() + 256];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 256;
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 256;
             hs_store(to, place, key);
         }
-        if (hs_item() + 384 < valid) {
-            hs_key key = tile[hs_item() + 384];
+        if (hs_local_id() + 384 < valid) {
+            hs_key key = tile[hs_local_id() + 384];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 384;
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 384;
             hs_store(to, place, key);
         }
-        if (hs_item() + 512 < valid) {
-            hs_key key = tile[hs_item() + 512];
+        if (hs_local_id() + 512 < valid) {
+            hs_key key = tile[hs_local_id() + 512];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 512;
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 512;
             hs_store(to, place, key);
         }
-        if (hs_item() + 640 < valid) {
-            hs_key key = tile[hs_item() + 640];
+        if (hs_local_id() + 640 < valid) {
+            hs_key key = tile[hs_local_id() + 640];
             int d = hs_digit(key, shift, mask);
-            int place = hs_as_int(bases[d] - firsts[d]) + hs_item() + 640;
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 640;
             hs_store(to, place, key);
         }
     }
         hs_barrier();
-        for (int d = hs_item(); d < 256; d += 128) bases[d] += totals[d];
+        for (int d = hs_local_id(); d < 256; d += 128) bases[d] += totals[d];
     }
     hs_end();
 }
 
 // copy the keys to the destination, unless they are there
 __attribute__((reqd_work_group_size(128, 1, 1)))
-__kernel void copy(__global const hs_stored *source, __global hs_stored *destination, __global hs_stored *other, __global uint *words, int n, int argument)
+__kernel void copy(__global const hs_stored_key *source, __global hs_stored_key *destination, __global hs_stored_key *other, __global uint *words, int n, int argument)
 {
 
-    int at = hs_as_int(words[8 + hs_pass()]), next = 1;
+    int at = hs_to_int(words[8 + hs_pass()]), next = 1;
     if (at == next) return;
     int tiles = (hs_n() + 767) / 768;
-    int groups = hs_as_int(tiles < 64 ? tiles : 64);
-    int group = hs_group();
+    int groups = hs_to_int(tiles < 64 ? tiles : 64);
+    int group = hs_group_id();
     if (group >= groups) return;
     int each = (tiles + groups - 1) / groups * 768; // keys of a work-group
     int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
-    hs_pick(from, at);
-    hs_pick(to, next);
-    for (int i = begin + hs_item(); i < end; i += 128) {
+    hs_select_keys(from, at);
+    hs_select_keys(to, next);
+    for (int i = begin + hs_local_id(); i < end; i += 128) {
         hs_store(to, i, hs_load(from, i));
     }
 }

@@ -14,43 +14,43 @@
 #ifdef HS_ADDRESS
 #extension GL_EXT_buffer_reference : require
 #endif
-#define hs_word uint
+#define hs_u32 uint
 #define hs_argument() hs_push.argument
-#define hs_stored uint64_t
+#define hs_stored_key uint64_t
 #define hs_key uint64_t
 #define HS_LEAST hs_key(0)
 #define HS_GREATEST (~hs_key(0))
 #define hs_less(a, b) ((a) < (b))
 #define hs_min(a, b) min(a, b)
 #define hs_max(a, b) max(a, b)
-#define hs_bits(key, shift) uint((key) >> (shift))
+#define hs_key_bits(key, shift) uint((key) >> (shift))
 // sums of keys, which wrap; a key of a low and a high word
-#define hs_plus(a, b) ((a) + (b))
-#define hs_join(low, high) (hs_key(low) | hs_key(high) << 32)
-#define hs_held(x) hs_key(x)
-#define hs_raw(key) hs_stored(key)
-#define hs_in(x) hs_key(x)
-#define hs_out(key) hs_stored(key)
-#define hs_as_word(x) uint(x)
-#define hs_as_int(x) int(x)
+#define hs_key_add(a, b) ((a) + (b))
+#define hs_make_key(low, high) (hs_key(low) | hs_key(high) << 32)
+#define hs_raw_in(x) hs_key(x)
+#define hs_raw_out(key) hs_stored_key(key)
+#define hs_twiddle_in(x) hs_key(x)
+#define hs_twiddle_out(key) hs_stored_key(key)
+#define hs_to_u32(x) uint(x)
+#define hs_to_int(x) int(x)
 #define hs_popcount(x) bitCount(x)
 #define hs_n() hs_push.n
-#define hs_group() int(gl_WorkGroupID.x + gl_WorkGroupID.y * gl_NumWorkGroups.x)
-#define hs_item() int(gl_LocalInvocationIndex)
+#define hs_group_id() int(gl_WorkGroupID.x + gl_WorkGroupID.y * gl_NumWorkGroups.x)
+#define hs_local_id() int(gl_LocalInvocationIndex)
 #define hs_barrier() barrier()
-#define hs_barrier_all() { memoryBarrierBuffer(); barrier(); }
+#define hs_barrier_global() { memoryBarrierBuffer(); barrier(); }
 // atomic access: to shared arrays, and to words in memory that other work-groups see
-#define hs_local_add(x, y) atomicAdd(x, y)
-#define hs_local_or(x, y) atomicOr(x, y)
-#define hs_add(x, y) atomicAdd(x, y)
-#define hs_look(x) atomicOr(x, 0u)
-#define hs_post(x, y) atomicExchange(x, y)
+#define hs_local_atomic_add(x, y) atomicAdd(x, y)
+#define hs_local_atomic_or(x, y) atomicOr(x, y)
+#define hs_atomic_add(x, y) atomicAdd(x, y)
+#define hs_atomic_load(x) atomicOr(x, 0u)
+#define hs_atomic_store(x, y) atomicExchange(x, y)
 // one of three buffers, chosen while the kernel runs
-#define hs_pick(name, which) int name = which
-#define hs_phase(to, line) 0
-#define hs_flush()
-#define hs_stream(to, i, lines, first) for (int x_ = 0; x_ < 8; x_++) to[(i) + x_] = lines[(first) + x_];
-#define hs_subgroup() int(gl_LocalInvocationIndex)
+#define hs_select_keys(name, which) int name = which
+#define hs_line_offset(to, line) 0
+#define hs_store_line_fence()
+#define hs_store_line(to, i, lines, first) for (int x_ = 0; x_ < 8; x_++) to[(i) + x_] = lines[(first) + x_];
+#define hs_subgroup_id() int(gl_LocalInvocationIndex)
 // an argument: number of the pass | shift of its digit << 8 | bits of its digit << 16 | flags << 20; where all passes
 // are handled at once, end of the bit range | its begin << 8 | flags << 20
 #define hs_pass() (hs_argument() & 255)
@@ -59,14 +59,14 @@
 #define hs_redo() ((hs_argument() >> 20 & 1) != 0)
 #define hs_direct() ((hs_argument() >> 21 & 1) != 0)
 #define hs_discards() ((hs_argument() >> 22 & 1) != 0)
-#define hs_digit(key, shift, mask) (hs_as_int(hs_bits(key, shift)) & (mask))
+#define hs_digit(key, shift, mask) (hs_to_int(hs_key_bits(key, shift)) & (mask))
 
 // sort up to 2048 keys in one work-group
 #ifdef HS_KERNEL_single
 layout(local_size_x = 16) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored key[]; };
-layout(buffer_reference, std430, buffer_reference_align = 8) coherent buffer hs_coherent_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored_key key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 8) coherent buffer hs_coherent_keys { hs_stored_key key[]; };
 layout(push_constant) uniform hs_constants { hs_keys source_at; hs_coherent_keys destination_at; hs_coherent_keys other_at; int n; int argument; } hs_push;
 #define source hs_push.source_at.key
 #define source_first 0
@@ -76,13 +76,13 @@ layout(push_constant) uniform hs_constants { hs_keys source_at; hs_coherent_keys
 #define other_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 source_at; uvec2 destination_at; uvec2 other_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored key[]; } source_keys;
+layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored_key key[]; } source_keys;
 #define source source_keys.key
 #define source_first int(hs_push.source_at.x)
-layout(std430, set = 0, binding = 1) coherent buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 1) coherent buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
-layout(std430, set = 0, binding = 2) coherent buffer hs_other { hs_stored key[]; } other_keys;
+layout(std430, set = 0, binding = 2) coherent buffer hs_other { hs_stored_key key[]; } other_keys;
 #define other other_keys.key
 #define other_first int(hs_push.other_at.x)
 #endif
@@ -91,69 +91,69 @@ shared uint sums[16];
 
 void main()
 {
-    if (hs_group() > 0) return;
+    if (hs_group_id() > 0) return;
     int length = (hs_n() + 15) / 16;
-    int begin = hs_item() * length < hs_n() ? hs_item() * length : hs_n();
+    int begin = hs_local_id() * length < hs_n() ? hs_local_id() * length : hs_n();
     int end = begin + length < hs_n() ? begin + length : hs_n();
     int shift = 0, at = 0;
     for (int pass = 0; pass < 8; pass++) {
         int mask = 255;
     if (at == 0) {
-        for (int d = 0; d < 256; d++) counts[(d) * 16 + hs_item()] = 0u;
+        for (int d = 0; d < 256; d++) counts[(d) * 16 + hs_local_id()] = 0u;
         {
             int i = begin;
             for (; i + 2 <= end; i += 2) {
-                hs_key k0 = hs_held(source[source_first + i + 0]);
-                hs_key k1 = hs_held(source[source_first + i + 1]);
-                counts[(hs_digit(hs_in(k0), shift, mask)) * 16 + hs_item()] += 1u;
-                counts[(hs_digit(hs_in(k1), shift, mask)) * 16 + hs_item()] += 1u;
+                hs_key k0 = hs_raw_in(source[source_first + i + 0]);
+                hs_key k1 = hs_raw_in(source[source_first + i + 1]);
+                counts[(hs_digit(hs_twiddle_in(k0), shift, mask)) * 16 + hs_local_id()] += 1u;
+                counts[(hs_digit(hs_twiddle_in(k1), shift, mask)) * 16 + hs_local_id()] += 1u;
             }
-            for (; i < end; i++) counts[(hs_digit(hs_in(source[source_first + i]), shift, mask)) * 16 + hs_item()] += 1u;
+            for (; i < end; i++) counts[(hs_digit(hs_twiddle_in(source[source_first + i]), shift, mask)) * 16 + hs_local_id()] += 1u;
         }
     }
     else if (at == 1) {
-        for (int d = 0; d < 256; d++) counts[(d) * 16 + hs_item()] = 0u;
+        for (int d = 0; d < 256; d++) counts[(d) * 16 + hs_local_id()] = 0u;
         {
             int i = begin;
             for (; i + 2 <= end; i += 2) {
-                hs_key k0 = hs_held(destination[destination_first + i + 0]);
-                hs_key k1 = hs_held(destination[destination_first + i + 1]);
-                counts[(hs_digit(hs_in(k0), shift, mask)) * 16 + hs_item()] += 1u;
-                counts[(hs_digit(hs_in(k1), shift, mask)) * 16 + hs_item()] += 1u;
+                hs_key k0 = hs_raw_in(destination[destination_first + i + 0]);
+                hs_key k1 = hs_raw_in(destination[destination_first + i + 1]);
+                counts[(hs_digit(hs_twiddle_in(k0), shift, mask)) * 16 + hs_local_id()] += 1u;
+                counts[(hs_digit(hs_twiddle_in(k1), shift, mask)) * 16 + hs_local_id()] += 1u;
             }
-            for (; i < end; i++) counts[(hs_digit(hs_in(destination[destination_first + i]), shift, mask)) * 16 + hs_item()] += 1u;
+            for (; i < end; i++) counts[(hs_digit(hs_twiddle_in(destination[destination_first + i]), shift, mask)) * 16 + hs_local_id()] += 1u;
         }
     }
     else if (at == 2) {
-        for (int d = 0; d < 256; d++) counts[(d) * 16 + hs_item()] = 0u;
+        for (int d = 0; d < 256; d++) counts[(d) * 16 + hs_local_id()] = 0u;
         {
             int i = begin;
             for (; i + 2 <= end; i += 2) {
-                hs_key k0 = hs_held(other[other_first + i + 0]);
-                hs_key k1 = hs_held(other[other_first + i + 1]);
-                counts[(hs_digit(hs_in(k0), shift, mask)) * 16 + hs_item()] += 1u;
-                counts[(hs_digit(hs_in(k1), shift, mask)) * 16 + hs_item()] += 1u;
+                hs_key k0 = hs_raw_in(other[other_first + i + 0]);
+                hs_key k1 = hs_raw_in(other[other_first + i + 1]);
+                counts[(hs_digit(hs_twiddle_in(k0), shift, mask)) * 16 + hs_local_id()] += 1u;
+                counts[(hs_digit(hs_twiddle_in(k1), shift, mask)) * 16 + hs_local_id()] += 1u;
             }
-            for (; i < end; i++) counts[(hs_digit(hs_in(other[other_first + i]), shift, mask)) * 16 + hs_item()] += 1u;
+            for (; i < end; i++) counts[(hs_digit(hs_twiddle_in(other[other_first + i]), shift, mask)) * 16 + hs_local_id()] += 1u;
         }
     }
         hs_barrier();
         // scan all counters, by digit and then by lane: every lane its own part of the digits
         {
-            int own = 256, first = hs_item() * own;
-            hs_word sum = 0u;
+            int own = 256, first = hs_local_id() * own;
+            hs_u32 sum = 0u;
             for (int i = 0; i < own; i++) sum += counts[first + i];
-            sums[hs_item()] = sum;
+            sums[hs_local_id()] = sum;
             hs_barrier();
             for (int far = 1; far < 16; far *= 2) {
-                hs_word x = hs_item() >= far ? sums[hs_item() - far] : 0u;
+                hs_u32 x = hs_local_id() >= far ? sums[hs_local_id() - far] : 0u;
                 hs_barrier();
-                sums[hs_item()] += x;
+                sums[hs_local_id()] += x;
                 hs_barrier();
             }
-            hs_word below = sums[hs_item()] - sum;
+            hs_u32 below = sums[hs_local_id()] - sum;
             for (int i = 0; i < own; i++) {
-                hs_word c = counts[first + i];
+                hs_u32 c = counts[first + i];
                 counts[first + i] = below;
                 below += c;
             }
@@ -165,14 +165,14 @@ void main()
         {
             int i = begin;
             for (; i + 2 <= end; i += 2) {
-                hs_key k0 = hs_held(source[source_first + i + 0]);
-                hs_key k1 = hs_held(source[source_first + i + 1]);
-                { int d = hs_digit(hs_in(k0), shift, mask); int place = hs_as_int(counts[(d) * 16 + hs_item()]); counts[(d) * 16 + hs_item()] = hs_as_word(place + 1); other[other_first + place] = hs_raw(k0); }
-                { int d = hs_digit(hs_in(k1), shift, mask); int place = hs_as_int(counts[(d) * 16 + hs_item()]); counts[(d) * 16 + hs_item()] = hs_as_word(place + 1); other[other_first + place] = hs_raw(k1); }
+                hs_key k0 = hs_raw_in(source[source_first + i + 0]);
+                hs_key k1 = hs_raw_in(source[source_first + i + 1]);
+                { int d = hs_digit(hs_twiddle_in(k0), shift, mask); int place = hs_to_int(counts[(d) * 16 + hs_local_id()]); counts[(d) * 16 + hs_local_id()] = hs_to_u32(place + 1); other[other_first + place] = hs_raw_out(k0); }
+                { int d = hs_digit(hs_twiddle_in(k1), shift, mask); int place = hs_to_int(counts[(d) * 16 + hs_local_id()]); counts[(d) * 16 + hs_local_id()] = hs_to_u32(place + 1); other[other_first + place] = hs_raw_out(k1); }
             }
             for (; i < end; i++) {
-                hs_key key = hs_held(source[source_first + i]);
-                { int d = hs_digit(hs_in(key), shift, mask); int place = hs_as_int(counts[(d) * 16 + hs_item()]); counts[(d) * 16 + hs_item()] = hs_as_word(place + 1); other[other_first + place] = hs_raw(key); }
+                hs_key key = hs_raw_in(source[source_first + i]);
+                { int d = hs_digit(hs_twiddle_in(key), shift, mask); int place = hs_to_int(counts[(d) * 16 + hs_local_id()]); counts[(d) * 16 + hs_local_id()] = hs_to_u32(place + 1); other[other_first + place] = hs_raw_out(key); }
             }
         }
     }
@@ -180,14 +180,14 @@ void main()
         {
             int i = begin;
             for (; i + 2 <= end; i += 2) {
-                hs_key k0 = hs_held(source[source_first + i + 0]);
-                hs_key k1 = hs_held(source[source_first + i + 1]);
-                { int d = hs_digit(hs_in(k0), shift, mask); int place = hs_as_int(counts[(d) * 16 + hs_item()]); counts[(d) * 16 + hs_item()] = hs_as_word(place + 1); destination[destination_first + place] = hs_raw(k0); }
-                { int d = hs_digit(hs_in(k1), shift, mask); int place = hs_as_int(counts[(d) * 16 + hs_item()]); counts[(d) * 16 + hs_item()] = hs_as_word(place + 1); destination[destination_first + place] = hs_raw(k1); }
+                hs_key k0 = hs_raw_in(source[source_first + i + 0]);
+                hs_key k1 = hs_raw_in(source[source_first + i + 1]);
+                { int d = hs_digit(hs_twiddle_in(k0), shift, mask); int place = hs_to_int(counts[(d) * 16 + hs_local_id()]); counts[(d) * 16 + hs_local_id()] = hs_to_u32(place + 1); destination[destination_first + place] = hs_raw_out(k0); }
+                { int d = hs_digit(hs_twiddle_in(k1), shift, mask); int place = hs_to_int(counts[(d) * 16 + hs_local_id()]); counts[(d) * 16 + hs_local_id()] = hs_to_u32(place + 1); destination[destination_first + place] = hs_raw_out(k1); }
             }
             for (; i < end; i++) {
-                hs_key key = hs_held(source[source_first + i]);
-                { int d = hs_digit(hs_in(key), shift, mask); int place = hs_as_int(counts[(d) * 16 + hs_item()]); counts[(d) * 16 + hs_item()] = hs_as_word(place + 1); destination[destination_first + place] = hs_raw(key); }
+                hs_key key = hs_raw_in(source[source_first + i]);
+                { int d = hs_digit(hs_twiddle_in(key), shift, mask); int place = hs_to_int(counts[(d) * 16 + hs_local_id()]); counts[(d) * 16 + hs_local_id()] = hs_to_u32(place + 1); destination[destination_first + place] = hs_raw_out(key); }
             }
         }
     }
@@ -195,14 +195,14 @@ void main()
         {
             int i = begin;
             for (; i + 2 <= end; i += 2) {
-                hs_key k0 = hs_held(other[other_first + i + 0]);
-                hs_key k1 = hs_held(other[other_first + i + 1]);
-                { int d = hs_digit(hs_in(k0), shift, mask); int place = hs_as_int(counts[(d) * 16 + hs_item()]); counts[(d) * 16 + hs_item()] = hs_as_word(place + 1); destination[destination_first + place] = hs_raw(k0); }
-                { int d = hs_digit(hs_in(k1), shift, mask); int place = hs_as_int(counts[(d) * 16 + hs_item()]); counts[(d) * 16 + hs_item()] = hs_as_word(place + 1); destination[destination_first + place] = hs_raw(k1); }
+                hs_key k0 = hs_raw_in(other[other_first + i + 0]);
+                hs_key k1 = hs_raw_in(other[other_first + i + 1]);
+                { int d = hs_digit(hs_twiddle_in(k0), shift, mask); int place = hs_to_int(counts[(d) * 16 + hs_local_id()]); counts[(d) * 16 + hs_local_id()] = hs_to_u32(place + 1); destination[destination_first + place] = hs_raw_out(k0); }
+                { int d = hs_digit(hs_twiddle_in(k1), shift, mask); int place = hs_to_int(counts[(d) * 16 + hs_local_id()]); counts[(d) * 16 + hs_local_id()] = hs_to_u32(place + 1); destination[destination_first + place] = hs_raw_out(k1); }
             }
             for (; i < end; i++) {
-                hs_key key = hs_held(other[other_first + i]);
-                { int d = hs_digit(hs_in(key), shift, mask); int place = hs_as_int(counts[(d) * 16 + hs_item()]); counts[(d) * 16 + hs_item()] = hs_as_word(place + 1); destination[destination_first + place] = hs_raw(key); }
+                hs_key key = hs_raw_in(other[other_first + i]);
+                { int d = hs_digit(hs_twiddle_in(key), shift, mask); int place = hs_to_int(counts[(d) * 16 + hs_local_id()]); counts[(d) * 16 + hs_local_id()] = hs_to_u32(place + 1); destination[destination_first + place] = hs_raw_out(key); }
             }
         }
     }
@@ -210,18 +210,18 @@ void main()
         {
             int i = begin;
             for (; i + 2 <= end; i += 2) {
-                hs_key k0 = hs_held(destination[destination_first + i + 0]);
-                hs_key k1 = hs_held(destination[destination_first + i + 1]);
-                { int d = hs_digit(hs_in(k0), shift, mask); int place = hs_as_int(counts[(d) * 16 + hs_item()]); counts[(d) * 16 + hs_item()] = hs_as_word(place + 1); other[other_first + place] = hs_raw(k0); }
-                { int d = hs_digit(hs_in(k1), shift, mask); int place = hs_as_int(counts[(d) * 16 + hs_item()]); counts[(d) * 16 + hs_item()] = hs_as_word(place + 1); other[other_first + place] = hs_raw(k1); }
+                hs_key k0 = hs_raw_in(destination[destination_first + i + 0]);
+                hs_key k1 = hs_raw_in(destination[destination_first + i + 1]);
+                { int d = hs_digit(hs_twiddle_in(k0), shift, mask); int place = hs_to_int(counts[(d) * 16 + hs_local_id()]); counts[(d) * 16 + hs_local_id()] = hs_to_u32(place + 1); other[other_first + place] = hs_raw_out(k0); }
+                { int d = hs_digit(hs_twiddle_in(k1), shift, mask); int place = hs_to_int(counts[(d) * 16 + hs_local_id()]); counts[(d) * 16 + hs_local_id()] = hs_to_u32(place + 1); other[other_first + place] = hs_raw_out(k1); }
             }
             for (; i < end; i++) {
-                hs_key key = hs_held(destination[destination_first + i]);
-                { int d = hs_digit(hs_in(key), shift, mask); int place = hs_as_int(counts[(d) * 16 + hs_item()]); counts[(d) * 16 + hs_item()] = hs_as_word(place + 1); other[other_first + place] = hs_raw(key); }
+                hs_key key = hs_raw_in(destination[destination_first + i]);
+                { int d = hs_digit(hs_twiddle_in(key), shift, mask); int place = hs_to_int(counts[(d) * 16 + hs_local_id()]); counts[(d) * 16 + hs_local_id()] = hs_to_u32(place + 1); other[other_first + place] = hs_raw_out(key); }
             }
         }
     }
-            hs_barrier_all();
+            hs_barrier_global();
             at = next;
         }
         shift += 8;
@@ -250,7 +250,7 @@ void main()
 #ifdef HS_KERNEL_count
 layout(local_size_x = 16) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored_key key[]; };
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_words { uint word[]; };
 layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destination_at; hs_keys other_at; hs_words words_at; int n; int argument; } hs_push;
 #define source hs_push.source_at.key
@@ -263,13 +263,13 @@ layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destinat
 #define words_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 source_at; uvec2 destination_at; uvec2 other_at; uvec2 words_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored key[]; } source_keys;
+layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored_key key[]; } source_keys;
 #define source source_keys.key
 #define source_first int(hs_push.source_at.x)
-layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
-layout(std430, set = 0, binding = 2) buffer hs_other { hs_stored key[]; } other_keys;
+layout(std430, set = 0, binding = 2) buffer hs_other { hs_stored_key key[]; } other_keys;
 #define other other_keys.key
 #define other_first int(hs_push.other_at.x)
 layout(std430, set = 0, binding = 3) buffer hs_words { uint word[]; } words_words;
@@ -282,61 +282,61 @@ void main()
 {
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
     if (hs_redo()) { // only where a look-back failed, in this pass or one before
-        hs_word failed = 0u;
+        hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[words_first + 0 + q];
         if (failed == 0u) return;
     }
     int tiles = (hs_n() + 1023) / 1024;
     int groups = tiles < 8 ? tiles : 8;
-    int group = hs_group();
+    int group = hs_group_id();
     if (group >= groups) return;
-    int chunks = groups * 16, chunk = group * 16 + hs_item();
+    int chunks = groups * 16, chunk = group * 16 + hs_local_id();
     int length = (hs_n() + chunks - 1) / chunks;
     // an odd number of lines: chunks that lie a power of two apart would meet in the same sets of a cache
     length = (length + 15) / 16 * 16 + 8;
     int begin = chunk * length < hs_n() ? chunk * length : hs_n();
     int end = begin + length < hs_n() ? begin + length : hs_n();
-    int at = pass == 0 ? 0 : hs_as_int(words[words_first + 8 + pass]);
+    int at = pass == 0 ? 0 : hs_to_int(words[words_first + 8 + pass]);
     if (at == 0) {
-        for (int d = 0; d < 256; d++) counts[(d) * 16 + hs_item()] = 0u;
+        for (int d = 0; d < 256; d++) counts[(d) * 16 + hs_local_id()] = 0u;
         {
             int i = begin;
             for (; i + 2 <= end; i += 2) {
-                hs_key k0 = hs_held(source[source_first + i + 0]);
-                hs_key k1 = hs_held(source[source_first + i + 1]);
-                counts[(hs_digit(hs_in(k0), shift, mask)) * 16 + hs_item()] += 1u;
-                counts[(hs_digit(hs_in(k1), shift, mask)) * 16 + hs_item()] += 1u;
+                hs_key k0 = hs_raw_in(source[source_first + i + 0]);
+                hs_key k1 = hs_raw_in(source[source_first + i + 1]);
+                counts[(hs_digit(hs_twiddle_in(k0), shift, mask)) * 16 + hs_local_id()] += 1u;
+                counts[(hs_digit(hs_twiddle_in(k1), shift, mask)) * 16 + hs_local_id()] += 1u;
             }
-            for (; i < end; i++) counts[(hs_digit(hs_in(source[source_first + i]), shift, mask)) * 16 + hs_item()] += 1u;
+            for (; i < end; i++) counts[(hs_digit(hs_twiddle_in(source[source_first + i]), shift, mask)) * 16 + hs_local_id()] += 1u;
         }
     }
     else if (at == 1) {
-        for (int d = 0; d < 256; d++) counts[(d) * 16 + hs_item()] = 0u;
+        for (int d = 0; d < 256; d++) counts[(d) * 16 + hs_local_id()] = 0u;
         {
             int i = begin;
             for (; i + 2 <= end; i += 2) {
-                hs_key k0 = hs_held(destination[destination_first + i + 0]);
-                hs_key k1 = hs_held(destination[destination_first + i + 1]);
-                counts[(hs_digit(hs_in(k0), shift, mask)) * 16 + hs_item()] += 1u;
-                counts[(hs_digit(hs_in(k1), shift, mask)) * 16 + hs_item()] += 1u;
+                hs_key k0 = hs_raw_in(destination[destination_first + i + 0]);
+                hs_key k1 = hs_raw_in(destination[destination_first + i + 1]);
+                counts[(hs_digit(hs_twiddle_in(k0), shift, mask)) * 16 + hs_local_id()] += 1u;
+                counts[(hs_digit(hs_twiddle_in(k1), shift, mask)) * 16 + hs_local_id()] += 1u;
             }
-            for (; i < end; i++) counts[(hs_digit(hs_in(destination[destination_first + i]), shift, mask)) * 16 + hs_item()] += 1u;
+            for (; i < end; i++) counts[(hs_digit(hs_twiddle_in(destination[destination_first + i]), shift, mask)) * 16 + hs_local_id()] += 1u;
         }
     }
     else if (at == 2) {
-        for (int d = 0; d < 256; d++) counts[(d) * 16 + hs_item()] = 0u;
+        for (int d = 0; d < 256; d++) counts[(d) * 16 + hs_local_id()] = 0u;
         {
             int i = begin;
             for (; i + 2 <= end; i += 2) {
-                hs_key k0 = hs_held(other[other_first + i + 0]);
-                hs_key k1 = hs_held(other[other_first + i + 1]);
-                counts[(hs_digit(hs_in(k0), shift, mask)) * 16 + hs_item()] += 1u;
-                counts[(hs_digit(hs_in(k1), shift, mask)) * 16 + hs_item()] += 1u;
+                hs_key k0 = hs_raw_in(other[other_first + i + 0]);
+                hs_key k1 = hs_raw_in(other[other_first + i + 1]);
+                counts[(hs_digit(hs_twiddle_in(k0), shift, mask)) * 16 + hs_local_id()] += 1u;
+                counts[(hs_digit(hs_twiddle_in(k1), shift, mask)) * 16 + hs_local_id()] += 1u;
             }
-            for (; i < end; i++) counts[(hs_digit(hs_in(other[other_first + i]), shift, mask)) * 16 + hs_item()] += 1u;
+            for (; i < end; i++) counts[(hs_digit(hs_twiddle_in(other[other_first + i]), shift, mask)) * 16 + hs_local_id()] += 1u;
         }
     }
-    for (int d = 0; d < 256; d++) words[words_first + 289 + d * chunks + chunk] = counts[(d) * 16 + hs_item()];
+    for (int d = 0; d < 256; d++) words[words_first + 289 + d * chunks + chunk] = counts[(d) * 16 + hs_local_id()];
 }
 #endif
 
@@ -359,17 +359,17 @@ void main()
 {
     int pass = hs_pass(), mask = hs_digit_mask();
     if (hs_redo()) { // only where a look-back failed, in this pass or one before
-        hs_word failed = 0u;
+        hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[words_first + 0 + q];
         if (failed == 0u) return;
     }
     int tiles = (hs_n() + 1023) / 1024;
     int columns = (tiles < 8 ? tiles : 8) * 16;
-    int digit = hs_group() * 16 + hs_item();
+    int digit = hs_group_id() * 16 + hs_local_id();
     if (digit > mask) return;
-    hs_word sum = 0u;
+    hs_u32 sum = 0u;
     for (int i = digit * columns; i < (digit + 1) * columns; i++) {
-        hs_word c = words[words_first + 289 + i];
+        hs_u32 c = words[words_first + 289 + i];
         words[words_first + 289 + i] = sum;
         sum += c;
     }
@@ -381,7 +381,7 @@ void main()
 #ifdef HS_KERNEL_scatter
 layout(local_size_x = 16) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored_key key[]; };
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_words { uint word[]; };
 layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destination_at; hs_keys other_at; hs_words words_at; int n; int argument; } hs_push;
 #define source hs_push.source_at.key
@@ -394,13 +394,13 @@ layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destinat
 #define words_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 source_at; uvec2 destination_at; uvec2 other_at; uvec2 words_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored key[]; } source_keys;
+layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored_key key[]; } source_keys;
 #define source source_keys.key
 #define source_first int(hs_push.source_at.x)
-layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
-layout(std430, set = 0, binding = 2) buffer hs_other { hs_stored key[]; } other_keys;
+layout(std430, set = 0, binding = 2) buffer hs_other { hs_stored_key key[]; } other_keys;
 #define other other_keys.key
 #define other_first int(hs_push.other_at.x)
 layout(std430, set = 0, binding = 3) buffer hs_words { uint word[]; } words_words;
@@ -414,46 +414,46 @@ void main()
 {
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
     if (hs_redo()) { // only where a look-back failed, in this pass or one before
-        hs_word failed = 0u;
+        hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[words_first + 0 + q];
         if (failed == 0u) return;
     }
     int tiles = (hs_n() + 1023) / 1024;
     int groups = tiles < 8 ? tiles : 8;
-    int group = hs_group();
+    int group = hs_group_id();
     if (group >= groups) return;
-    int chunks = groups * 16, chunk = group * 16 + hs_item();
+    int chunks = groups * 16, chunk = group * 16 + hs_local_id();
     int length = (hs_n() + chunks - 1) / chunks;
     // an odd number of lines: chunks that lie a power of two apart would meet in the same sets of a cache
     length = (length + 15) / 16 * 16 + 8;
     int begin = chunk * length < hs_n() ? chunk * length : hs_n();
     int end = begin + length < hs_n() ? begin + length : hs_n();
-    int at = pass == 0 ? 0 : hs_as_int(words[words_first + 8 + pass]);
+    int at = pass == 0 ? 0 : hs_to_int(words[words_first + 8 + pass]);
     int next = at != 0 ? 3 - at : hs_direct() ? 1 : 2; // from scratch to the destination, from there to scratch
-    if (hs_item() == 0) sums[0] = 0u;
+    if (hs_local_id() == 0) sums[0] = 0u;
     hs_barrier();
-    for (int d = hs_item(); d < 256; d += 16) if (d <= mask && hs_as_int(words[words_first + 33 + d]) == hs_n()) sums[0] = 1u;
+    for (int d = hs_local_id(); d < 256; d += 16) if (d <= mask && hs_to_int(words[words_first + 33 + d]) == hs_n()) sums[0] = 1u;
     hs_barrier();
     bool skipped = sums[0] != 0u;
-    if (chunk == 0) words[words_first + 8 + pass + 1] = hs_as_word(skipped ? at : next);
+    if (chunk == 0) words[words_first + 8 + pass + 1] = hs_to_u32(skipped ? at : next);
     if (skipped) return; // a constant digit: the keys stay where they are
     int below = 0;
     for (int d = 0; d <= mask; d++) {
-        counts[(d) * 16 + hs_item()] = hs_as_word(below) + words[words_first + 289 + d * chunks + chunk];
-        below += hs_as_int(words[words_first + 33 + d]);
+        counts[(d) * 16 + hs_local_id()] = hs_to_u32(below) + words[words_first + 289 + d * chunks + chunk];
+        below += hs_to_int(words[words_first + 33 + d]);
     }
     if (at == 0 && next == 2) {
         {
             int i = begin;
             for (; i + 2 <= end; i += 2) {
-                hs_key k0 = hs_held(source[source_first + i + 0]);
-                hs_key k1 = hs_held(source[source_first + i + 1]);
-                { int d = hs_digit(hs_in(k0), shift, mask); int place = hs_as_int(counts[(d) * 16 + hs_item()]); counts[(d) * 16 + hs_item()] = hs_as_word(place + 1); other[other_first + place] = hs_raw(k0); }
-                { int d = hs_digit(hs_in(k1), shift, mask); int place = hs_as_int(counts[(d) * 16 + hs_item()]); counts[(d) * 16 + hs_item()] = hs_as_word(place + 1); other[other_first + place] = hs_raw(k1); }
+                hs_key k0 = hs_raw_in(source[source_first + i + 0]);
+                hs_key k1 = hs_raw_in(source[source_first + i + 1]);
+                { int d = hs_digit(hs_twiddle_in(k0), shift, mask); int place = hs_to_int(counts[(d) * 16 + hs_local_id()]); counts[(d) * 16 + hs_local_id()] = hs_to_u32(place + 1); other[other_first + place] = hs_raw_out(k0); }
+                { int d = hs_digit(hs_twiddle_in(k1), shift, mask); int place = hs_to_int(counts[(d) * 16 + hs_local_id()]); counts[(d) * 16 + hs_local_id()] = hs_to_u32(place + 1); other[other_first + place] = hs_raw_out(k1); }
             }
             for (; i < end; i++) {
-                hs_key key = hs_held(source[source_first + i]);
-                { int d = hs_digit(hs_in(key), shift, mask); int place = hs_as_int(counts[(d) * 16 + hs_item()]); counts[(d) * 16 + hs_item()] = hs_as_word(place + 1); other[other_first + place] = hs_raw(key); }
+                hs_key key = hs_raw_in(source[source_first + i]);
+                { int d = hs_digit(hs_twiddle_in(key), shift, mask); int place = hs_to_int(counts[(d) * 16 + hs_local_id()]); counts[(d) * 16 + hs_local_id()] = hs_to_u32(place + 1); other[other_first + place] = hs_raw_out(key); }
             }
         }
     }
@@ -461,14 +461,14 @@ void main()
         {
             int i = begin;
             for (; i + 2 <= end; i += 2) {
-                hs_key k0 = hs_held(source[source_first + i + 0]);
-                hs_key k1 = hs_held(source[source_first + i + 1]);
-                { int d = hs_digit(hs_in(k0), shift, mask); int place = hs_as_int(counts[(d) * 16 + hs_item()]); counts[(d) * 16 + hs_item()] = hs_as_word(place + 1); destination[destination_first + place] = hs_raw(k0); }
-                { int d = hs_digit(hs_in(k1), shift, mask); int place = hs_as_int(counts[(d) * 16 + hs_item()]); counts[(d) * 16 + hs_item()] = hs_as_word(place + 1); destination[destination_first + place] = hs_raw(k1); }
+                hs_key k0 = hs_raw_in(source[source_first + i + 0]);
+                hs_key k1 = hs_raw_in(source[source_first + i + 1]);
+                { int d = hs_digit(hs_twiddle_in(k0), shift, mask); int place = hs_to_int(counts[(d) * 16 + hs_local_id()]); counts[(d) * 16 + hs_local_id()] = hs_to_u32(place + 1); destination[destination_first + place] = hs_raw_out(k0); }
+                { int d = hs_digit(hs_twiddle_in(k1), shift, mask); int place = hs_to_int(counts[(d) * 16 + hs_local_id()]); counts[(d) * 16 + hs_local_id()] = hs_to_u32(place + 1); destination[destination_first + place] = hs_raw_out(k1); }
             }
             for (; i < end; i++) {
-                hs_key key = hs_held(source[source_first + i]);
-                { int d = hs_digit(hs_in(key), shift, mask); int place = hs_as_int(counts[(d) * 16 + hs_item()]); counts[(d) * 16 + hs_item()] = hs_as_word(place + 1); destination[destination_first + place] = hs_raw(key); }
+                hs_key key = hs_raw_in(source[source_first + i]);
+                { int d = hs_digit(hs_twiddle_in(key), shift, mask); int place = hs_to_int(counts[(d) * 16 + hs_local_id()]); counts[(d) * 16 + hs_local_id()] = hs_to_u32(place + 1); destination[destination_first + place] = hs_raw_out(key); }
             }
         }
     }
@@ -476,14 +476,14 @@ void main()
         {
             int i = begin;
             for (; i + 2 <= end; i += 2) {
-                hs_key k0 = hs_held(other[other_first + i + 0]);
-                hs_key k1 = hs_held(other[other_first + i + 1]);
-                { int d = hs_digit(hs_in(k0), shift, mask); int place = hs_as_int(counts[(d) * 16 + hs_item()]); counts[(d) * 16 + hs_item()] = hs_as_word(place + 1); destination[destination_first + place] = hs_raw(k0); }
-                { int d = hs_digit(hs_in(k1), shift, mask); int place = hs_as_int(counts[(d) * 16 + hs_item()]); counts[(d) * 16 + hs_item()] = hs_as_word(place + 1); destination[destination_first + place] = hs_raw(k1); }
+                hs_key k0 = hs_raw_in(other[other_first + i + 0]);
+                hs_key k1 = hs_raw_in(other[other_first + i + 1]);
+                { int d = hs_digit(hs_twiddle_in(k0), shift, mask); int place = hs_to_int(counts[(d) * 16 + hs_local_id()]); counts[(d) * 16 + hs_local_id()] = hs_to_u32(place + 1); destination[destination_first + place] = hs_raw_out(k0); }
+                { int d = hs_digit(hs_twiddle_in(k1), shift, mask); int place = hs_to_int(counts[(d) * 16 + hs_local_id()]); counts[(d) * 16 + hs_local_id()] = hs_to_u32(place + 1); destination[destination_first + place] = hs_raw_out(k1); }
             }
             for (; i < end; i++) {
-                hs_key key = hs_held(other[other_first + i]);
-                { int d = hs_digit(hs_in(key), shift, mask); int place = hs_as_int(counts[(d) * 16 + hs_item()]); counts[(d) * 16 + hs_item()] = hs_as_word(place + 1); destination[destination_first + place] = hs_raw(key); }
+                hs_key key = hs_raw_in(other[other_first + i]);
+                { int d = hs_digit(hs_twiddle_in(key), shift, mask); int place = hs_to_int(counts[(d) * 16 + hs_local_id()]); counts[(d) * 16 + hs_local_id()] = hs_to_u32(place + 1); destination[destination_first + place] = hs_raw_out(key); }
             }
         }
     }
@@ -491,14 +491,14 @@ void main()
         {
             int i = begin;
             for (; i + 2 <= end; i += 2) {
-                hs_key k0 = hs_held(destination[destination_first + i + 0]);
-                hs_key k1 = hs_held(destination[destination_first + i + 1]);
-                { int d = hs_digit(hs_in(k0), shift, mask); int place = hs_as_int(counts[(d) * 16 + hs_item()]); counts[(d) * 16 + hs_item()] = hs_as_word(place + 1); other[other_first + place] = hs_raw(k0); }
-                { int d = hs_digit(hs_in(k1), shift, mask); int place = hs_as_int(counts[(d) * 16 + hs_item()]); counts[(d) * 16 + hs_item()] = hs_as_word(place + 1); other[other_first + place] = hs_raw(k1); }
+                hs_key k0 = hs_raw_in(destination[destination_first + i + 0]);
+                hs_key k1 = hs_raw_in(destination[destination_first + i + 1]);
+                { int d = hs_digit(hs_twiddle_in(k0), shift, mask); int place = hs_to_int(counts[(d) * 16 + hs_local_id()]); counts[(d) * 16 + hs_local_id()] = hs_to_u32(place + 1); other[other_first + place] = hs_raw_out(k0); }
+                { int d = hs_digit(hs_twiddle_in(k1), shift, mask); int place = hs_to_int(counts[(d) * 16 + hs_local_id()]); counts[(d) * 16 + hs_local_id()] = hs_to_u32(place + 1); other[other_first + place] = hs_raw_out(k1); }
             }
             for (; i < end; i++) {
-                hs_key key = hs_held(destination[destination_first + i]);
-                { int d = hs_digit(hs_in(key), shift, mask); int place = hs_as_int(counts[(d) * 16 + hs_item()]); counts[(d) * 16 + hs_item()] = hs_as_word(place + 1); other[other_first + place] = hs_raw(key); }
+                hs_key key = hs_raw_in(destination[destination_first + i]);
+                { int d = hs_digit(hs_twiddle_in(key), shift, mask); int place = hs_to_int(counts[(d) * 16 + hs_local_id()]); counts[(d) * 16 + hs_local_id()] = hs_to_u32(place + 1); other[other_first + place] = hs_raw_out(key); }
             }
         }
     }
@@ -510,7 +510,7 @@ void main()
 #ifdef HS_KERNEL_copy
 layout(local_size_x = 16) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored_key key[]; };
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_words { uint word[]; };
 layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destination_at; hs_keys other_at; hs_words words_at; int n; int argument; } hs_push;
 #define source hs_push.source_at.key
@@ -523,49 +523,49 @@ layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destinat
 #define words_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 source_at; uvec2 destination_at; uvec2 other_at; uvec2 words_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored key[]; } source_keys;
+layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored_key key[]; } source_keys;
 #define source source_keys.key
 #define source_first int(hs_push.source_at.x)
-layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
-layout(std430, set = 0, binding = 2) buffer hs_other { hs_stored key[]; } other_keys;
+layout(std430, set = 0, binding = 2) buffer hs_other { hs_stored_key key[]; } other_keys;
 #define other other_keys.key
 #define other_first int(hs_push.other_at.x)
 layout(std430, set = 0, binding = 3) buffer hs_words { uint word[]; } words_words;
 #define words words_words.word
 #define words_first int(hs_push.words_at.x)
 #endif
-#define hs_load_0(i) hs_in(source[source_first + i])
-#define hs_load_1(i) hs_in(destination[destination_first + i])
-#define hs_load_2(i) hs_in(other[other_first + i])
-#define hs_store_1(i, key) destination[destination_first + i] = hs_out(key)
-#define hs_store_2(i, key) other[other_first + i] = hs_out(key)
+#define hs_load_0(i) hs_twiddle_in(source[source_first + i])
+#define hs_load_1(i) hs_twiddle_in(destination[destination_first + i])
+#define hs_load_2(i) hs_twiddle_in(other[other_first + i])
+#define hs_store_1(i, key) destination[destination_first + i] = hs_twiddle_out(key)
+#define hs_store_2(i, key) other[other_first + i] = hs_twiddle_out(key)
 hs_key hs_load(int from, int i)
 {
-    if (from == 0) return hs_in(source[source_first + i]);
-    if (from == 1) return hs_in(destination[destination_first + i]);
-    return hs_in(other[other_first + i]);
+    if (from == 0) return hs_twiddle_in(source[source_first + i]);
+    if (from == 1) return hs_twiddle_in(destination[destination_first + i]);
+    return hs_twiddle_in(other[other_first + i]);
 }
 void hs_store(int to, int i, hs_key key)
 {
-    if (to == 1) destination[destination_first + i] = hs_out(key);
-    else other[other_first + i] = hs_out(key);
+    if (to == 1) destination[destination_first + i] = hs_twiddle_out(key);
+    else other[other_first + i] = hs_twiddle_out(key);
 }
 
 void main()
 {
-    int at = hs_as_int(words[words_first + 8 + hs_pass()]), next = 1;
+    int at = hs_to_int(words[words_first + 8 + hs_pass()]), next = 1;
     if (at == next) return;
     int tiles = (hs_n() + 1023) / 1024;
-    int groups = hs_as_int(tiles < 8 ? tiles : 8);
-    int group = hs_group();
+    int groups = hs_to_int(tiles < 8 ? tiles : 8);
+    int group = hs_group_id();
     if (group >= groups) return;
     int each = (tiles + groups - 1) / groups * 1024; // keys of a work-group
     int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
-    hs_pick(from, at);
-    hs_pick(to, next);
-    for (int i = begin + hs_item(); i < end; i += 16) {
+    hs_select_keys(from, at);
+    hs_select_keys(to, next);
+    for (int i = begin + hs_local_id(); i < end; i += 16) {
         hs_store(to, i, hs_load(from, i));
     }
 }

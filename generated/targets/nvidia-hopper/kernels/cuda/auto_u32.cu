@@ -22,71 +22,71 @@
 #else
 #define HS_KERNEL static __global__
 #endif
-typedef unsigned int hs_word;
-typedef unsigned long long hs_wide;
-typedef long long hs_long;
-typedef unsigned int hs_stored;
+typedef unsigned int hs_u32;
+typedef unsigned long long hs_u64;
+typedef long long hs_i64;
+typedef unsigned int hs_stored_key;
 typedef unsigned int hs_key;
 #define HS_LEAST ((hs_key)0)
 #define HS_GREATEST (~(hs_key)0)
 #define hs_less(a, b) ((a) < (b))
 #define hs_min(a, b) min(a, b)
 #define hs_max(a, b) max(a, b)
-#define hs_bits(key, shift) ((hs_word)((key) >> (shift)))
+#define hs_key_bits(key, shift) ((hs_u32)((key) >> (shift)))
 // sums of keys, which wrap; a key of a low and a high word
-#define hs_plus(a, b) ((a) + (b))
-#define hs_join(low, high) (low)
-#define hs_held(x) ((hs_key)(x))
-#define hs_raw(key) ((hs_stored)(key))
-#define hs_in(x) ((hs_key)(x))
-#define hs_out(key) ((hs_stored)(key))
-#define hs_as_word(x) ((hs_word)(x))
-#define hs_as_int(x) ((int)(x))
+#define hs_key_add(a, b) ((a) + (b))
+#define hs_make_key(low, high) (low)
+#define hs_raw_in(x) ((hs_key)(x))
+#define hs_raw_out(key) ((hs_stored_key)(key))
+#define hs_twiddle_in(x) ((hs_key)(x))
+#define hs_twiddle_out(key) ((hs_stored_key)(key))
+#define hs_to_u32(x) ((hs_u32)(x))
+#define hs_to_int(x) ((int)(x))
 #define hs_popcount(x) __popc(x)
 #define hs_n() n
 #define hs_argument() argument
-#define hs_group() ((int)(blockIdx.x + blockIdx.y * gridDim.x))
-#define hs_item() ((int)threadIdx.x)
+#define hs_group_id() ((int)(blockIdx.x + blockIdx.y * gridDim.x))
+#define hs_local_id() ((int)threadIdx.x)
 #define hs_barrier() __syncthreads()
-#define hs_barrier_all() __syncthreads()
+#define hs_barrier_global() __syncthreads()
 // atomic access: to shared arrays, and to words in memory that other blocks see
-#define hs_local_add(x, y) atomicAdd(&(x), y)
-#define hs_local_or(x, y) atomicOr(&(x), y)
-#define hs_add(x, y) atomicAdd(&(x), y)
-#define hs_look(x) (*(volatile hs_word *)&(x))
-#define hs_post(x, y) (*(volatile hs_word *)&(x) = (y))
+#define hs_local_atomic_add(x, y) atomicAdd(&(x), y)
+#define hs_local_atomic_or(x, y) atomicOr(&(x), y)
+#define hs_atomic_add(x, y) atomicAdd(&(x), y)
+#define hs_atomic_load(x) (*(volatile hs_u32 *)&(x))
+#define hs_atomic_store(x, y) (*(volatile hs_u32 *)&(x) = (y))
 // one of three buffers, chosen while the kernel runs
-#define hs_pick(name, which) hs_stored *name = (which) == 0 ? (hs_stored *)source : (which) == 1 ? destination : other
-#define hs_load(from, i) hs_in(from[i])
-#define hs_store(to, i, x) to[i] = hs_out(x)
-#define hs_phase(to, line) ((int)((size_t)(to) / sizeof(hs_key) % line))
-#define hs_flush()
-#define hs_stream(to, i, lines, first) for (int x_ = 0; x_ < (int)(64 / sizeof(hs_key)); x_++) (to)[(i) + x_] = (lines)[(first) + x_];
-#define hs_lane() ((int)(threadIdx.x % 32))
-#define hs_subgroup() ((int)(threadIdx.x / 32))
+#define hs_select_keys(name, which) hs_stored_key *name = (which) == 0 ? (hs_stored_key *)source : (which) == 1 ? destination : other
+#define hs_load(from, i) hs_twiddle_in(from[i])
+#define hs_store(to, i, x) to[i] = hs_twiddle_out(x)
+#define hs_line_offset(to, line) ((int)((size_t)(to) / sizeof(hs_key) % line))
+#define hs_store_line_fence()
+#define hs_store_line(to, i, lines, first) for (int x_ = 0; x_ < (int)(64 / sizeof(hs_key)); x_++) (to)[(i) + x_] = (lines)[(first) + x_];
+#define hs_lane_id() ((int)(threadIdx.x % 32))
+#define hs_subgroup_id() ((int)(threadIdx.x / 32))
 #define hs_shuffle_xor(a, mask) __shfl_xor_sync(0xffffffffu, a, mask)
 #define hs_broadcast(a, lane) __shfl_sync(0xffffffffu, a, lane, 32)
 #define hs_subgroup_barrier() __syncwarp(0xffffffffu)
-typedef unsigned int hs_mask;
-#define HS_ALL 0xffffffffu
-#define hs_votes(m) __popc(m)
-#define hs_below() ((1u << (threadIdx.x % 32)) - 1u)
-#define hs_ballot(vote) __ballot_sync(HS_ALL, vote)
+typedef unsigned int hs_lanemask;
+#define HS_LANEMASK_ALL 0xffffffffu
+#define hs_popcount_mask(m) __popc(m)
+#define hs_lanemask_lt() ((1u << (threadIdx.x % 32)) - 1u)
+#define hs_ballot(vote) __ballot_sync(HS_LANEMASK_ALL, vote)
 // leave the lanes whose digits have the same bit b as this lane's; written out, since compilers take five instructions for it instead of three
 #define hs_match_bit(same, d, b) asm volatile("{ .reg .pred p; .reg .b32 v; and.b32 v, %1, %2; setp.ne.u32 p, v, 0; vote.sync.ballot.b32 v, p, 0xffffffff; @!p not.b32 v, v; and.b32 %0, %0, v; }" : "+r"(same) : "r"(d), "r"(1 << (b)))
 // barriers of the first blocks of a cooperative grid: all threads of them arrive, then wait
-static __device__ __forceinline__ hs_word *hs_grid_word()
+static __device__ __forceinline__ hs_u32 *hs_grid_word()
 {
-    hs_word low, high;
+    hs_u32 low, high;
     asm("mov.u32 %0, %%envreg2; mov.u32 %1, %%envreg1;" : "=r"(low), "=r"(high));
-    return (hs_word *)((hs_wide)high << 32 | low) + 1;
+    return (hs_u32 *)((hs_u64)high << 32 | low) + 1;
 }
-static __device__ __forceinline__ hs_word hs_grid_arrive(int groups)
+static __device__ __forceinline__ hs_u32 hs_grid_arrive(int groups)
 {
-    hs_word was = 0u;
+    hs_u32 was = 0u;
     __syncthreads();
     if (threadIdx.x == 0) {
-        hs_word more = hs_group() == 0 ? 0x80000000u - (hs_word)(groups - 1) : 1u;
+        hs_u32 more = hs_group_id() == 0 ? 0x80000000u - (hs_u32)(groups - 1) : 1u;
 #if __CUDA_ARCH__ >= 700
         asm volatile("atom.add.release.gpu.u32 %0, [%1], %2;" : "=r"(was) : "l"(hs_grid_word()), "r"(more) : "memory");
 #else
@@ -95,15 +95,15 @@ static __device__ __forceinline__ hs_word hs_grid_arrive(int groups)
     }
     return was;
 }
-static __device__ __forceinline__ void hs_grid_wait(hs_word was)
+static __device__ __forceinline__ void hs_grid_wait(hs_u32 was)
 {
     if (threadIdx.x == 0) {
-        hs_word now;
+        hs_u32 now;
         do {
 #if __CUDA_ARCH__ >= 700
             asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(now) : "l"(hs_grid_word()) : "memory");
 #else
-            now = hs_look(*hs_grid_word()), __threadfence();
+            now = hs_atomic_load(*hs_grid_word()), __threadfence();
 #endif
         } while (((was ^ now) & 0x80000000u) == 0u);
     }
@@ -118,100 +118,100 @@ static __device__ __forceinline__ void hs_grid_barrier(int groups) { hs_grid_wai
 #define hs_redo() ((hs_argument() >> 20 & 1) != 0)
 #define hs_direct() ((hs_argument() >> 21 & 1) != 0)
 #define hs_discards() ((hs_argument() >> 22 & 1) != 0)
-#define hs_digit(key, shift, mask) (hs_as_int(hs_bits(key, shift)) & (mask))
+#define hs_digit(key, shift, mask) (hs_to_int(hs_key_bits(key, shift)) & (mask))
 
 // sort up to 4096 keys in one work-group
-HS_KERNEL void __launch_bounds__(512) single(const hs_stored *source, hs_stored *destination, int n, int argument)
+HS_KERNEL void __launch_bounds__(512) single(const hs_stored_key *source, hs_stored_key *destination, int n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
-    hs_word *const totals = (hs_word *)((unsigned char *)hs_shared + 16384);
-    hs_word *const firsts = (hs_word *)((unsigned char *)hs_shared + 17408);
-    hs_word *const sums = (hs_word *)((unsigned char *)hs_shared + 18432);
-    hs_word *const mixed = (hs_word *)((unsigned char *)hs_shared + 20480);
-    hs_word *const counts = (hs_word *)((unsigned char *)hs_shared + 20488);
-    hs_word *const places = (hs_word *)((unsigned char *)hs_shared + 36872);
-    hs_word *const tops = (hs_word *)((unsigned char *)hs_shared + 53256);
-    hs_word *const full = (hs_word *)((unsigned char *)hs_shared + 53320);
+    hs_u32 *const totals = (hs_u32 *)((unsigned char *)hs_shared + 16384);
+    hs_u32 *const firsts = (hs_u32 *)((unsigned char *)hs_shared + 17408);
+    hs_u32 *const sums = (hs_u32 *)((unsigned char *)hs_shared + 18432);
+    hs_u32 *const mixed = (hs_u32 *)((unsigned char *)hs_shared + 20480);
+    hs_u32 *const counts = (hs_u32 *)((unsigned char *)hs_shared + 20488);
+    hs_u32 *const places = (hs_u32 *)((unsigned char *)hs_shared + 36872);
+    hs_u32 *const tops = (hs_u32 *)((unsigned char *)hs_shared + 53256);
+    hs_u32 *const full = (hs_u32 *)((unsigned char *)hs_shared + 53320);
 
-    if (hs_group() > 0) return;
+    if (hs_group_id() > 0) return;
     int valid = hs_n(), shift = 0;
-    for (int i = hs_item(); i < 4096; i += 512) places[i] = 0u;
-    if (hs_item() == 0) {
+    for (int i = hs_local_id(); i < 4096; i += 512) places[i] = 0u;
+    if (hs_local_id() == 0) {
         full[0] = 0u;
         full[2] = full[3] = 0u;
     }
     hs_key k0 = HS_LEAST, k1 = HS_LEAST, k2 = HS_LEAST, k3 = HS_LEAST, k4 = HS_LEAST, k5 = HS_LEAST, k6 = HS_LEAST, k7 = HS_LEAST;
-    hs_word at0 = 0u, at1 = 0u, at2 = 0u, at3 = 0u;
+    hs_u32 at0 = 0u, at1 = 0u, at2 = 0u, at3 = 0u;
     do {
         if (2048 <= valid) {
-            k0 = hs_in(source[hs_item() + 0]);
-            k1 = hs_in(source[hs_item() + 512]);
-            k2 = hs_in(source[hs_item() + 1024]);
-            k3 = hs_in(source[hs_item() + 1536]);
+            k0 = hs_twiddle_in(source[hs_local_id() + 0]);
+            k1 = hs_twiddle_in(source[hs_local_id() + 512]);
+            k2 = hs_twiddle_in(source[hs_local_id() + 1024]);
+            k3 = hs_twiddle_in(source[hs_local_id() + 1536]);
         } else {
-            if (hs_item() + 0 < valid) k0 = hs_in(source[hs_item() + 0]);
-            if (hs_item() + 512 < valid) k1 = hs_in(source[hs_item() + 512]);
-            if (hs_item() + 1024 < valid) k2 = hs_in(source[hs_item() + 1024]);
-            if (hs_item() + 1536 < valid) k3 = hs_in(source[hs_item() + 1536]);
+            if (hs_local_id() + 0 < valid) k0 = hs_twiddle_in(source[hs_local_id() + 0]);
+            if (hs_local_id() + 512 < valid) k1 = hs_twiddle_in(source[hs_local_id() + 512]);
+            if (hs_local_id() + 1024 < valid) k2 = hs_twiddle_in(source[hs_local_id() + 1024]);
+            if (hs_local_id() + 1536 < valid) k3 = hs_twiddle_in(source[hs_local_id() + 1536]);
             break;
         }
         if (4096 <= valid) {
-            k4 = hs_in(source[hs_item() + 2048]);
-            k5 = hs_in(source[hs_item() + 2560]);
-            k6 = hs_in(source[hs_item() + 3072]);
-            k7 = hs_in(source[hs_item() + 3584]);
+            k4 = hs_twiddle_in(source[hs_local_id() + 2048]);
+            k5 = hs_twiddle_in(source[hs_local_id() + 2560]);
+            k6 = hs_twiddle_in(source[hs_local_id() + 3072]);
+            k7 = hs_twiddle_in(source[hs_local_id() + 3584]);
         } else {
-            if (hs_item() + 2048 < valid) k4 = hs_in(source[hs_item() + 2048]);
-            if (hs_item() + 2560 < valid) k5 = hs_in(source[hs_item() + 2560]);
-            if (hs_item() + 3072 < valid) k6 = hs_in(source[hs_item() + 3072]);
-            if (hs_item() + 3584 < valid) k7 = hs_in(source[hs_item() + 3584]);
+            if (hs_local_id() + 2048 < valid) k4 = hs_twiddle_in(source[hs_local_id() + 2048]);
+            if (hs_local_id() + 2560 < valid) k5 = hs_twiddle_in(source[hs_local_id() + 2560]);
+            if (hs_local_id() + 3072 < valid) k6 = hs_twiddle_in(source[hs_local_id() + 3072]);
+            if (hs_local_id() + 3584 < valid) k7 = hs_twiddle_in(source[hs_local_id() + 3584]);
             break;
         }
     } while (false);
     hs_barrier();
-    hs_key one = hs_in(source[0]);
+    hs_key one = hs_twiddle_in(source[0]);
     {
-        hs_word differ = 0u;
+        hs_u32 differ = 0u;
         do {
             if (2048 <= valid) {
-                differ |= hs_bits(k0, 0) ^ hs_bits(one, 0);
-                differ |= hs_bits(k1, 0) ^ hs_bits(one, 0);
-                differ |= hs_bits(k2, 0) ^ hs_bits(one, 0);
-                differ |= hs_bits(k3, 0) ^ hs_bits(one, 0);
+                differ |= hs_key_bits(k0, 0) ^ hs_key_bits(one, 0);
+                differ |= hs_key_bits(k1, 0) ^ hs_key_bits(one, 0);
+                differ |= hs_key_bits(k2, 0) ^ hs_key_bits(one, 0);
+                differ |= hs_key_bits(k3, 0) ^ hs_key_bits(one, 0);
             } else {
-                if (hs_item() + 0 < valid) differ |= hs_bits(k0, 0) ^ hs_bits(one, 0);
-                if (hs_item() + 512 < valid) differ |= hs_bits(k1, 0) ^ hs_bits(one, 0);
-                if (hs_item() + 1024 < valid) differ |= hs_bits(k2, 0) ^ hs_bits(one, 0);
-                if (hs_item() + 1536 < valid) differ |= hs_bits(k3, 0) ^ hs_bits(one, 0);
+                if (hs_local_id() + 0 < valid) differ |= hs_key_bits(k0, 0) ^ hs_key_bits(one, 0);
+                if (hs_local_id() + 512 < valid) differ |= hs_key_bits(k1, 0) ^ hs_key_bits(one, 0);
+                if (hs_local_id() + 1024 < valid) differ |= hs_key_bits(k2, 0) ^ hs_key_bits(one, 0);
+                if (hs_local_id() + 1536 < valid) differ |= hs_key_bits(k3, 0) ^ hs_key_bits(one, 0);
                 break;
             }
             if (4096 <= valid) {
-                differ |= hs_bits(k4, 0) ^ hs_bits(one, 0);
-                differ |= hs_bits(k5, 0) ^ hs_bits(one, 0);
-                differ |= hs_bits(k6, 0) ^ hs_bits(one, 0);
-                differ |= hs_bits(k7, 0) ^ hs_bits(one, 0);
+                differ |= hs_key_bits(k4, 0) ^ hs_key_bits(one, 0);
+                differ |= hs_key_bits(k5, 0) ^ hs_key_bits(one, 0);
+                differ |= hs_key_bits(k6, 0) ^ hs_key_bits(one, 0);
+                differ |= hs_key_bits(k7, 0) ^ hs_key_bits(one, 0);
             } else {
-                if (hs_item() + 2048 < valid) differ |= hs_bits(k4, 0) ^ hs_bits(one, 0);
-                if (hs_item() + 2560 < valid) differ |= hs_bits(k5, 0) ^ hs_bits(one, 0);
-                if (hs_item() + 3072 < valid) differ |= hs_bits(k6, 0) ^ hs_bits(one, 0);
-                if (hs_item() + 3584 < valid) differ |= hs_bits(k7, 0) ^ hs_bits(one, 0);
+                if (hs_local_id() + 2048 < valid) differ |= hs_key_bits(k4, 0) ^ hs_key_bits(one, 0);
+                if (hs_local_id() + 2560 < valid) differ |= hs_key_bits(k5, 0) ^ hs_key_bits(one, 0);
+                if (hs_local_id() + 3072 < valid) differ |= hs_key_bits(k6, 0) ^ hs_key_bits(one, 0);
+                if (hs_local_id() + 3584 < valid) differ |= hs_key_bits(k7, 0) ^ hs_key_bits(one, 0);
                 break;
             }
         } while (false);
-        for (int far = 1; far < 32; far *= 2) differ |= hs_as_word(hs_shuffle_xor(differ, far));
-        if (hs_lane() == 0 && differ != 0u) hs_local_or(full[2], differ);
+        for (int far = 1; far < 32; far *= 2) differ |= hs_to_u32(hs_shuffle_xor(differ, far));
+        if (hs_lane_id() == 0 && differ != 0u) hs_local_atomic_or(full[2], differ);
         hs_barrier();
     }
     {
-        hs_word differ = full[2];
+        hs_u32 differ = full[2];
         shift = 1 - 12;
         for (int half = 16; half > 0; half /= 2) if (differ >> half != 0u) {
             differ >>= half;
             shift += half;
         }
         if (shift < 0) shift = 0;
-        if (hs_item() == 0) full[1] = hs_as_word(shift);
+        if (hs_local_id() == 0) full[1] = hs_to_u32(shift);
     }
     hs_key differ = HS_LEAST;
     do {
@@ -221,10 +221,10 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored *source, hs_stored 
             differ |= k0 ^ k2;
             differ |= k0 ^ k3;
         } else {
-            if (hs_item() + 0 < valid) differ |= k0 ^ k0;
-            if (hs_item() + 512 < valid) differ |= k0 ^ k1;
-            if (hs_item() + 1024 < valid) differ |= k0 ^ k2;
-            if (hs_item() + 1536 < valid) differ |= k0 ^ k3;
+            if (hs_local_id() + 0 < valid) differ |= k0 ^ k0;
+            if (hs_local_id() + 512 < valid) differ |= k0 ^ k1;
+            if (hs_local_id() + 1024 < valid) differ |= k0 ^ k2;
+            if (hs_local_id() + 1536 < valid) differ |= k0 ^ k3;
             break;
         }
         if (4096 <= valid) {
@@ -233,16 +233,16 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored *source, hs_stored 
             differ |= k0 ^ k6;
             differ |= k0 ^ k7;
         } else {
-            if (hs_item() + 2048 < valid) differ |= k0 ^ k4;
-            if (hs_item() + 2560 < valid) differ |= k0 ^ k5;
-            if (hs_item() + 3072 < valid) differ |= k0 ^ k6;
-            if (hs_item() + 3584 < valid) differ |= k0 ^ k7;
+            if (hs_local_id() + 2048 < valid) differ |= k0 ^ k4;
+            if (hs_local_id() + 2560 < valid) differ |= k0 ^ k5;
+            if (hs_local_id() + 3072 < valid) differ |= k0 ^ k6;
+            if (hs_local_id() + 3584 < valid) differ |= k0 ^ k7;
             break;
         }
     } while (false);
     if (hs_digit(differ, shift, 4095) == 0) {
-        int x = hs_digit(k0, shift, 4095), own = valid > hs_item() ? (valid - hs_item() + 511) / 512 : 0;
-        at0 = hs_local_add(places[x ^ (x >> 5 & 7)], hs_as_word(own));
+        int x = hs_digit(k0, shift, 4095), own = valid > hs_local_id() ? (valid - hs_local_id() + 511) / 512 : 0;
+        at0 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], hs_to_u32(own));
         at0 |= (at0 + 1u) << 16;
         at1 = at0 + 131074u;
         at2 = at0 + 262148u;
@@ -250,134 +250,134 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored *source, hs_stored 
     } else {
         do {
             if (2048 <= valid) {
-                { int x = hs_digit(k0, shift, 4095); at0 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                { int x = hs_digit(k1, shift, 4095); at0 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
-                { int x = hs_digit(k2, shift, 4095); at1 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                { int x = hs_digit(k3, shift, 4095); at1 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                { int x = hs_digit(k0, shift, 4095); at0 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                { int x = hs_digit(k1, shift, 4095); at0 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                { int x = hs_digit(k2, shift, 4095); at1 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                { int x = hs_digit(k3, shift, 4095); at1 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
             } else {
-                if (hs_item() + 0 < valid) { int x = hs_digit(k0, shift, 4095); at0 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                if (hs_item() + 512 < valid) { int x = hs_digit(k1, shift, 4095); at0 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
-                if (hs_item() + 1024 < valid) { int x = hs_digit(k2, shift, 4095); at1 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                if (hs_item() + 1536 < valid) { int x = hs_digit(k3, shift, 4095); at1 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                if (hs_local_id() + 0 < valid) { int x = hs_digit(k0, shift, 4095); at0 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                if (hs_local_id() + 512 < valid) { int x = hs_digit(k1, shift, 4095); at0 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                if (hs_local_id() + 1024 < valid) { int x = hs_digit(k2, shift, 4095); at1 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                if (hs_local_id() + 1536 < valid) { int x = hs_digit(k3, shift, 4095); at1 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
                 break;
             }
             if (4096 <= valid) {
-                { int x = hs_digit(k4, shift, 4095); at2 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                { int x = hs_digit(k5, shift, 4095); at2 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
-                { int x = hs_digit(k6, shift, 4095); at3 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                { int x = hs_digit(k7, shift, 4095); at3 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                { int x = hs_digit(k4, shift, 4095); at2 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                { int x = hs_digit(k5, shift, 4095); at2 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                { int x = hs_digit(k6, shift, 4095); at3 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                { int x = hs_digit(k7, shift, 4095); at3 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
             } else {
-                if (hs_item() + 2048 < valid) { int x = hs_digit(k4, shift, 4095); at2 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                if (hs_item() + 2560 < valid) { int x = hs_digit(k5, shift, 4095); at2 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
-                if (hs_item() + 3072 < valid) { int x = hs_digit(k6, shift, 4095); at3 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                if (hs_item() + 3584 < valid) { int x = hs_digit(k7, shift, 4095); at3 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                if (hs_local_id() + 2048 < valid) { int x = hs_digit(k4, shift, 4095); at2 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                if (hs_local_id() + 2560 < valid) { int x = hs_digit(k5, shift, 4095); at2 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                if (hs_local_id() + 3072 < valid) { int x = hs_digit(k6, shift, 4095); at3 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                if (hs_local_id() + 3584 < valid) { int x = hs_digit(k7, shift, 4095); at3 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
                 break;
             }
         } while (false);
     }
-    hs_barrier_all(); // in place, keys must all be read before the first is written
-    shift = hs_as_int(full[1]); // the same; else compilers keep all places until they are needed again, and spill
-    hs_word sum = 0u, crowd = 0u;
+    hs_barrier_global(); // in place, keys must all be read before the first is written
+    shift = hs_to_int(full[1]); // the same; else compilers keep all places until they are needed again, and spill
+    hs_u32 sum = 0u, crowd = 0u;
     for (int e = 0; e < 8; e++) {
-        int x = hs_item() * 8 + e;
-        hs_word c = places[x ^ (x >> 5 & 7)];
+        int x = hs_local_id() * 8 + e;
+        hs_u32 c = places[x ^ (x >> 5 & 7)];
         sum += c;
         crowd = c > crowd ? c : crowd;
     }
     if (crowd > 24u) full[0] = 1u;
-    hs_word before = 0u;
+    hs_u32 before = 0u;
     {
-        hs_word all = sum;
+        hs_u32 all = sum;
         for (int far = 1; far < 32; far *= 2) {
-            hs_word beside = hs_as_word(hs_shuffle_xor(all, far));
-            if ((hs_lane() & far) != 0) before += beside;
+            hs_u32 beside = hs_to_u32(hs_shuffle_xor(all, far));
+            if ((hs_lane_id() & far) != 0) before += beside;
             all += beside;
         }
-        if (hs_lane() == 0) tops[hs_subgroup()] = all;
+        if (hs_lane_id() == 0) tops[hs_subgroup_id()] = all;
         hs_barrier();
-        for (int j = 0; j < 15; j++) if (j < hs_subgroup()) before += tops[j];
+        for (int j = 0; j < 15; j++) if (j < hs_subgroup_id()) before += tops[j];
     }
     if (full[0] != 0u) {
         const int begin = 0;
         int rows = (valid + 511) / 512, slots = rows * 512;
-        int row = hs_subgroup() * 32 * rows + hs_lane();
+        int row = hs_subgroup_id() * 32 * rows + hs_lane_id();
         hs_key k0, k1, k2, k3, k4, k5, k6, k7;
         do {
-        k0 = row + 0 < valid ? hs_in(source[begin + row + 0]) : HS_GREATEST;
+        k0 = row + 0 < valid ? hs_twiddle_in(source[begin + row + 0]) : HS_GREATEST;
         if (1 >= rows) break;
-        k1 = row + 32 < valid ? hs_in(source[begin + row + 32]) : HS_GREATEST;
+        k1 = row + 32 < valid ? hs_twiddle_in(source[begin + row + 32]) : HS_GREATEST;
         if (2 >= rows) break;
-        k2 = row + 64 < valid ? hs_in(source[begin + row + 64]) : HS_GREATEST;
+        k2 = row + 64 < valid ? hs_twiddle_in(source[begin + row + 64]) : HS_GREATEST;
         if (3 >= rows) break;
-        k3 = row + 96 < valid ? hs_in(source[begin + row + 96]) : HS_GREATEST;
+        k3 = row + 96 < valid ? hs_twiddle_in(source[begin + row + 96]) : HS_GREATEST;
         if (4 >= rows) break;
-        k4 = row + 128 < valid ? hs_in(source[begin + row + 128]) : HS_GREATEST;
+        k4 = row + 128 < valid ? hs_twiddle_in(source[begin + row + 128]) : HS_GREATEST;
         if (5 >= rows) break;
-        k5 = row + 160 < valid ? hs_in(source[begin + row + 160]) : HS_GREATEST;
+        k5 = row + 160 < valid ? hs_twiddle_in(source[begin + row + 160]) : HS_GREATEST;
         if (6 >= rows) break;
-        k6 = row + 192 < valid ? hs_in(source[begin + row + 192]) : HS_GREATEST;
+        k6 = row + 192 < valid ? hs_twiddle_in(source[begin + row + 192]) : HS_GREATEST;
         if (7 >= rows) break;
-        k7 = row + 224 < valid ? hs_in(source[begin + row + 224]) : HS_GREATEST;
+        k7 = row + 224 < valid ? hs_twiddle_in(source[begin + row + 224]) : HS_GREATEST;
         } while (false);
         const int mask = 255;
         for (int low = 0; low < 32; low += 8) {
             int shift = low;
             hs_barrier();
-            int mine = hs_subgroup() * 256;
-            for (int i = hs_item(); i < 4096; i += 512) counts[i] = 0u;
-            if (hs_item() == 0) {
+            int mine = hs_subgroup_id() * 256;
+            for (int i = hs_local_id(); i < 4096; i += 512) counts[i] = 0u;
+            if (hs_local_id() == 0) {
                 mixed[0] = 1u;
-                mixed[1] = hs_as_word(shift);
+                mixed[1] = hs_to_u32(shift);
             }
             hs_barrier();
             do {
-            hs_local_add(counts[mine + hs_digit(k0, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k0, shift, mask)], 1u);
             if (1 >= rows) break;
-            hs_local_add(counts[mine + hs_digit(k1, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k1, shift, mask)], 1u);
             if (2 >= rows) break;
-            hs_local_add(counts[mine + hs_digit(k2, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k2, shift, mask)], 1u);
             if (3 >= rows) break;
-            hs_local_add(counts[mine + hs_digit(k3, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k3, shift, mask)], 1u);
             if (4 >= rows) break;
-            hs_local_add(counts[mine + hs_digit(k4, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k4, shift, mask)], 1u);
             if (5 >= rows) break;
-            hs_local_add(counts[mine + hs_digit(k5, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k5, shift, mask)], 1u);
             if (6 >= rows) break;
-            hs_local_add(counts[mine + hs_digit(k6, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k6, shift, mask)], 1u);
             if (7 >= rows) break;
-            hs_local_add(counts[mine + hs_digit(k7, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k7, shift, mask)], 1u);
             } while (false);
             hs_barrier();
             // a digit's keys come subgroup by subgroup
-            if (hs_item() < 256) for (int d = hs_item(), once = 1; once != 0; once = 0) {
-                hs_word sum = 0u;
+            if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
+                hs_u32 sum = 0u;
                 for (int s = 0; s < 16; s++) {
-                    hs_word c = counts[s * 256 + d];
+                    hs_u32 c = counts[s * 256 + d];
                     counts[s * 256 + d] = sum;
                     sum += c;
                 }
-                if (sum == hs_as_word(slots)) mixed[0] = 0u;
-                totals[d] = d == mask ? sum - hs_as_word(slots - valid) : sum;
+                if (sum == hs_to_u32(slots)) mixed[0] = 0u;
+                totals[d] = d == mask ? sum - hs_to_u32(slots - valid) : sum;
             }
             hs_barrier();
             {
-                int own = hs_subgroup() * 32 + hs_lane(); // a digit
+                int own = hs_subgroup_id() * 32 + hs_lane_id(); // a digit
                 if (own < 256) sums[own] = totals[own];
                 for (int far = 1; far < 32; far *= 2) {
                     hs_subgroup_barrier();
-                    hs_word x = own < 256 && hs_lane() >= far ? sums[own - far] : 0u;
+                    hs_u32 x = own < 256 && hs_lane_id() >= far ? sums[own - far] : 0u;
                     hs_subgroup_barrier();
                     if (own < 256) sums[own] += x;
                 }
                 hs_barrier();
                 if (own < 256) {
-                    hs_word before = sums[own] - totals[own];
-                    for (int s = 31; s < own - hs_lane(); s += 32) before += sums[s];
+                    hs_u32 before = sums[own] - totals[own];
+                    for (int s = 31; s < own - hs_lane_id(); s += 32) before += sums[s];
                     firsts[own] = before;
                 }
                 hs_barrier();
             }
-            shift = hs_as_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
+            shift = hs_to_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
             if (mixed[0] == 0u) { // the keys stay where they are
             do {
                 tile[row + 0] = k0;
@@ -397,12 +397,12 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored *source, hs_stored 
             tile[row + 224] = k7;
             } while (false);
             } else {
-                if (hs_item() < 256) for (int d = hs_item(), once = 1; once != 0; once = 0) for (int s = 0; s < 16; s++) counts[s * 256 + d] += firsts[d];
+                if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) for (int s = 0; s < 16; s++) counts[s * 256 + d] += firsts[d];
                 hs_barrier();
             do {
                 {
                     int d = hs_digit(k0, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -411,16 +411,16 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored *source, hs_stored 
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k0;
                 }
                 if (1 >= rows) break;
             {
                     int d = hs_digit(k1, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -429,16 +429,16 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored *source, hs_stored 
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k1;
                 }
                 if (2 >= rows) break;
             {
                     int d = hs_digit(k2, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -447,16 +447,16 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored *source, hs_stored 
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k2;
                 }
                 if (3 >= rows) break;
             {
                     int d = hs_digit(k3, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -465,16 +465,16 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored *source, hs_stored 
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k3;
                 }
                 if (4 >= rows) break;
             {
                     int d = hs_digit(k4, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -483,16 +483,16 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored *source, hs_stored 
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k4;
                 }
                 if (5 >= rows) break;
             {
                     int d = hs_digit(k5, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -501,16 +501,16 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored *source, hs_stored 
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k5;
                 }
                 if (6 >= rows) break;
             {
                     int d = hs_digit(k6, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -519,16 +519,16 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored *source, hs_stored 
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k6;
                 }
                 if (7 >= rows) break;
             {
                     int d = hs_digit(k7, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -537,9 +537,9 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored *source, hs_stored 
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k7;
                 }
@@ -565,288 +565,288 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored *source, hs_stored 
         } while (false);
         }
         do {
-        if (row + 0 < valid) destination[begin + row + 0] = hs_out(k0);
+        if (row + 0 < valid) destination[begin + row + 0] = hs_twiddle_out(k0);
         if (1 >= rows) break;
-        if (row + 32 < valid) destination[begin + row + 32] = hs_out(k1);
+        if (row + 32 < valid) destination[begin + row + 32] = hs_twiddle_out(k1);
         if (2 >= rows) break;
-        if (row + 64 < valid) destination[begin + row + 64] = hs_out(k2);
+        if (row + 64 < valid) destination[begin + row + 64] = hs_twiddle_out(k2);
         if (3 >= rows) break;
-        if (row + 96 < valid) destination[begin + row + 96] = hs_out(k3);
+        if (row + 96 < valid) destination[begin + row + 96] = hs_twiddle_out(k3);
         if (4 >= rows) break;
-        if (row + 128 < valid) destination[begin + row + 128] = hs_out(k4);
+        if (row + 128 < valid) destination[begin + row + 128] = hs_twiddle_out(k4);
         if (5 >= rows) break;
-        if (row + 160 < valid) destination[begin + row + 160] = hs_out(k5);
+        if (row + 160 < valid) destination[begin + row + 160] = hs_twiddle_out(k5);
         if (6 >= rows) break;
-        if (row + 192 < valid) destination[begin + row + 192] = hs_out(k6);
+        if (row + 192 < valid) destination[begin + row + 192] = hs_twiddle_out(k6);
         if (7 >= rows) break;
-        if (row + 224 < valid) destination[begin + row + 224] = hs_out(k7);
+        if (row + 224 < valid) destination[begin + row + 224] = hs_twiddle_out(k7);
         } while (false);
     } else {
         for (int e = 0; e < 8; e++) {
-            int x = hs_item() * 8 + e;
-            hs_word c = places[x ^ (x >> 5 & 7)];
+            int x = hs_local_id() * 8 + e;
+            hs_u32 c = places[x ^ (x >> 5 & 7)];
             places[x ^ (x >> 5 & 7)] = before | c << 16;
             before += c;
         }
         hs_barrier();
         do {
             if (2048 <= valid) {
-                { int x = hs_digit(k0, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at0 & 65535u)] = k0; }
-                { int x = hs_digit(k1, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at0 >> 16)] = k1; }
-                { int x = hs_digit(k2, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at1 & 65535u)] = k2; }
-                { int x = hs_digit(k3, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at1 >> 16)] = k3; }
+                { int x = hs_digit(k0, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at0 & 65535u)] = k0; }
+                { int x = hs_digit(k1, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at0 >> 16)] = k1; }
+                { int x = hs_digit(k2, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at1 & 65535u)] = k2; }
+                { int x = hs_digit(k3, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at1 >> 16)] = k3; }
             } else {
-                if (hs_item() + 0 < valid) { int x = hs_digit(k0, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at0 & 65535u)] = k0; }
-                if (hs_item() + 512 < valid) { int x = hs_digit(k1, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at0 >> 16)] = k1; }
-                if (hs_item() + 1024 < valid) { int x = hs_digit(k2, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at1 & 65535u)] = k2; }
-                if (hs_item() + 1536 < valid) { int x = hs_digit(k3, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at1 >> 16)] = k3; }
+                if (hs_local_id() + 0 < valid) { int x = hs_digit(k0, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at0 & 65535u)] = k0; }
+                if (hs_local_id() + 512 < valid) { int x = hs_digit(k1, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at0 >> 16)] = k1; }
+                if (hs_local_id() + 1024 < valid) { int x = hs_digit(k2, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at1 & 65535u)] = k2; }
+                if (hs_local_id() + 1536 < valid) { int x = hs_digit(k3, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at1 >> 16)] = k3; }
                 break;
             }
             if (4096 <= valid) {
-                { int x = hs_digit(k4, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at2 & 65535u)] = k4; }
-                { int x = hs_digit(k5, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at2 >> 16)] = k5; }
-                { int x = hs_digit(k6, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at3 & 65535u)] = k6; }
-                { int x = hs_digit(k7, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at3 >> 16)] = k7; }
+                { int x = hs_digit(k4, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at2 & 65535u)] = k4; }
+                { int x = hs_digit(k5, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at2 >> 16)] = k5; }
+                { int x = hs_digit(k6, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at3 & 65535u)] = k6; }
+                { int x = hs_digit(k7, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at3 >> 16)] = k7; }
             } else {
-                if (hs_item() + 2048 < valid) { int x = hs_digit(k4, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at2 & 65535u)] = k4; }
-                if (hs_item() + 2560 < valid) { int x = hs_digit(k5, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at2 >> 16)] = k5; }
-                if (hs_item() + 3072 < valid) { int x = hs_digit(k6, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at3 & 65535u)] = k6; }
-                if (hs_item() + 3584 < valid) { int x = hs_digit(k7, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at3 >> 16)] = k7; }
+                if (hs_local_id() + 2048 < valid) { int x = hs_digit(k4, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at2 & 65535u)] = k4; }
+                if (hs_local_id() + 2560 < valid) { int x = hs_digit(k5, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at2 >> 16)] = k5; }
+                if (hs_local_id() + 3072 < valid) { int x = hs_digit(k6, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at3 & 65535u)] = k6; }
+                if (hs_local_id() + 3584 < valid) { int x = hs_digit(k7, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at3 >> 16)] = k7; }
                 break;
             }
         } while (false);
         hs_barrier();
-        for (int q = hs_item(); q < valid; q += 512) {
+        for (int q = hs_local_id(); q < valid; q += 512) {
             hs_key key = tile[q];
             int x = hs_digit(key, shift, 4095);
-            hs_word c = places[x ^ (x >> 5 & 7)];
-            int start = hs_as_int(c & 65535u), end = start + hs_as_int(c >> 16), r = start;
+            hs_u32 c = places[x ^ (x >> 5 & 7)];
+            int start = hs_to_int(c & 65535u), end = start + hs_to_int(c >> 16), r = start;
             for (int j = start; j < end; j++) {
                 hs_key near = tile[j];
                 r += (j < q ? !hs_less(key, near) : hs_less(near, key)) ? 1 : 0;
             }
-            destination[r] = hs_out(key);
+            destination[r] = hs_twiddle_out(key);
         }
     }
 
 }
 
 // sort up to 2359296 keys in one launch
-HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *destination, hs_word *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_stored_key *destination, hs_u32 *words, int n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
-    hs_word *const totals = (hs_word *)((unsigned char *)hs_shared + 73728);
-    hs_word *const firsts = (hs_word *)((unsigned char *)hs_shared + 74752);
-    hs_word *const sums = (hs_word *)((unsigned char *)hs_shared + 75776);
-    hs_word *const mixed = (hs_word *)((unsigned char *)hs_shared + 77824);
-    hs_word *const counts = (hs_word *)((unsigned char *)hs_shared + 77832);
-    hs_word *const bases = (hs_word *)((unsigned char *)hs_shared + 94216);
-    hs_word *const live = (hs_word *)((unsigned char *)hs_shared + 95240);
-    hs_word *const places = (hs_word *)((unsigned char *)hs_shared + 95248);
-    hs_word *const tops = (hs_word *)((unsigned char *)hs_shared + 111632);
-    hs_word *const full = (hs_word *)((unsigned char *)hs_shared + 111696);
+    hs_u32 *const totals = (hs_u32 *)((unsigned char *)hs_shared + 73728);
+    hs_u32 *const firsts = (hs_u32 *)((unsigned char *)hs_shared + 74752);
+    hs_u32 *const sums = (hs_u32 *)((unsigned char *)hs_shared + 75776);
+    hs_u32 *const mixed = (hs_u32 *)((unsigned char *)hs_shared + 77824);
+    hs_u32 *const counts = (hs_u32 *)((unsigned char *)hs_shared + 77832);
+    hs_u32 *const bases = (hs_u32 *)((unsigned char *)hs_shared + 94216);
+    hs_u32 *const live = (hs_u32 *)((unsigned char *)hs_shared + 95240);
+    hs_u32 *const places = (hs_u32 *)((unsigned char *)hs_shared + 95248);
+    hs_u32 *const tops = (hs_u32 *)((unsigned char *)hs_shared + 111632);
+    hs_u32 *const full = (hs_u32 *)((unsigned char *)hs_shared + 111696);
 
     int groups = (hs_n() + 511) / 512;
     if (groups > 128) groups = 128;
-    int group = hs_group();
+    int group = hs_group_id();
     if (group >= groups) return;
     int rows = (hs_n() + groups * 512 - 1) / (groups * 512), slots = rows * 512;
     int begin = group * slots;
     int valid = hs_n() - begin < slots ? hs_n() - begin > 0 ? hs_n() - begin : 0 : slots;
-    int row = hs_subgroup() * 32 * rows + hs_lane();
+    int row = hs_subgroup_id() * 32 * rows + hs_lane_id();
     hs_key k0, k1, k2, k3, k4, k5, k6, k7, k8, k9, k10, k11, k12, k13, k14, k15, k16, k17, k18, k19, k20, k21, k22, k23, k24, k25, k26, k27, k28, k29, k30, k31, k32, k33, k34, k35;
     do {
-    k0 = row + 0 < valid ? hs_in(source[begin + row + 0]) : HS_GREATEST;
+    k0 = row + 0 < valid ? hs_twiddle_in(source[begin + row + 0]) : HS_GREATEST;
     if (1 >= rows) break;
-    k1 = row + 32 < valid ? hs_in(source[begin + row + 32]) : HS_GREATEST;
+    k1 = row + 32 < valid ? hs_twiddle_in(source[begin + row + 32]) : HS_GREATEST;
     if (2 >= rows) break;
-    k2 = row + 64 < valid ? hs_in(source[begin + row + 64]) : HS_GREATEST;
+    k2 = row + 64 < valid ? hs_twiddle_in(source[begin + row + 64]) : HS_GREATEST;
     if (3 >= rows) break;
-    k3 = row + 96 < valid ? hs_in(source[begin + row + 96]) : HS_GREATEST;
+    k3 = row + 96 < valid ? hs_twiddle_in(source[begin + row + 96]) : HS_GREATEST;
     if (4 >= rows) break;
-    k4 = row + 128 < valid ? hs_in(source[begin + row + 128]) : HS_GREATEST;
+    k4 = row + 128 < valid ? hs_twiddle_in(source[begin + row + 128]) : HS_GREATEST;
     if (5 >= rows) break;
-    k5 = row + 160 < valid ? hs_in(source[begin + row + 160]) : HS_GREATEST;
+    k5 = row + 160 < valid ? hs_twiddle_in(source[begin + row + 160]) : HS_GREATEST;
     if (6 >= rows) break;
-    k6 = row + 192 < valid ? hs_in(source[begin + row + 192]) : HS_GREATEST;
+    k6 = row + 192 < valid ? hs_twiddle_in(source[begin + row + 192]) : HS_GREATEST;
     if (7 >= rows) break;
-    k7 = row + 224 < valid ? hs_in(source[begin + row + 224]) : HS_GREATEST;
+    k7 = row + 224 < valid ? hs_twiddle_in(source[begin + row + 224]) : HS_GREATEST;
     if (8 >= rows) break;
-    k8 = row + 256 < valid ? hs_in(source[begin + row + 256]) : HS_GREATEST;
+    k8 = row + 256 < valid ? hs_twiddle_in(source[begin + row + 256]) : HS_GREATEST;
     if (9 >= rows) break;
-    k9 = row + 288 < valid ? hs_in(source[begin + row + 288]) : HS_GREATEST;
+    k9 = row + 288 < valid ? hs_twiddle_in(source[begin + row + 288]) : HS_GREATEST;
     if (10 >= rows) break;
-    k10 = row + 320 < valid ? hs_in(source[begin + row + 320]) : HS_GREATEST;
+    k10 = row + 320 < valid ? hs_twiddle_in(source[begin + row + 320]) : HS_GREATEST;
     if (11 >= rows) break;
-    k11 = row + 352 < valid ? hs_in(source[begin + row + 352]) : HS_GREATEST;
+    k11 = row + 352 < valid ? hs_twiddle_in(source[begin + row + 352]) : HS_GREATEST;
     if (12 >= rows) break;
-    k12 = row + 384 < valid ? hs_in(source[begin + row + 384]) : HS_GREATEST;
+    k12 = row + 384 < valid ? hs_twiddle_in(source[begin + row + 384]) : HS_GREATEST;
     if (13 >= rows) break;
-    k13 = row + 416 < valid ? hs_in(source[begin + row + 416]) : HS_GREATEST;
+    k13 = row + 416 < valid ? hs_twiddle_in(source[begin + row + 416]) : HS_GREATEST;
     if (14 >= rows) break;
-    k14 = row + 448 < valid ? hs_in(source[begin + row + 448]) : HS_GREATEST;
+    k14 = row + 448 < valid ? hs_twiddle_in(source[begin + row + 448]) : HS_GREATEST;
     if (15 >= rows) break;
-    k15 = row + 480 < valid ? hs_in(source[begin + row + 480]) : HS_GREATEST;
+    k15 = row + 480 < valid ? hs_twiddle_in(source[begin + row + 480]) : HS_GREATEST;
     if (16 >= rows) break;
-    k16 = row + 512 < valid ? hs_in(source[begin + row + 512]) : HS_GREATEST;
+    k16 = row + 512 < valid ? hs_twiddle_in(source[begin + row + 512]) : HS_GREATEST;
     if (17 >= rows) break;
-    k17 = row + 544 < valid ? hs_in(source[begin + row + 544]) : HS_GREATEST;
+    k17 = row + 544 < valid ? hs_twiddle_in(source[begin + row + 544]) : HS_GREATEST;
     if (18 >= rows) break;
-    k18 = row + 576 < valid ? hs_in(source[begin + row + 576]) : HS_GREATEST;
+    k18 = row + 576 < valid ? hs_twiddle_in(source[begin + row + 576]) : HS_GREATEST;
     if (19 >= rows) break;
-    k19 = row + 608 < valid ? hs_in(source[begin + row + 608]) : HS_GREATEST;
+    k19 = row + 608 < valid ? hs_twiddle_in(source[begin + row + 608]) : HS_GREATEST;
     if (20 >= rows) break;
-    k20 = row + 640 < valid ? hs_in(source[begin + row + 640]) : HS_GREATEST;
+    k20 = row + 640 < valid ? hs_twiddle_in(source[begin + row + 640]) : HS_GREATEST;
     if (21 >= rows) break;
-    k21 = row + 672 < valid ? hs_in(source[begin + row + 672]) : HS_GREATEST;
+    k21 = row + 672 < valid ? hs_twiddle_in(source[begin + row + 672]) : HS_GREATEST;
     if (22 >= rows) break;
-    k22 = row + 704 < valid ? hs_in(source[begin + row + 704]) : HS_GREATEST;
+    k22 = row + 704 < valid ? hs_twiddle_in(source[begin + row + 704]) : HS_GREATEST;
     if (23 >= rows) break;
-    k23 = row + 736 < valid ? hs_in(source[begin + row + 736]) : HS_GREATEST;
+    k23 = row + 736 < valid ? hs_twiddle_in(source[begin + row + 736]) : HS_GREATEST;
     if (24 >= rows) break;
-    k24 = row + 768 < valid ? hs_in(source[begin + row + 768]) : HS_GREATEST;
+    k24 = row + 768 < valid ? hs_twiddle_in(source[begin + row + 768]) : HS_GREATEST;
     if (25 >= rows) break;
-    k25 = row + 800 < valid ? hs_in(source[begin + row + 800]) : HS_GREATEST;
+    k25 = row + 800 < valid ? hs_twiddle_in(source[begin + row + 800]) : HS_GREATEST;
     if (26 >= rows) break;
-    k26 = row + 832 < valid ? hs_in(source[begin + row + 832]) : HS_GREATEST;
+    k26 = row + 832 < valid ? hs_twiddle_in(source[begin + row + 832]) : HS_GREATEST;
     if (27 >= rows) break;
-    k27 = row + 864 < valid ? hs_in(source[begin + row + 864]) : HS_GREATEST;
+    k27 = row + 864 < valid ? hs_twiddle_in(source[begin + row + 864]) : HS_GREATEST;
     if (28 >= rows) break;
-    k28 = row + 896 < valid ? hs_in(source[begin + row + 896]) : HS_GREATEST;
+    k28 = row + 896 < valid ? hs_twiddle_in(source[begin + row + 896]) : HS_GREATEST;
     if (29 >= rows) break;
-    k29 = row + 928 < valid ? hs_in(source[begin + row + 928]) : HS_GREATEST;
+    k29 = row + 928 < valid ? hs_twiddle_in(source[begin + row + 928]) : HS_GREATEST;
     if (30 >= rows) break;
-    k30 = row + 960 < valid ? hs_in(source[begin + row + 960]) : HS_GREATEST;
+    k30 = row + 960 < valid ? hs_twiddle_in(source[begin + row + 960]) : HS_GREATEST;
     if (31 >= rows) break;
-    k31 = row + 992 < valid ? hs_in(source[begin + row + 992]) : HS_GREATEST;
+    k31 = row + 992 < valid ? hs_twiddle_in(source[begin + row + 992]) : HS_GREATEST;
     if (32 >= rows) break;
-    k32 = row + 1024 < valid ? hs_in(source[begin + row + 1024]) : HS_GREATEST;
+    k32 = row + 1024 < valid ? hs_twiddle_in(source[begin + row + 1024]) : HS_GREATEST;
     if (33 >= rows) break;
-    k33 = row + 1056 < valid ? hs_in(source[begin + row + 1056]) : HS_GREATEST;
+    k33 = row + 1056 < valid ? hs_twiddle_in(source[begin + row + 1056]) : HS_GREATEST;
     if (34 >= rows) break;
-    k34 = row + 1088 < valid ? hs_in(source[begin + row + 1088]) : HS_GREATEST;
+    k34 = row + 1088 < valid ? hs_twiddle_in(source[begin + row + 1088]) : HS_GREATEST;
     if (35 >= rows) break;
-    k35 = row + 1120 < valid ? hs_in(source[begin + row + 1120]) : HS_GREATEST;
+    k35 = row + 1120 < valid ? hs_twiddle_in(source[begin + row + 1120]) : HS_GREATEST;
     } while (false);
     {
         const int mask = 255;
         int shift = 24;
-        int mine = hs_subgroup() * 256;
-        for (int i = hs_item(); i < 4096; i += 512) counts[i] = 0u;
-        if (hs_item() == 0) {
+        int mine = hs_subgroup_id() * 256;
+        for (int i = hs_local_id(); i < 4096; i += 512) counts[i] = 0u;
+        if (hs_local_id() == 0) {
             mixed[0] = 1u;
-            mixed[1] = hs_as_word(shift);
+            mixed[1] = hs_to_u32(shift);
         }
         hs_barrier();
         do {
-        hs_local_add(counts[mine + hs_digit(k0, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k0, shift, mask)], 1u);
         if (1 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k1, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k1, shift, mask)], 1u);
         if (2 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k2, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k2, shift, mask)], 1u);
         if (3 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k3, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k3, shift, mask)], 1u);
         if (4 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k4, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k4, shift, mask)], 1u);
         if (5 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k5, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k5, shift, mask)], 1u);
         if (6 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k6, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k6, shift, mask)], 1u);
         if (7 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k7, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k7, shift, mask)], 1u);
         if (8 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k8, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k8, shift, mask)], 1u);
         if (9 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k9, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k9, shift, mask)], 1u);
         if (10 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k10, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k10, shift, mask)], 1u);
         if (11 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k11, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k11, shift, mask)], 1u);
         if (12 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k12, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k12, shift, mask)], 1u);
         if (13 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k13, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k13, shift, mask)], 1u);
         if (14 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k14, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k14, shift, mask)], 1u);
         if (15 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k15, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k15, shift, mask)], 1u);
         if (16 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k16, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k16, shift, mask)], 1u);
         if (17 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k17, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k17, shift, mask)], 1u);
         if (18 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k18, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k18, shift, mask)], 1u);
         if (19 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k19, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k19, shift, mask)], 1u);
         if (20 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k20, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k20, shift, mask)], 1u);
         if (21 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k21, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k21, shift, mask)], 1u);
         if (22 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k22, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k22, shift, mask)], 1u);
         if (23 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k23, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k23, shift, mask)], 1u);
         if (24 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k24, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k24, shift, mask)], 1u);
         if (25 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k25, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k25, shift, mask)], 1u);
         if (26 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k26, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k26, shift, mask)], 1u);
         if (27 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k27, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k27, shift, mask)], 1u);
         if (28 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k28, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k28, shift, mask)], 1u);
         if (29 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k29, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k29, shift, mask)], 1u);
         if (30 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k30, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k30, shift, mask)], 1u);
         if (31 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k31, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k31, shift, mask)], 1u);
         if (32 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k32, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k32, shift, mask)], 1u);
         if (33 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k33, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k33, shift, mask)], 1u);
         if (34 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k34, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k34, shift, mask)], 1u);
         if (35 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k35, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k35, shift, mask)], 1u);
         } while (false);
         hs_barrier();
         // a digit's keys come subgroup by subgroup
-        if (hs_item() < 256) for (int d = hs_item(), once = 1; once != 0; once = 0) {
-            hs_word sum = 0u;
+        if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
+            hs_u32 sum = 0u;
             for (int s = 0; s < 16; s++) {
-                hs_word c = counts[s * 256 + d];
+                hs_u32 c = counts[s * 256 + d];
                 counts[s * 256 + d] = sum;
                 sum += c;
             }
-            if (sum == hs_as_word(slots)) mixed[0] = 0u;
-            totals[d] = d == mask ? sum - hs_as_word(slots - valid) : sum;
+            if (sum == hs_to_u32(slots)) mixed[0] = 0u;
+            totals[d] = d == mask ? sum - hs_to_u32(slots - valid) : sum;
         }
-        if (hs_item() < 256) for (int d = hs_item(), once = 1; once != 0; once = 0) words[32768 + group * 256 + d] = totals[d];
-        hs_word ticket = hs_grid_arrive(groups);
-        if (hs_item() == 0) live[0] = live[1] = 1u;
+        if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) words[32768 + group * 256 + d] = totals[d];
+        hs_u32 ticket = hs_grid_arrive(groups);
+        if (hs_local_id() == 0) live[0] = live[1] = 1u;
         // ranking takes no counts of others: it goes on while they arrive
         hs_barrier();
         {
-            int own = hs_subgroup() * 32 + hs_lane(); // a digit
+            int own = hs_subgroup_id() * 32 + hs_lane_id(); // a digit
             if (own < 256) sums[own] = totals[own];
             for (int far = 1; far < 32; far *= 2) {
                 hs_subgroup_barrier();
-                hs_word x = own < 256 && hs_lane() >= far ? sums[own - far] : 0u;
+                hs_u32 x = own < 256 && hs_lane_id() >= far ? sums[own - far] : 0u;
                 hs_subgroup_barrier();
                 if (own < 256) sums[own] += x;
             }
             hs_barrier();
             if (own < 256) {
-                hs_word before = sums[own] - totals[own];
-                for (int s = 31; s < own - hs_lane(); s += 32) before += sums[s];
+                hs_u32 before = sums[own] - totals[own];
+                for (int s = 31; s < own - hs_lane_id(); s += 32) before += sums[s];
                 firsts[own] = before;
             }
             hs_barrier();
         }
-        shift = hs_as_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
+        shift = hs_to_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
         if (mixed[0] == 0u) { // the keys stay where they are
         do {
             tile[row + 0] = k0;
@@ -922,12 +922,12 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
         tile[row + 1120] = k35;
         } while (false);
         } else {
-            if (hs_item() < 256) for (int d = hs_item(), once = 1; once != 0; once = 0) for (int s = 0; s < 16; s++) counts[s * 256 + d] += firsts[d];
+            if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) for (int s = 0; s < 16; s++) counts[s * 256 + d] += firsts[d];
             hs_barrier();
         do {
             {
                 int d = hs_digit(k0, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -936,16 +936,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k0;
             }
             if (1 >= rows) break;
         {
                 int d = hs_digit(k1, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -954,16 +954,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k1;
             }
             if (2 >= rows) break;
         {
                 int d = hs_digit(k2, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -972,16 +972,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k2;
             }
             if (3 >= rows) break;
         {
                 int d = hs_digit(k3, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -990,16 +990,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k3;
             }
             if (4 >= rows) break;
         {
                 int d = hs_digit(k4, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -1008,16 +1008,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k4;
             }
             if (5 >= rows) break;
         {
                 int d = hs_digit(k5, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -1026,16 +1026,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k5;
             }
             if (6 >= rows) break;
         {
                 int d = hs_digit(k6, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -1044,16 +1044,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k6;
             }
             if (7 >= rows) break;
         {
                 int d = hs_digit(k7, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -1062,16 +1062,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k7;
             }
             if (8 >= rows) break;
         {
                 int d = hs_digit(k8, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -1080,16 +1080,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k8;
             }
             if (9 >= rows) break;
         {
                 int d = hs_digit(k9, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -1098,16 +1098,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k9;
             }
             if (10 >= rows) break;
         {
                 int d = hs_digit(k10, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -1116,16 +1116,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k10;
             }
             if (11 >= rows) break;
         {
                 int d = hs_digit(k11, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -1134,16 +1134,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k11;
             }
             if (12 >= rows) break;
         {
                 int d = hs_digit(k12, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -1152,16 +1152,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k12;
             }
             if (13 >= rows) break;
         {
                 int d = hs_digit(k13, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -1170,16 +1170,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k13;
             }
             if (14 >= rows) break;
         {
                 int d = hs_digit(k14, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -1188,16 +1188,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k14;
             }
             if (15 >= rows) break;
         {
                 int d = hs_digit(k15, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -1206,16 +1206,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k15;
             }
             if (16 >= rows) break;
         {
                 int d = hs_digit(k16, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -1224,16 +1224,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k16;
             }
             if (17 >= rows) break;
         {
                 int d = hs_digit(k17, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -1242,16 +1242,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k17;
             }
             if (18 >= rows) break;
         {
                 int d = hs_digit(k18, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -1260,16 +1260,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k18;
             }
             if (19 >= rows) break;
         {
                 int d = hs_digit(k19, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -1278,16 +1278,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k19;
             }
             if (20 >= rows) break;
         {
                 int d = hs_digit(k20, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -1296,16 +1296,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k20;
             }
             if (21 >= rows) break;
         {
                 int d = hs_digit(k21, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -1314,16 +1314,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k21;
             }
             if (22 >= rows) break;
         {
                 int d = hs_digit(k22, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -1332,16 +1332,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k22;
             }
             if (23 >= rows) break;
         {
                 int d = hs_digit(k23, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -1350,16 +1350,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k23;
             }
             if (24 >= rows) break;
         {
                 int d = hs_digit(k24, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -1368,16 +1368,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k24;
             }
             if (25 >= rows) break;
         {
                 int d = hs_digit(k25, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -1386,16 +1386,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k25;
             }
             if (26 >= rows) break;
         {
                 int d = hs_digit(k26, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -1404,16 +1404,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k26;
             }
             if (27 >= rows) break;
         {
                 int d = hs_digit(k27, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -1422,16 +1422,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k27;
             }
             if (28 >= rows) break;
         {
                 int d = hs_digit(k28, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -1440,16 +1440,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k28;
             }
             if (29 >= rows) break;
         {
                 int d = hs_digit(k29, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -1458,16 +1458,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k29;
             }
             if (30 >= rows) break;
         {
                 int d = hs_digit(k30, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -1476,16 +1476,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k30;
             }
             if (31 >= rows) break;
         {
                 int d = hs_digit(k31, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -1494,16 +1494,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k31;
             }
             if (32 >= rows) break;
         {
                 int d = hs_digit(k32, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -1512,16 +1512,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k32;
             }
             if (33 >= rows) break;
         {
                 int d = hs_digit(k33, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -1530,16 +1530,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k33;
             }
             if (34 >= rows) break;
         {
                 int d = hs_digit(k34, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -1548,16 +1548,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k34;
             }
             if (35 >= rows) break;
         {
                 int d = hs_digit(k35, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -1566,9 +1566,9 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k35;
             }
@@ -1576,26 +1576,26 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
         }
         hs_barrier();
         hs_grid_wait(ticket);
-        if (hs_item() < 256) for (int d = hs_item(), once = 1; once != 0; once = 0) {
-            hs_word before = 0u, all = 0u;
+        if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
+            hs_u32 before = 0u, all = 0u;
             for (int j = 0; j < groups; j += 16) {
                 // many at once, for each takes long to arrive
-                hs_word c0 = j + 0 < groups ? words[32768 + (j + 0) * 256 + d] : 0u;
-                hs_word c1 = j + 1 < groups ? words[32768 + (j + 1) * 256 + d] : 0u;
-                hs_word c2 = j + 2 < groups ? words[32768 + (j + 2) * 256 + d] : 0u;
-                hs_word c3 = j + 3 < groups ? words[32768 + (j + 3) * 256 + d] : 0u;
-                hs_word c4 = j + 4 < groups ? words[32768 + (j + 4) * 256 + d] : 0u;
-                hs_word c5 = j + 5 < groups ? words[32768 + (j + 5) * 256 + d] : 0u;
-                hs_word c6 = j + 6 < groups ? words[32768 + (j + 6) * 256 + d] : 0u;
-                hs_word c7 = j + 7 < groups ? words[32768 + (j + 7) * 256 + d] : 0u;
-                hs_word c8 = j + 8 < groups ? words[32768 + (j + 8) * 256 + d] : 0u;
-                hs_word c9 = j + 9 < groups ? words[32768 + (j + 9) * 256 + d] : 0u;
-                hs_word c10 = j + 10 < groups ? words[32768 + (j + 10) * 256 + d] : 0u;
-                hs_word c11 = j + 11 < groups ? words[32768 + (j + 11) * 256 + d] : 0u;
-                hs_word c12 = j + 12 < groups ? words[32768 + (j + 12) * 256 + d] : 0u;
-                hs_word c13 = j + 13 < groups ? words[32768 + (j + 13) * 256 + d] : 0u;
-                hs_word c14 = j + 14 < groups ? words[32768 + (j + 14) * 256 + d] : 0u;
-                hs_word c15 = j + 15 < groups ? words[32768 + (j + 15) * 256 + d] : 0u;
+                hs_u32 c0 = j + 0 < groups ? words[32768 + (j + 0) * 256 + d] : 0u;
+                hs_u32 c1 = j + 1 < groups ? words[32768 + (j + 1) * 256 + d] : 0u;
+                hs_u32 c2 = j + 2 < groups ? words[32768 + (j + 2) * 256 + d] : 0u;
+                hs_u32 c3 = j + 3 < groups ? words[32768 + (j + 3) * 256 + d] : 0u;
+                hs_u32 c4 = j + 4 < groups ? words[32768 + (j + 4) * 256 + d] : 0u;
+                hs_u32 c5 = j + 5 < groups ? words[32768 + (j + 5) * 256 + d] : 0u;
+                hs_u32 c6 = j + 6 < groups ? words[32768 + (j + 6) * 256 + d] : 0u;
+                hs_u32 c7 = j + 7 < groups ? words[32768 + (j + 7) * 256 + d] : 0u;
+                hs_u32 c8 = j + 8 < groups ? words[32768 + (j + 8) * 256 + d] : 0u;
+                hs_u32 c9 = j + 9 < groups ? words[32768 + (j + 9) * 256 + d] : 0u;
+                hs_u32 c10 = j + 10 < groups ? words[32768 + (j + 10) * 256 + d] : 0u;
+                hs_u32 c11 = j + 11 < groups ? words[32768 + (j + 11) * 256 + d] : 0u;
+                hs_u32 c12 = j + 12 < groups ? words[32768 + (j + 12) * 256 + d] : 0u;
+                hs_u32 c13 = j + 13 < groups ? words[32768 + (j + 13) * 256 + d] : 0u;
+                hs_u32 c14 = j + 14 < groups ? words[32768 + (j + 14) * 256 + d] : 0u;
+                hs_u32 c15 = j + 15 < groups ? words[32768 + (j + 15) * 256 + d] : 0u;
                 all += c0;
                 before += j + 0 < group ? c0 : 0u;
                 all += c1;
@@ -1631,22 +1631,22 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
             }
             bases[d] = before - firsts[d];
             totals[d] = all;
-            if (hs_as_int(all) == hs_n()) live[0] = 0u;
+            if (hs_to_int(all) == hs_n()) live[0] = 0u;
         }
         hs_barrier();
         {
-            int own = hs_subgroup() * 32 + hs_lane(); // a digit
+            int own = hs_subgroup_id() * 32 + hs_lane_id(); // a digit
             if (own < 256) sums[own] = totals[own];
             for (int far = 1; far < 32; far *= 2) {
                 hs_subgroup_barrier();
-                hs_word x = own < 256 && hs_lane() >= far ? sums[own - far] : 0u;
+                hs_u32 x = own < 256 && hs_lane_id() >= far ? sums[own - far] : 0u;
                 hs_subgroup_barrier();
                 if (own < 256) sums[own] += x;
             }
             hs_barrier();
             if (own < 256) {
-                hs_word before = sums[own] - totals[own];
-                for (int s = 31; s < own - hs_lane(); s += 32) before += sums[s];
+                hs_u32 before = sums[own] - totals[own];
+                for (int s = 31; s < own - hs_lane_id(); s += 32) before += sums[s];
                 firsts[own] = before;
             }
             hs_barrier();
@@ -1657,354 +1657,354 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
             own /= 2;
             bits--;
         }
-        if (hs_item() < 256) for (int d = hs_item(), once = 1; once != 0; once = 0) {
+        if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
             bases[d] += firsts[d];
             if (d % own == 0) {
-                int behind = d + own < 256 ? hs_as_int(firsts[d + own]) : hs_n();
-                if (behind - hs_as_int(firsts[d]) > 18432) live[1] = 0u;
+                int behind = d + own < 256 ? hs_to_int(firsts[d + own]) : hs_n();
+                if (behind - hs_to_int(firsts[d]) > 18432) live[1] = 0u;
             }
         }
         hs_barrier();
         if (live[1] != 0u) {
             do {
-            if (hs_item() + 0 < valid) {
-                hs_key key = tile[hs_item() + 0];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 0;
+            if (hs_local_id() + 0 < valid) {
+                hs_key key = tile[hs_local_id() + 0];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 0;
                 hs_store(destination, place, key);
             }
             if (1 >= rows) break;
-            if (hs_item() + 512 < valid) {
-                hs_key key = tile[hs_item() + 512];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 512;
+            if (hs_local_id() + 512 < valid) {
+                hs_key key = tile[hs_local_id() + 512];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 512;
                 hs_store(destination, place, key);
             }
             if (2 >= rows) break;
-            if (hs_item() + 1024 < valid) {
-                hs_key key = tile[hs_item() + 1024];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 1024;
+            if (hs_local_id() + 1024 < valid) {
+                hs_key key = tile[hs_local_id() + 1024];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 1024;
                 hs_store(destination, place, key);
             }
             if (3 >= rows) break;
-            if (hs_item() + 1536 < valid) {
-                hs_key key = tile[hs_item() + 1536];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 1536;
+            if (hs_local_id() + 1536 < valid) {
+                hs_key key = tile[hs_local_id() + 1536];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 1536;
                 hs_store(destination, place, key);
             }
             if (4 >= rows) break;
-            if (hs_item() + 2048 < valid) {
-                hs_key key = tile[hs_item() + 2048];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 2048;
+            if (hs_local_id() + 2048 < valid) {
+                hs_key key = tile[hs_local_id() + 2048];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 2048;
                 hs_store(destination, place, key);
             }
             if (5 >= rows) break;
-            if (hs_item() + 2560 < valid) {
-                hs_key key = tile[hs_item() + 2560];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 2560;
+            if (hs_local_id() + 2560 < valid) {
+                hs_key key = tile[hs_local_id() + 2560];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 2560;
                 hs_store(destination, place, key);
             }
             if (6 >= rows) break;
-            if (hs_item() + 3072 < valid) {
-                hs_key key = tile[hs_item() + 3072];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 3072;
+            if (hs_local_id() + 3072 < valid) {
+                hs_key key = tile[hs_local_id() + 3072];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 3072;
                 hs_store(destination, place, key);
             }
             if (7 >= rows) break;
-            if (hs_item() + 3584 < valid) {
-                hs_key key = tile[hs_item() + 3584];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 3584;
+            if (hs_local_id() + 3584 < valid) {
+                hs_key key = tile[hs_local_id() + 3584];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 3584;
                 hs_store(destination, place, key);
             }
             if (8 >= rows) break;
-            if (hs_item() + 4096 < valid) {
-                hs_key key = tile[hs_item() + 4096];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 4096;
+            if (hs_local_id() + 4096 < valid) {
+                hs_key key = tile[hs_local_id() + 4096];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 4096;
                 hs_store(destination, place, key);
             }
             if (9 >= rows) break;
-            if (hs_item() + 4608 < valid) {
-                hs_key key = tile[hs_item() + 4608];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 4608;
+            if (hs_local_id() + 4608 < valid) {
+                hs_key key = tile[hs_local_id() + 4608];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 4608;
                 hs_store(destination, place, key);
             }
             if (10 >= rows) break;
-            if (hs_item() + 5120 < valid) {
-                hs_key key = tile[hs_item() + 5120];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 5120;
+            if (hs_local_id() + 5120 < valid) {
+                hs_key key = tile[hs_local_id() + 5120];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 5120;
                 hs_store(destination, place, key);
             }
             if (11 >= rows) break;
-            if (hs_item() + 5632 < valid) {
-                hs_key key = tile[hs_item() + 5632];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 5632;
+            if (hs_local_id() + 5632 < valid) {
+                hs_key key = tile[hs_local_id() + 5632];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 5632;
                 hs_store(destination, place, key);
             }
             if (12 >= rows) break;
-            if (hs_item() + 6144 < valid) {
-                hs_key key = tile[hs_item() + 6144];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 6144;
+            if (hs_local_id() + 6144 < valid) {
+                hs_key key = tile[hs_local_id() + 6144];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 6144;
                 hs_store(destination, place, key);
             }
             if (13 >= rows) break;
-            if (hs_item() + 6656 < valid) {
-                hs_key key = tile[hs_item() + 6656];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 6656;
+            if (hs_local_id() + 6656 < valid) {
+                hs_key key = tile[hs_local_id() + 6656];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 6656;
                 hs_store(destination, place, key);
             }
             if (14 >= rows) break;
-            if (hs_item() + 7168 < valid) {
-                hs_key key = tile[hs_item() + 7168];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 7168;
+            if (hs_local_id() + 7168 < valid) {
+                hs_key key = tile[hs_local_id() + 7168];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 7168;
                 hs_store(destination, place, key);
             }
             if (15 >= rows) break;
-            if (hs_item() + 7680 < valid) {
-                hs_key key = tile[hs_item() + 7680];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 7680;
+            if (hs_local_id() + 7680 < valid) {
+                hs_key key = tile[hs_local_id() + 7680];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 7680;
                 hs_store(destination, place, key);
             }
             if (16 >= rows) break;
-            if (hs_item() + 8192 < valid) {
-                hs_key key = tile[hs_item() + 8192];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 8192;
+            if (hs_local_id() + 8192 < valid) {
+                hs_key key = tile[hs_local_id() + 8192];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 8192;
                 hs_store(destination, place, key);
             }
             if (17 >= rows) break;
-            if (hs_item() + 8704 < valid) {
-                hs_key key = tile[hs_item() + 8704];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 8704;
+            if (hs_local_id() + 8704 < valid) {
+                hs_key key = tile[hs_local_id() + 8704];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 8704;
                 hs_store(destination, place, key);
             }
             if (18 >= rows) break;
-            if (hs_item() + 9216 < valid) {
-                hs_key key = tile[hs_item() + 9216];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 9216;
+            if (hs_local_id() + 9216 < valid) {
+                hs_key key = tile[hs_local_id() + 9216];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 9216;
                 hs_store(destination, place, key);
             }
             if (19 >= rows) break;
-            if (hs_item() + 9728 < valid) {
-                hs_key key = tile[hs_item() + 9728];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 9728;
+            if (hs_local_id() + 9728 < valid) {
+                hs_key key = tile[hs_local_id() + 9728];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 9728;
                 hs_store(destination, place, key);
             }
             if (20 >= rows) break;
-            if (hs_item() + 10240 < valid) {
-                hs_key key = tile[hs_item() + 10240];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 10240;
+            if (hs_local_id() + 10240 < valid) {
+                hs_key key = tile[hs_local_id() + 10240];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 10240;
                 hs_store(destination, place, key);
             }
             if (21 >= rows) break;
-            if (hs_item() + 10752 < valid) {
-                hs_key key = tile[hs_item() + 10752];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 10752;
+            if (hs_local_id() + 10752 < valid) {
+                hs_key key = tile[hs_local_id() + 10752];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 10752;
                 hs_store(destination, place, key);
             }
             if (22 >= rows) break;
-            if (hs_item() + 11264 < valid) {
-                hs_key key = tile[hs_item() + 11264];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 11264;
+            if (hs_local_id() + 11264 < valid) {
+                hs_key key = tile[hs_local_id() + 11264];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 11264;
                 hs_store(destination, place, key);
             }
             if (23 >= rows) break;
-            if (hs_item() + 11776 < valid) {
-                hs_key key = tile[hs_item() + 11776];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 11776;
+            if (hs_local_id() + 11776 < valid) {
+                hs_key key = tile[hs_local_id() + 11776];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 11776;
                 hs_store(destination, place, key);
             }
             if (24 >= rows) break;
-            if (hs_item() + 12288 < valid) {
-                hs_key key = tile[hs_item() + 12288];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 12288;
+            if (hs_local_id() + 12288 < valid) {
+                hs_key key = tile[hs_local_id() + 12288];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 12288;
                 hs_store(destination, place, key);
             }
             if (25 >= rows) break;
-            if (hs_item() + 12800 < valid) {
-                hs_key key = tile[hs_item() + 12800];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 12800;
+            if (hs_local_id() + 12800 < valid) {
+                hs_key key = tile[hs_local_id() + 12800];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 12800;
                 hs_store(destination, place, key);
             }
             if (26 >= rows) break;
-            if (hs_item() + 13312 < valid) {
-                hs_key key = tile[hs_item() + 13312];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 13312;
+            if (hs_local_id() + 13312 < valid) {
+                hs_key key = tile[hs_local_id() + 13312];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 13312;
                 hs_store(destination, place, key);
             }
             if (27 >= rows) break;
-            if (hs_item() + 13824 < valid) {
-                hs_key key = tile[hs_item() + 13824];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 13824;
+            if (hs_local_id() + 13824 < valid) {
+                hs_key key = tile[hs_local_id() + 13824];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 13824;
                 hs_store(destination, place, key);
             }
             if (28 >= rows) break;
-            if (hs_item() + 14336 < valid) {
-                hs_key key = tile[hs_item() + 14336];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 14336;
+            if (hs_local_id() + 14336 < valid) {
+                hs_key key = tile[hs_local_id() + 14336];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 14336;
                 hs_store(destination, place, key);
             }
             if (29 >= rows) break;
-            if (hs_item() + 14848 < valid) {
-                hs_key key = tile[hs_item() + 14848];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 14848;
+            if (hs_local_id() + 14848 < valid) {
+                hs_key key = tile[hs_local_id() + 14848];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 14848;
                 hs_store(destination, place, key);
             }
             if (30 >= rows) break;
-            if (hs_item() + 15360 < valid) {
-                hs_key key = tile[hs_item() + 15360];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 15360;
+            if (hs_local_id() + 15360 < valid) {
+                hs_key key = tile[hs_local_id() + 15360];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 15360;
                 hs_store(destination, place, key);
             }
             if (31 >= rows) break;
-            if (hs_item() + 15872 < valid) {
-                hs_key key = tile[hs_item() + 15872];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 15872;
+            if (hs_local_id() + 15872 < valid) {
+                hs_key key = tile[hs_local_id() + 15872];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 15872;
                 hs_store(destination, place, key);
             }
             if (32 >= rows) break;
-            if (hs_item() + 16384 < valid) {
-                hs_key key = tile[hs_item() + 16384];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 16384;
+            if (hs_local_id() + 16384 < valid) {
+                hs_key key = tile[hs_local_id() + 16384];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 16384;
                 hs_store(destination, place, key);
             }
             if (33 >= rows) break;
-            if (hs_item() + 16896 < valid) {
-                hs_key key = tile[hs_item() + 16896];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 16896;
+            if (hs_local_id() + 16896 < valid) {
+                hs_key key = tile[hs_local_id() + 16896];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 16896;
                 hs_store(destination, place, key);
             }
             if (34 >= rows) break;
-            if (hs_item() + 17408 < valid) {
-                hs_key key = tile[hs_item() + 17408];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 17408;
+            if (hs_local_id() + 17408 < valid) {
+                hs_key key = tile[hs_local_id() + 17408];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 17408;
                 hs_store(destination, place, key);
             }
             if (35 >= rows) break;
-            if (hs_item() + 17920 < valid) {
-                hs_key key = tile[hs_item() + 17920];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 17920;
+            if (hs_local_id() + 17920 < valid) {
+                hs_key key = tile[hs_local_id() + 17920];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 17920;
                 hs_store(destination, place, key);
             }
             } while (false);
             int first = group * own;
             if (first < 256) { // others get none, and no longer take part
-                begin = hs_as_int(firsts[first]);
-                valid = (first + own < 256 ? hs_as_int(firsts[first + own]) : hs_n()) - begin;
+                begin = hs_to_int(firsts[first]);
+                valid = (first + own < 256 ? hs_to_int(firsts[first + own]) : hs_n()) - begin;
             } else valid = 0;
             hs_grid_barrier(groups);
             if (valid == 0) return;
             shift = bits > 12 ? bits - 12 : 0;
-            for (int i = hs_item(); i < 4096; i += 512) places[i] = 0u;
-            if (hs_item() == 0) {
+            for (int i = hs_local_id(); i < 4096; i += 512) places[i] = 0u;
+            if (hs_local_id() == 0) {
                 full[0] = 0u;
-                full[1] = hs_as_word(shift);
+                full[1] = hs_to_u32(shift);
             }
             hs_key k0 = HS_LEAST, k1 = HS_LEAST, k2 = HS_LEAST, k3 = HS_LEAST, k4 = HS_LEAST, k5 = HS_LEAST, k6 = HS_LEAST, k7 = HS_LEAST, k8 = HS_LEAST, k9 = HS_LEAST, k10 = HS_LEAST, k11 = HS_LEAST, k12 = HS_LEAST, k13 = HS_LEAST, k14 = HS_LEAST, k15 = HS_LEAST, k16 = HS_LEAST, k17 = HS_LEAST, k18 = HS_LEAST, k19 = HS_LEAST, k20 = HS_LEAST, k21 = HS_LEAST, k22 = HS_LEAST, k23 = HS_LEAST, k24 = HS_LEAST, k25 = HS_LEAST, k26 = HS_LEAST, k27 = HS_LEAST, k28 = HS_LEAST, k29 = HS_LEAST, k30 = HS_LEAST, k31 = HS_LEAST, k32 = HS_LEAST, k33 = HS_LEAST, k34 = HS_LEAST, k35 = HS_LEAST;
-            hs_word at0 = 0u, at1 = 0u, at2 = 0u, at3 = 0u, at4 = 0u, at5 = 0u, at6 = 0u, at7 = 0u, at8 = 0u, at9 = 0u, at10 = 0u, at11 = 0u, at12 = 0u, at13 = 0u, at14 = 0u, at15 = 0u, at16 = 0u, at17 = 0u;
+            hs_u32 at0 = 0u, at1 = 0u, at2 = 0u, at3 = 0u, at4 = 0u, at5 = 0u, at6 = 0u, at7 = 0u, at8 = 0u, at9 = 0u, at10 = 0u, at11 = 0u, at12 = 0u, at13 = 0u, at14 = 0u, at15 = 0u, at16 = 0u, at17 = 0u;
             do {
                 if (2048 <= valid) {
-                    k0 = hs_load(destination, begin + hs_item() + 0);
-                    k1 = hs_load(destination, begin + hs_item() + 512);
-                    k2 = hs_load(destination, begin + hs_item() + 1024);
-                    k3 = hs_load(destination, begin + hs_item() + 1536);
+                    k0 = hs_load(destination, begin + hs_local_id() + 0);
+                    k1 = hs_load(destination, begin + hs_local_id() + 512);
+                    k2 = hs_load(destination, begin + hs_local_id() + 1024);
+                    k3 = hs_load(destination, begin + hs_local_id() + 1536);
                 } else {
-                    if (hs_item() + 0 < valid) k0 = hs_load(destination, begin + hs_item() + 0);
-                    if (hs_item() + 512 < valid) k1 = hs_load(destination, begin + hs_item() + 512);
-                    if (hs_item() + 1024 < valid) k2 = hs_load(destination, begin + hs_item() + 1024);
-                    if (hs_item() + 1536 < valid) k3 = hs_load(destination, begin + hs_item() + 1536);
+                    if (hs_local_id() + 0 < valid) k0 = hs_load(destination, begin + hs_local_id() + 0);
+                    if (hs_local_id() + 512 < valid) k1 = hs_load(destination, begin + hs_local_id() + 512);
+                    if (hs_local_id() + 1024 < valid) k2 = hs_load(destination, begin + hs_local_id() + 1024);
+                    if (hs_local_id() + 1536 < valid) k3 = hs_load(destination, begin + hs_local_id() + 1536);
                     break;
                 }
                 if (4096 <= valid) {
-                    k4 = hs_load(destination, begin + hs_item() + 2048);
-                    k5 = hs_load(destination, begin + hs_item() + 2560);
-                    k6 = hs_load(destination, begin + hs_item() + 3072);
-                    k7 = hs_load(destination, begin + hs_item() + 3584);
+                    k4 = hs_load(destination, begin + hs_local_id() + 2048);
+                    k5 = hs_load(destination, begin + hs_local_id() + 2560);
+                    k6 = hs_load(destination, begin + hs_local_id() + 3072);
+                    k7 = hs_load(destination, begin + hs_local_id() + 3584);
                 } else {
-                    if (hs_item() + 2048 < valid) k4 = hs_load(destination, begin + hs_item() + 2048);
-                    if (hs_item() + 2560 < valid) k5 = hs_load(destination, begin + hs_item() + 2560);
-                    if (hs_item() + 3072 < valid) k6 = hs_load(destination, begin + hs_item() + 3072);
-                    if (hs_item() + 3584 < valid) k7 = hs_load(destination, begin + hs_item() + 3584);
+                    if (hs_local_id() + 2048 < valid) k4 = hs_load(destination, begin + hs_local_id() + 2048);
+                    if (hs_local_id() + 2560 < valid) k5 = hs_load(destination, begin + hs_local_id() + 2560);
+                    if (hs_local_id() + 3072 < valid) k6 = hs_load(destination, begin + hs_local_id() + 3072);
+                    if (hs_local_id() + 3584 < valid) k7 = hs_load(destination, begin + hs_local_id() + 3584);
                     break;
                 }
                 if (6144 <= valid) {
-                    k8 = hs_load(destination, begin + hs_item() + 4096);
-                    k9 = hs_load(destination, begin + hs_item() + 4608);
-                    k10 = hs_load(destination, begin + hs_item() + 5120);
-                    k11 = hs_load(destination, begin + hs_item() + 5632);
+                    k8 = hs_load(destination, begin + hs_local_id() + 4096);
+                    k9 = hs_load(destination, begin + hs_local_id() + 4608);
+                    k10 = hs_load(destination, begin + hs_local_id() + 5120);
+                    k11 = hs_load(destination, begin + hs_local_id() + 5632);
                 } else {
-                    if (hs_item() + 4096 < valid) k8 = hs_load(destination, begin + hs_item() + 4096);
-                    if (hs_item() + 4608 < valid) k9 = hs_load(destination, begin + hs_item() + 4608);
-                    if (hs_item() + 5120 < valid) k10 = hs_load(destination, begin + hs_item() + 5120);
-                    if (hs_item() + 5632 < valid) k11 = hs_load(destination, begin + hs_item() + 5632);
+                    if (hs_local_id() + 4096 < valid) k8 = hs_load(destination, begin + hs_local_id() + 4096);
+                    if (hs_local_id() + 4608 < valid) k9 = hs_load(destination, begin + hs_local_id() + 4608);
+                    if (hs_local_id() + 5120 < valid) k10 = hs_load(destination, begin + hs_local_id() + 5120);
+                    if (hs_local_id() + 5632 < valid) k11 = hs_load(destination, begin + hs_local_id() + 5632);
                     break;
                 }
                 if (8192 <= valid) {
-                    k12 = hs_load(destination, begin + hs_item() + 6144);
-                    k13 = hs_load(destination, begin + hs_item() + 6656);
-                    k14 = hs_load(destination, begin + hs_item() + 7168);
-                    k15 = hs_load(destination, begin + hs_item() + 7680);
+                    k12 = hs_load(destination, begin + hs_local_id() + 6144);
+                    k13 = hs_load(destination, begin + hs_local_id() + 6656);
+                    k14 = hs_load(destination, begin + hs_local_id() + 7168);
+                    k15 = hs_load(destination, begin + hs_local_id() + 7680);
                 } else {
-                    if (hs_item() + 6144 < valid) k12 = hs_load(destination, begin + hs_item() + 6144);
-                    if (hs_item() + 6656 < valid) k13 = hs_load(destination, begin + hs_item() + 6656);
-                    if (hs_item() + 7168 < valid) k14 = hs_load(destination, begin + hs_item() + 7168);
-                    if (hs_item() + 7680 < valid) k15 = hs_load(destination, begin + hs_item() + 7680);
+                    if (hs_local_id() + 6144 < valid) k12 = hs_load(destination, begin + hs_local_id() + 6144);
+                    if (hs_local_id() + 6656 < valid) k13 = hs_load(destination, begin + hs_local_id() + 6656);
+                    if (hs_local_id() + 7168 < valid) k14 = hs_load(destination, begin + hs_local_id() + 7168);
+                    if (hs_local_id() + 7680 < valid) k15 = hs_load(destination, begin + hs_local_id() + 7680);
                     break;
                 }
                 if (10240 <= valid) {
-                    k16 = hs_load(destination, begin + hs_item() + 8192);
-                    k17 = hs_load(destination, begin + hs_item() + 8704);
-                    k18 = hs_load(destination, begin + hs_item() + 9216);
-                    k19 = hs_load(destination, begin + hs_item() + 9728);
+                    k16 = hs_load(destination, begin + hs_local_id() + 8192);
+                    k17 = hs_load(destination, begin + hs_local_id() + 8704);
+                    k18 = hs_load(destination, begin + hs_local_id() + 9216);
+                    k19 = hs_load(destination, begin + hs_local_id() + 9728);
                 } else {
-                    if (hs_item() + 8192 < valid) k16 = hs_load(destination, begin + hs_item() + 8192);
-                    if (hs_item() + 8704 < valid) k17 = hs_load(destination, begin + hs_item() + 8704);
-                    if (hs_item() + 9216 < valid) k18 = hs_load(destination, begin + hs_item() + 9216);
-                    if (hs_item() + 9728 < valid) k19 = hs_load(destination, begin + hs_item() + 9728);
+                    if (hs_local_id() + 8192 < valid) k16 = hs_load(destination, begin + hs_local_id() + 8192);
+                    if (hs_local_id() + 8704 < valid) k17 = hs_load(destination, begin + hs_local_id() + 8704);
+                    if (hs_local_id() + 9216 < valid) k18 = hs_load(destination, begin + hs_local_id() + 9216);
+                    if (hs_local_id() + 9728 < valid) k19 = hs_load(destination, begin + hs_local_id() + 9728);
                     break;
                 }
                 if (12288 <= valid) {
-                    k20 = hs_load(destination, begin + hs_item() + 10240);
-                    k21 = hs_load(destination, begin + hs_item() + 10752);
-                    k22 = hs_load(destination, begin + hs_item() + 11264);
-                    k23 = hs_load(destination, begin + hs_item() + 11776);
+                    k20 = hs_load(destination, begin + hs_local_id() + 10240);
+                    k21 = hs_load(destination, begin + hs_local_id() + 10752);
+                    k22 = hs_load(destination, begin + hs_local_id() + 11264);
+                    k23 = hs_load(destination, begin + hs_local_id() + 11776);
                 } else {
-                    if (hs_item() + 10240 < valid) k20 = hs_load(destination, begin + hs_item() + 10240);
-                    if (hs_item() + 10752 < valid) k21 = hs_load(destination, begin + hs_item() + 10752);
-                    if (hs_item() + 11264 < valid) k22 = hs_load(destination, begin + hs_item() + 11264);
-                    if (hs_item() + 11776 < valid) k23 = hs_load(destination, begin + hs_item() + 11776);
+                    if (hs_local_id() + 10240 < valid) k20 = hs_load(destination, begin + hs_local_id() + 10240);
+                    if (hs_local_id() + 10752 < valid) k21 = hs_load(destination, begin + hs_local_id() + 10752);
+                    if (hs_local_id() + 11264 < valid) k22 = hs_load(destination, begin + hs_local_id() + 11264);
+                    if (hs_local_id() + 11776 < valid) k23 = hs_load(destination, begin + hs_local_id() + 11776);
                     break;
                 }
                 if (14336 <= valid) {
-                    k24 = hs_load(destination, begin + hs_item() + 12288);
-                    k25 = hs_load(destination, begin + hs_item() + 12800);
-                    k26 = hs_load(destination, begin + hs_item() + 13312);
-                    k27 = hs_load(destination, begin + hs_item() + 13824);
+                    k24 = hs_load(destination, begin + hs_local_id() + 12288);
+                    k25 = hs_load(destination, begin + hs_local_id() + 12800);
+                    k26 = hs_load(destination, begin + hs_local_id() + 13312);
+                    k27 = hs_load(destination, begin + hs_local_id() + 13824);
                 } else {
-                    if (hs_item() + 12288 < valid) k24 = hs_load(destination, begin + hs_item() + 12288);
-                    if (hs_item() + 12800 < valid) k25 = hs_load(destination, begin + hs_item() + 12800);
-                    if (hs_item() + 13312 < valid) k26 = hs_load(destination, begin + hs_item() + 13312);
-                    if (hs_item() + 13824 < valid) k27 = hs_load(destination, begin + hs_item() + 13824);
+                    if (hs_local_id() + 12288 < valid) k24 = hs_load(destination, begin + hs_local_id() + 12288);
+                    if (hs_local_id() + 12800 < valid) k25 = hs_load(destination, begin + hs_local_id() + 12800);
+                    if (hs_local_id() + 13312 < valid) k26 = hs_load(destination, begin + hs_local_id() + 13312);
+                    if (hs_local_id() + 13824 < valid) k27 = hs_load(destination, begin + hs_local_id() + 13824);
                     break;
                 }
                 if (16384 <= valid) {
-                    k28 = hs_load(destination, begin + hs_item() + 14336);
-                    k29 = hs_load(destination, begin + hs_item() + 14848);
-                    k30 = hs_load(destination, begin + hs_item() + 15360);
-                    k31 = hs_load(destination, begin + hs_item() + 15872);
+                    k28 = hs_load(destination, begin + hs_local_id() + 14336);
+                    k29 = hs_load(destination, begin + hs_local_id() + 14848);
+                    k30 = hs_load(destination, begin + hs_local_id() + 15360);
+                    k31 = hs_load(destination, begin + hs_local_id() + 15872);
                 } else {
-                    if (hs_item() + 14336 < valid) k28 = hs_load(destination, begin + hs_item() + 14336);
-                    if (hs_item() + 14848 < valid) k29 = hs_load(destination, begin + hs_item() + 14848);
-                    if (hs_item() + 15360 < valid) k30 = hs_load(destination, begin + hs_item() + 15360);
-                    if (hs_item() + 15872 < valid) k31 = hs_load(destination, begin + hs_item() + 15872);
+                    if (hs_local_id() + 14336 < valid) k28 = hs_load(destination, begin + hs_local_id() + 14336);
+                    if (hs_local_id() + 14848 < valid) k29 = hs_load(destination, begin + hs_local_id() + 14848);
+                    if (hs_local_id() + 15360 < valid) k30 = hs_load(destination, begin + hs_local_id() + 15360);
+                    if (hs_local_id() + 15872 < valid) k31 = hs_load(destination, begin + hs_local_id() + 15872);
                     break;
                 }
                 if (18432 <= valid) {
-                    k32 = hs_load(destination, begin + hs_item() + 16384);
-                    k33 = hs_load(destination, begin + hs_item() + 16896);
-                    k34 = hs_load(destination, begin + hs_item() + 17408);
-                    k35 = hs_load(destination, begin + hs_item() + 17920);
+                    k32 = hs_load(destination, begin + hs_local_id() + 16384);
+                    k33 = hs_load(destination, begin + hs_local_id() + 16896);
+                    k34 = hs_load(destination, begin + hs_local_id() + 17408);
+                    k35 = hs_load(destination, begin + hs_local_id() + 17920);
                 } else {
-                    if (hs_item() + 16384 < valid) k32 = hs_load(destination, begin + hs_item() + 16384);
-                    if (hs_item() + 16896 < valid) k33 = hs_load(destination, begin + hs_item() + 16896);
-                    if (hs_item() + 17408 < valid) k34 = hs_load(destination, begin + hs_item() + 17408);
-                    if (hs_item() + 17920 < valid) k35 = hs_load(destination, begin + hs_item() + 17920);
+                    if (hs_local_id() + 16384 < valid) k32 = hs_load(destination, begin + hs_local_id() + 16384);
+                    if (hs_local_id() + 16896 < valid) k33 = hs_load(destination, begin + hs_local_id() + 16896);
+                    if (hs_local_id() + 17408 < valid) k34 = hs_load(destination, begin + hs_local_id() + 17408);
+                    if (hs_local_id() + 17920 < valid) k35 = hs_load(destination, begin + hs_local_id() + 17920);
                     break;
                 }
             } while (false);
@@ -2017,10 +2017,10 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                     differ |= k0 ^ k2;
                     differ |= k0 ^ k3;
                 } else {
-                    if (hs_item() + 0 < valid) differ |= k0 ^ k0;
-                    if (hs_item() + 512 < valid) differ |= k0 ^ k1;
-                    if (hs_item() + 1024 < valid) differ |= k0 ^ k2;
-                    if (hs_item() + 1536 < valid) differ |= k0 ^ k3;
+                    if (hs_local_id() + 0 < valid) differ |= k0 ^ k0;
+                    if (hs_local_id() + 512 < valid) differ |= k0 ^ k1;
+                    if (hs_local_id() + 1024 < valid) differ |= k0 ^ k2;
+                    if (hs_local_id() + 1536 < valid) differ |= k0 ^ k3;
                     break;
                 }
                 if (4096 <= valid) {
@@ -2029,10 +2029,10 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                     differ |= k0 ^ k6;
                     differ |= k0 ^ k7;
                 } else {
-                    if (hs_item() + 2048 < valid) differ |= k0 ^ k4;
-                    if (hs_item() + 2560 < valid) differ |= k0 ^ k5;
-                    if (hs_item() + 3072 < valid) differ |= k0 ^ k6;
-                    if (hs_item() + 3584 < valid) differ |= k0 ^ k7;
+                    if (hs_local_id() + 2048 < valid) differ |= k0 ^ k4;
+                    if (hs_local_id() + 2560 < valid) differ |= k0 ^ k5;
+                    if (hs_local_id() + 3072 < valid) differ |= k0 ^ k6;
+                    if (hs_local_id() + 3584 < valid) differ |= k0 ^ k7;
                     break;
                 }
                 if (6144 <= valid) {
@@ -2041,10 +2041,10 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                     differ |= k0 ^ k10;
                     differ |= k0 ^ k11;
                 } else {
-                    if (hs_item() + 4096 < valid) differ |= k0 ^ k8;
-                    if (hs_item() + 4608 < valid) differ |= k0 ^ k9;
-                    if (hs_item() + 5120 < valid) differ |= k0 ^ k10;
-                    if (hs_item() + 5632 < valid) differ |= k0 ^ k11;
+                    if (hs_local_id() + 4096 < valid) differ |= k0 ^ k8;
+                    if (hs_local_id() + 4608 < valid) differ |= k0 ^ k9;
+                    if (hs_local_id() + 5120 < valid) differ |= k0 ^ k10;
+                    if (hs_local_id() + 5632 < valid) differ |= k0 ^ k11;
                     break;
                 }
                 if (8192 <= valid) {
@@ -2053,10 +2053,10 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                     differ |= k0 ^ k14;
                     differ |= k0 ^ k15;
                 } else {
-                    if (hs_item() + 6144 < valid) differ |= k0 ^ k12;
-                    if (hs_item() + 6656 < valid) differ |= k0 ^ k13;
-                    if (hs_item() + 7168 < valid) differ |= k0 ^ k14;
-                    if (hs_item() + 7680 < valid) differ |= k0 ^ k15;
+                    if (hs_local_id() + 6144 < valid) differ |= k0 ^ k12;
+                    if (hs_local_id() + 6656 < valid) differ |= k0 ^ k13;
+                    if (hs_local_id() + 7168 < valid) differ |= k0 ^ k14;
+                    if (hs_local_id() + 7680 < valid) differ |= k0 ^ k15;
                     break;
                 }
                 if (10240 <= valid) {
@@ -2065,10 +2065,10 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                     differ |= k0 ^ k18;
                     differ |= k0 ^ k19;
                 } else {
-                    if (hs_item() + 8192 < valid) differ |= k0 ^ k16;
-                    if (hs_item() + 8704 < valid) differ |= k0 ^ k17;
-                    if (hs_item() + 9216 < valid) differ |= k0 ^ k18;
-                    if (hs_item() + 9728 < valid) differ |= k0 ^ k19;
+                    if (hs_local_id() + 8192 < valid) differ |= k0 ^ k16;
+                    if (hs_local_id() + 8704 < valid) differ |= k0 ^ k17;
+                    if (hs_local_id() + 9216 < valid) differ |= k0 ^ k18;
+                    if (hs_local_id() + 9728 < valid) differ |= k0 ^ k19;
                     break;
                 }
                 if (12288 <= valid) {
@@ -2077,10 +2077,10 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                     differ |= k0 ^ k22;
                     differ |= k0 ^ k23;
                 } else {
-                    if (hs_item() + 10240 < valid) differ |= k0 ^ k20;
-                    if (hs_item() + 10752 < valid) differ |= k0 ^ k21;
-                    if (hs_item() + 11264 < valid) differ |= k0 ^ k22;
-                    if (hs_item() + 11776 < valid) differ |= k0 ^ k23;
+                    if (hs_local_id() + 10240 < valid) differ |= k0 ^ k20;
+                    if (hs_local_id() + 10752 < valid) differ |= k0 ^ k21;
+                    if (hs_local_id() + 11264 < valid) differ |= k0 ^ k22;
+                    if (hs_local_id() + 11776 < valid) differ |= k0 ^ k23;
                     break;
                 }
                 if (14336 <= valid) {
@@ -2089,10 +2089,10 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                     differ |= k0 ^ k26;
                     differ |= k0 ^ k27;
                 } else {
-                    if (hs_item() + 12288 < valid) differ |= k0 ^ k24;
-                    if (hs_item() + 12800 < valid) differ |= k0 ^ k25;
-                    if (hs_item() + 13312 < valid) differ |= k0 ^ k26;
-                    if (hs_item() + 13824 < valid) differ |= k0 ^ k27;
+                    if (hs_local_id() + 12288 < valid) differ |= k0 ^ k24;
+                    if (hs_local_id() + 12800 < valid) differ |= k0 ^ k25;
+                    if (hs_local_id() + 13312 < valid) differ |= k0 ^ k26;
+                    if (hs_local_id() + 13824 < valid) differ |= k0 ^ k27;
                     break;
                 }
                 if (16384 <= valid) {
@@ -2101,10 +2101,10 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                     differ |= k0 ^ k30;
                     differ |= k0 ^ k31;
                 } else {
-                    if (hs_item() + 14336 < valid) differ |= k0 ^ k28;
-                    if (hs_item() + 14848 < valid) differ |= k0 ^ k29;
-                    if (hs_item() + 15360 < valid) differ |= k0 ^ k30;
-                    if (hs_item() + 15872 < valid) differ |= k0 ^ k31;
+                    if (hs_local_id() + 14336 < valid) differ |= k0 ^ k28;
+                    if (hs_local_id() + 14848 < valid) differ |= k0 ^ k29;
+                    if (hs_local_id() + 15360 < valid) differ |= k0 ^ k30;
+                    if (hs_local_id() + 15872 < valid) differ |= k0 ^ k31;
                     break;
                 }
                 if (18432 <= valid) {
@@ -2113,16 +2113,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                     differ |= k0 ^ k34;
                     differ |= k0 ^ k35;
                 } else {
-                    if (hs_item() + 16384 < valid) differ |= k0 ^ k32;
-                    if (hs_item() + 16896 < valid) differ |= k0 ^ k33;
-                    if (hs_item() + 17408 < valid) differ |= k0 ^ k34;
-                    if (hs_item() + 17920 < valid) differ |= k0 ^ k35;
+                    if (hs_local_id() + 16384 < valid) differ |= k0 ^ k32;
+                    if (hs_local_id() + 16896 < valid) differ |= k0 ^ k33;
+                    if (hs_local_id() + 17408 < valid) differ |= k0 ^ k34;
+                    if (hs_local_id() + 17920 < valid) differ |= k0 ^ k35;
                     break;
                 }
             } while (false);
             if (hs_digit(differ, shift, 4095) == 0) {
-                int x = hs_digit(k0, shift, 4095), own = valid > hs_item() ? (valid - hs_item() + 511) / 512 : 0;
-                at0 = hs_local_add(places[x ^ (x >> 5 & 7)], hs_as_word(own));
+                int x = hs_digit(k0, shift, 4095), own = valid > hs_local_id() ? (valid - hs_local_id() + 511) / 512 : 0;
+                at0 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], hs_to_u32(own));
                 at0 |= (at0 + 1u) << 16;
                 at1 = at0 + 131074u;
                 at2 = at0 + 262148u;
@@ -2144,140 +2144,140 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
             } else {
                 do {
                     if (2048 <= valid) {
-                        { int x = hs_digit(k0, shift, 4095); at0 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                        { int x = hs_digit(k1, shift, 4095); at0 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
-                        { int x = hs_digit(k2, shift, 4095); at1 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                        { int x = hs_digit(k3, shift, 4095); at1 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                        { int x = hs_digit(k0, shift, 4095); at0 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                        { int x = hs_digit(k1, shift, 4095); at0 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                        { int x = hs_digit(k2, shift, 4095); at1 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                        { int x = hs_digit(k3, shift, 4095); at1 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
                     } else {
-                        if (hs_item() + 0 < valid) { int x = hs_digit(k0, shift, 4095); at0 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                        if (hs_item() + 512 < valid) { int x = hs_digit(k1, shift, 4095); at0 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
-                        if (hs_item() + 1024 < valid) { int x = hs_digit(k2, shift, 4095); at1 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                        if (hs_item() + 1536 < valid) { int x = hs_digit(k3, shift, 4095); at1 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                        if (hs_local_id() + 0 < valid) { int x = hs_digit(k0, shift, 4095); at0 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                        if (hs_local_id() + 512 < valid) { int x = hs_digit(k1, shift, 4095); at0 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                        if (hs_local_id() + 1024 < valid) { int x = hs_digit(k2, shift, 4095); at1 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                        if (hs_local_id() + 1536 < valid) { int x = hs_digit(k3, shift, 4095); at1 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
                         break;
                     }
                     if (4096 <= valid) {
-                        { int x = hs_digit(k4, shift, 4095); at2 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                        { int x = hs_digit(k5, shift, 4095); at2 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
-                        { int x = hs_digit(k6, shift, 4095); at3 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                        { int x = hs_digit(k7, shift, 4095); at3 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                        { int x = hs_digit(k4, shift, 4095); at2 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                        { int x = hs_digit(k5, shift, 4095); at2 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                        { int x = hs_digit(k6, shift, 4095); at3 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                        { int x = hs_digit(k7, shift, 4095); at3 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
                     } else {
-                        if (hs_item() + 2048 < valid) { int x = hs_digit(k4, shift, 4095); at2 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                        if (hs_item() + 2560 < valid) { int x = hs_digit(k5, shift, 4095); at2 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
-                        if (hs_item() + 3072 < valid) { int x = hs_digit(k6, shift, 4095); at3 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                        if (hs_item() + 3584 < valid) { int x = hs_digit(k7, shift, 4095); at3 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                        if (hs_local_id() + 2048 < valid) { int x = hs_digit(k4, shift, 4095); at2 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                        if (hs_local_id() + 2560 < valid) { int x = hs_digit(k5, shift, 4095); at2 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                        if (hs_local_id() + 3072 < valid) { int x = hs_digit(k6, shift, 4095); at3 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                        if (hs_local_id() + 3584 < valid) { int x = hs_digit(k7, shift, 4095); at3 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
                         break;
                     }
                     if (6144 <= valid) {
-                        { int x = hs_digit(k8, shift, 4095); at4 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                        { int x = hs_digit(k9, shift, 4095); at4 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
-                        { int x = hs_digit(k10, shift, 4095); at5 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                        { int x = hs_digit(k11, shift, 4095); at5 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                        { int x = hs_digit(k8, shift, 4095); at4 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                        { int x = hs_digit(k9, shift, 4095); at4 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                        { int x = hs_digit(k10, shift, 4095); at5 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                        { int x = hs_digit(k11, shift, 4095); at5 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
                     } else {
-                        if (hs_item() + 4096 < valid) { int x = hs_digit(k8, shift, 4095); at4 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                        if (hs_item() + 4608 < valid) { int x = hs_digit(k9, shift, 4095); at4 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
-                        if (hs_item() + 5120 < valid) { int x = hs_digit(k10, shift, 4095); at5 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                        if (hs_item() + 5632 < valid) { int x = hs_digit(k11, shift, 4095); at5 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                        if (hs_local_id() + 4096 < valid) { int x = hs_digit(k8, shift, 4095); at4 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                        if (hs_local_id() + 4608 < valid) { int x = hs_digit(k9, shift, 4095); at4 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                        if (hs_local_id() + 5120 < valid) { int x = hs_digit(k10, shift, 4095); at5 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                        if (hs_local_id() + 5632 < valid) { int x = hs_digit(k11, shift, 4095); at5 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
                         break;
                     }
                     if (8192 <= valid) {
-                        { int x = hs_digit(k12, shift, 4095); at6 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                        { int x = hs_digit(k13, shift, 4095); at6 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
-                        { int x = hs_digit(k14, shift, 4095); at7 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                        { int x = hs_digit(k15, shift, 4095); at7 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                        { int x = hs_digit(k12, shift, 4095); at6 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                        { int x = hs_digit(k13, shift, 4095); at6 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                        { int x = hs_digit(k14, shift, 4095); at7 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                        { int x = hs_digit(k15, shift, 4095); at7 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
                     } else {
-                        if (hs_item() + 6144 < valid) { int x = hs_digit(k12, shift, 4095); at6 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                        if (hs_item() + 6656 < valid) { int x = hs_digit(k13, shift, 4095); at6 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
-                        if (hs_item() + 7168 < valid) { int x = hs_digit(k14, shift, 4095); at7 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                        if (hs_item() + 7680 < valid) { int x = hs_digit(k15, shift, 4095); at7 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                        if (hs_local_id() + 6144 < valid) { int x = hs_digit(k12, shift, 4095); at6 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                        if (hs_local_id() + 6656 < valid) { int x = hs_digit(k13, shift, 4095); at6 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                        if (hs_local_id() + 7168 < valid) { int x = hs_digit(k14, shift, 4095); at7 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                        if (hs_local_id() + 7680 < valid) { int x = hs_digit(k15, shift, 4095); at7 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
                         break;
                     }
                     if (10240 <= valid) {
-                        { int x = hs_digit(k16, shift, 4095); at8 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                        { int x = hs_digit(k17, shift, 4095); at8 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
-                        { int x = hs_digit(k18, shift, 4095); at9 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                        { int x = hs_digit(k19, shift, 4095); at9 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                        { int x = hs_digit(k16, shift, 4095); at8 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                        { int x = hs_digit(k17, shift, 4095); at8 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                        { int x = hs_digit(k18, shift, 4095); at9 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                        { int x = hs_digit(k19, shift, 4095); at9 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
                     } else {
-                        if (hs_item() + 8192 < valid) { int x = hs_digit(k16, shift, 4095); at8 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                        if (hs_item() + 8704 < valid) { int x = hs_digit(k17, shift, 4095); at8 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
-                        if (hs_item() + 9216 < valid) { int x = hs_digit(k18, shift, 4095); at9 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                        if (hs_item() + 9728 < valid) { int x = hs_digit(k19, shift, 4095); at9 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                        if (hs_local_id() + 8192 < valid) { int x = hs_digit(k16, shift, 4095); at8 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                        if (hs_local_id() + 8704 < valid) { int x = hs_digit(k17, shift, 4095); at8 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                        if (hs_local_id() + 9216 < valid) { int x = hs_digit(k18, shift, 4095); at9 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                        if (hs_local_id() + 9728 < valid) { int x = hs_digit(k19, shift, 4095); at9 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
                         break;
                     }
                     if (12288 <= valid) {
-                        { int x = hs_digit(k20, shift, 4095); at10 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                        { int x = hs_digit(k21, shift, 4095); at10 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
-                        { int x = hs_digit(k22, shift, 4095); at11 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                        { int x = hs_digit(k23, shift, 4095); at11 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                        { int x = hs_digit(k20, shift, 4095); at10 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                        { int x = hs_digit(k21, shift, 4095); at10 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                        { int x = hs_digit(k22, shift, 4095); at11 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                        { int x = hs_digit(k23, shift, 4095); at11 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
                     } else {
-                        if (hs_item() + 10240 < valid) { int x = hs_digit(k20, shift, 4095); at10 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                        if (hs_item() + 10752 < valid) { int x = hs_digit(k21, shift, 4095); at10 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
-                        if (hs_item() + 11264 < valid) { int x = hs_digit(k22, shift, 4095); at11 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                        if (hs_item() + 11776 < valid) { int x = hs_digit(k23, shift, 4095); at11 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                        if (hs_local_id() + 10240 < valid) { int x = hs_digit(k20, shift, 4095); at10 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                        if (hs_local_id() + 10752 < valid) { int x = hs_digit(k21, shift, 4095); at10 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                        if (hs_local_id() + 11264 < valid) { int x = hs_digit(k22, shift, 4095); at11 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                        if (hs_local_id() + 11776 < valid) { int x = hs_digit(k23, shift, 4095); at11 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
                         break;
                     }
                     if (14336 <= valid) {
-                        { int x = hs_digit(k24, shift, 4095); at12 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                        { int x = hs_digit(k25, shift, 4095); at12 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
-                        { int x = hs_digit(k26, shift, 4095); at13 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                        { int x = hs_digit(k27, shift, 4095); at13 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                        { int x = hs_digit(k24, shift, 4095); at12 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                        { int x = hs_digit(k25, shift, 4095); at12 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                        { int x = hs_digit(k26, shift, 4095); at13 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                        { int x = hs_digit(k27, shift, 4095); at13 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
                     } else {
-                        if (hs_item() + 12288 < valid) { int x = hs_digit(k24, shift, 4095); at12 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                        if (hs_item() + 12800 < valid) { int x = hs_digit(k25, shift, 4095); at12 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
-                        if (hs_item() + 13312 < valid) { int x = hs_digit(k26, shift, 4095); at13 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                        if (hs_item() + 13824 < valid) { int x = hs_digit(k27, shift, 4095); at13 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                        if (hs_local_id() + 12288 < valid) { int x = hs_digit(k24, shift, 4095); at12 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                        if (hs_local_id() + 12800 < valid) { int x = hs_digit(k25, shift, 4095); at12 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                        if (hs_local_id() + 13312 < valid) { int x = hs_digit(k26, shift, 4095); at13 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                        if (hs_local_id() + 13824 < valid) { int x = hs_digit(k27, shift, 4095); at13 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
                         break;
                     }
                     if (16384 <= valid) {
-                        { int x = hs_digit(k28, shift, 4095); at14 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                        { int x = hs_digit(k29, shift, 4095); at14 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
-                        { int x = hs_digit(k30, shift, 4095); at15 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                        { int x = hs_digit(k31, shift, 4095); at15 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                        { int x = hs_digit(k28, shift, 4095); at14 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                        { int x = hs_digit(k29, shift, 4095); at14 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                        { int x = hs_digit(k30, shift, 4095); at15 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                        { int x = hs_digit(k31, shift, 4095); at15 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
                     } else {
-                        if (hs_item() + 14336 < valid) { int x = hs_digit(k28, shift, 4095); at14 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                        if (hs_item() + 14848 < valid) { int x = hs_digit(k29, shift, 4095); at14 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
-                        if (hs_item() + 15360 < valid) { int x = hs_digit(k30, shift, 4095); at15 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                        if (hs_item() + 15872 < valid) { int x = hs_digit(k31, shift, 4095); at15 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                        if (hs_local_id() + 14336 < valid) { int x = hs_digit(k28, shift, 4095); at14 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                        if (hs_local_id() + 14848 < valid) { int x = hs_digit(k29, shift, 4095); at14 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                        if (hs_local_id() + 15360 < valid) { int x = hs_digit(k30, shift, 4095); at15 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                        if (hs_local_id() + 15872 < valid) { int x = hs_digit(k31, shift, 4095); at15 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
                         break;
                     }
                     if (18432 <= valid) {
-                        { int x = hs_digit(k32, shift, 4095); at16 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                        { int x = hs_digit(k33, shift, 4095); at16 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
-                        { int x = hs_digit(k34, shift, 4095); at17 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                        { int x = hs_digit(k35, shift, 4095); at17 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                        { int x = hs_digit(k32, shift, 4095); at16 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                        { int x = hs_digit(k33, shift, 4095); at16 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                        { int x = hs_digit(k34, shift, 4095); at17 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                        { int x = hs_digit(k35, shift, 4095); at17 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
                     } else {
-                        if (hs_item() + 16384 < valid) { int x = hs_digit(k32, shift, 4095); at16 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                        if (hs_item() + 16896 < valid) { int x = hs_digit(k33, shift, 4095); at16 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
-                        if (hs_item() + 17408 < valid) { int x = hs_digit(k34, shift, 4095); at17 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                        if (hs_item() + 17920 < valid) { int x = hs_digit(k35, shift, 4095); at17 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                        if (hs_local_id() + 16384 < valid) { int x = hs_digit(k32, shift, 4095); at16 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                        if (hs_local_id() + 16896 < valid) { int x = hs_digit(k33, shift, 4095); at16 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                        if (hs_local_id() + 17408 < valid) { int x = hs_digit(k34, shift, 4095); at17 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                        if (hs_local_id() + 17920 < valid) { int x = hs_digit(k35, shift, 4095); at17 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
                         break;
                     }
                 } while (false);
             }
-            hs_barrier_all(); // in place, keys must all be read before the first is written
-            shift = hs_as_int(full[1]); // the same; else compilers keep all places until they are needed again, and spill
-            hs_word sum = 0u, crowd = 0u;
+            hs_barrier_global(); // in place, keys must all be read before the first is written
+            shift = hs_to_int(full[1]); // the same; else compilers keep all places until they are needed again, and spill
+            hs_u32 sum = 0u, crowd = 0u;
             for (int e = 0; e < 8; e++) {
-                int x = hs_item() * 8 + e;
-                hs_word c = places[x ^ (x >> 5 & 7)];
+                int x = hs_local_id() * 8 + e;
+                hs_u32 c = places[x ^ (x >> 5 & 7)];
                 sum += c;
                 crowd = c > crowd ? c : crowd;
             }
             if (crowd > 24u) full[0] = 1u;
-            hs_word before = 0u;
+            hs_u32 before = 0u;
             {
-                hs_word all = sum;
+                hs_u32 all = sum;
                 for (int far = 1; far < 32; far *= 2) {
-                    hs_word beside = hs_as_word(hs_shuffle_xor(all, far));
-                    if ((hs_lane() & far) != 0) before += beside;
+                    hs_u32 beside = hs_to_u32(hs_shuffle_xor(all, far));
+                    if ((hs_lane_id() & far) != 0) before += beside;
                     all += beside;
                 }
-                if (hs_lane() == 0) tops[hs_subgroup()] = all;
+                if (hs_lane_id() == 0) tops[hs_subgroup_id()] = all;
                 hs_barrier();
-                for (int j = 0; j < 15; j++) if (j < hs_subgroup()) before += tops[j];
+                for (int j = 0; j < 15; j++) if (j < hs_subgroup_id()) before += tops[j];
             }
             if (full[0] != 0u) {
                 int rows = (valid + 511) / 512, slots = rows * 512;
-                int row = hs_subgroup() * 32 * rows + hs_lane();
+                int row = hs_subgroup_id() * 32 * rows + hs_lane_id();
                 hs_key k0, k1, k2, k3, k4, k5, k6, k7, k8, k9, k10, k11, k12, k13, k14, k15, k16, k17, k18, k19, k20, k21, k22, k23, k24, k25, k26, k27, k28, k29, k30, k31, k32, k33, k34, k35;
                 do {
                 k0 = row + 0 < valid ? hs_load(destination, begin + row + 0) : HS_GREATEST;
@@ -2356,117 +2356,117 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 for (int low = 0; low < bits; low += 8) {
                     int shift = low;
                     hs_barrier();
-                    int mine = hs_subgroup() * 256;
-                    for (int i = hs_item(); i < 4096; i += 512) counts[i] = 0u;
-                    if (hs_item() == 0) {
+                    int mine = hs_subgroup_id() * 256;
+                    for (int i = hs_local_id(); i < 4096; i += 512) counts[i] = 0u;
+                    if (hs_local_id() == 0) {
                         mixed[0] = 1u;
-                        mixed[1] = hs_as_word(shift);
+                        mixed[1] = hs_to_u32(shift);
                     }
                     hs_barrier();
                     do {
-                    hs_local_add(counts[mine + hs_digit(k0, shift, mask)], 1u);
+                    hs_local_atomic_add(counts[mine + hs_digit(k0, shift, mask)], 1u);
                     if (1 >= rows) break;
-                    hs_local_add(counts[mine + hs_digit(k1, shift, mask)], 1u);
+                    hs_local_atomic_add(counts[mine + hs_digit(k1, shift, mask)], 1u);
                     if (2 >= rows) break;
-                    hs_local_add(counts[mine + hs_digit(k2, shift, mask)], 1u);
+                    hs_local_atomic_add(counts[mine + hs_digit(k2, shift, mask)], 1u);
                     if (3 >= rows) break;
-                    hs_local_add(counts[mine + hs_digit(k3, shift, mask)], 1u);
+                    hs_local_atomic_add(counts[mine + hs_digit(k3, shift, mask)], 1u);
                     if (4 >= rows) break;
-                    hs_local_add(counts[mine + hs_digit(k4, shift, mask)], 1u);
+                    hs_local_atomic_add(counts[mine + hs_digit(k4, shift, mask)], 1u);
                     if (5 >= rows) break;
-                    hs_local_add(counts[mine + hs_digit(k5, shift, mask)], 1u);
+                    hs_local_atomic_add(counts[mine + hs_digit(k5, shift, mask)], 1u);
                     if (6 >= rows) break;
-                    hs_local_add(counts[mine + hs_digit(k6, shift, mask)], 1u);
+                    hs_local_atomic_add(counts[mine + hs_digit(k6, shift, mask)], 1u);
                     if (7 >= rows) break;
-                    hs_local_add(counts[mine + hs_digit(k7, shift, mask)], 1u);
+                    hs_local_atomic_add(counts[mine + hs_digit(k7, shift, mask)], 1u);
                     if (8 >= rows) break;
-                    hs_local_add(counts[mine + hs_digit(k8, shift, mask)], 1u);
+                    hs_local_atomic_add(counts[mine + hs_digit(k8, shift, mask)], 1u);
                     if (9 >= rows) break;
-                    hs_local_add(counts[mine + hs_digit(k9, shift, mask)], 1u);
+                    hs_local_atomic_add(counts[mine + hs_digit(k9, shift, mask)], 1u);
                     if (10 >= rows) break;
-                    hs_local_add(counts[mine + hs_digit(k10, shift, mask)], 1u);
+                    hs_local_atomic_add(counts[mine + hs_digit(k10, shift, mask)], 1u);
                     if (11 >= rows) break;
-                    hs_local_add(counts[mine + hs_digit(k11, shift, mask)], 1u);
+                    hs_local_atomic_add(counts[mine + hs_digit(k11, shift, mask)], 1u);
                     if (12 >= rows) break;
-                    hs_local_add(counts[mine + hs_digit(k12, shift, mask)], 1u);
+                    hs_local_atomic_add(counts[mine + hs_digit(k12, shift, mask)], 1u);
                     if (13 >= rows) break;
-                    hs_local_add(counts[mine + hs_digit(k13, shift, mask)], 1u);
+                    hs_local_atomic_add(counts[mine + hs_digit(k13, shift, mask)], 1u);
                     if (14 >= rows) break;
-                    hs_local_add(counts[mine + hs_digit(k14, shift, mask)], 1u);
+                    hs_local_atomic_add(counts[mine + hs_digit(k14, shift, mask)], 1u);
                     if (15 >= rows) break;
-                    hs_local_add(counts[mine + hs_digit(k15, shift, mask)], 1u);
+                    hs_local_atomic_add(counts[mine + hs_digit(k15, shift, mask)], 1u);
                     if (16 >= rows) break;
-                    hs_local_add(counts[mine + hs_digit(k16, shift, mask)], 1u);
+                    hs_local_atomic_add(counts[mine + hs_digit(k16, shift, mask)], 1u);
                     if (17 >= rows) break;
-                    hs_local_add(counts[mine + hs_digit(k17, shift, mask)], 1u);
+                    hs_local_atomic_add(counts[mine + hs_digit(k17, shift, mask)], 1u);
                     if (18 >= rows) break;
-                    hs_local_add(counts[mine + hs_digit(k18, shift, mask)], 1u);
+                    hs_local_atomic_add(counts[mine + hs_digit(k18, shift, mask)], 1u);
                     if (19 >= rows) break;
-                    hs_local_add(counts[mine + hs_digit(k19, shift, mask)], 1u);
+                    hs_local_atomic_add(counts[mine + hs_digit(k19, shift, mask)], 1u);
                     if (20 >= rows) break;
-                    hs_local_add(counts[mine + hs_digit(k20, shift, mask)], 1u);
+                    hs_local_atomic_add(counts[mine + hs_digit(k20, shift, mask)], 1u);
                     if (21 >= rows) break;
-                    hs_local_add(counts[mine + hs_digit(k21, shift, mask)], 1u);
+                    hs_local_atomic_add(counts[mine + hs_digit(k21, shift, mask)], 1u);
                     if (22 >= rows) break;
-                    hs_local_add(counts[mine + hs_digit(k22, shift, mask)], 1u);
+                    hs_local_atomic_add(counts[mine + hs_digit(k22, shift, mask)], 1u);
                     if (23 >= rows) break;
-                    hs_local_add(counts[mine + hs_digit(k23, shift, mask)], 1u);
+                    hs_local_atomic_add(counts[mine + hs_digit(k23, shift, mask)], 1u);
                     if (24 >= rows) break;
-                    hs_local_add(counts[mine + hs_digit(k24, shift, mask)], 1u);
+                    hs_local_atomic_add(counts[mine + hs_digit(k24, shift, mask)], 1u);
                     if (25 >= rows) break;
-                    hs_local_add(counts[mine + hs_digit(k25, shift, mask)], 1u);
+                    hs_local_atomic_add(counts[mine + hs_digit(k25, shift, mask)], 1u);
                     if (26 >= rows) break;
-                    hs_local_add(counts[mine + hs_digit(k26, shift, mask)], 1u);
+                    hs_local_atomic_add(counts[mine + hs_digit(k26, shift, mask)], 1u);
                     if (27 >= rows) break;
-                    hs_local_add(counts[mine + hs_digit(k27, shift, mask)], 1u);
+                    hs_local_atomic_add(counts[mine + hs_digit(k27, shift, mask)], 1u);
                     if (28 >= rows) break;
-                    hs_local_add(counts[mine + hs_digit(k28, shift, mask)], 1u);
+                    hs_local_atomic_add(counts[mine + hs_digit(k28, shift, mask)], 1u);
                     if (29 >= rows) break;
-                    hs_local_add(counts[mine + hs_digit(k29, shift, mask)], 1u);
+                    hs_local_atomic_add(counts[mine + hs_digit(k29, shift, mask)], 1u);
                     if (30 >= rows) break;
-                    hs_local_add(counts[mine + hs_digit(k30, shift, mask)], 1u);
+                    hs_local_atomic_add(counts[mine + hs_digit(k30, shift, mask)], 1u);
                     if (31 >= rows) break;
-                    hs_local_add(counts[mine + hs_digit(k31, shift, mask)], 1u);
+                    hs_local_atomic_add(counts[mine + hs_digit(k31, shift, mask)], 1u);
                     if (32 >= rows) break;
-                    hs_local_add(counts[mine + hs_digit(k32, shift, mask)], 1u);
+                    hs_local_atomic_add(counts[mine + hs_digit(k32, shift, mask)], 1u);
                     if (33 >= rows) break;
-                    hs_local_add(counts[mine + hs_digit(k33, shift, mask)], 1u);
+                    hs_local_atomic_add(counts[mine + hs_digit(k33, shift, mask)], 1u);
                     if (34 >= rows) break;
-                    hs_local_add(counts[mine + hs_digit(k34, shift, mask)], 1u);
+                    hs_local_atomic_add(counts[mine + hs_digit(k34, shift, mask)], 1u);
                     if (35 >= rows) break;
-                    hs_local_add(counts[mine + hs_digit(k35, shift, mask)], 1u);
+                    hs_local_atomic_add(counts[mine + hs_digit(k35, shift, mask)], 1u);
                     } while (false);
                     hs_barrier();
                     // a digit's keys come subgroup by subgroup
-                    if (hs_item() < 256) for (int d = hs_item(), once = 1; once != 0; once = 0) {
-                        hs_word sum = 0u;
+                    if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
+                        hs_u32 sum = 0u;
                         for (int s = 0; s < 16; s++) {
-                            hs_word c = counts[s * 256 + d];
+                            hs_u32 c = counts[s * 256 + d];
                             counts[s * 256 + d] = sum;
                             sum += c;
                         }
-                        if (sum == hs_as_word(slots)) mixed[0] = 0u;
-                        totals[d] = d == mask ? sum - hs_as_word(slots - valid) : sum;
+                        if (sum == hs_to_u32(slots)) mixed[0] = 0u;
+                        totals[d] = d == mask ? sum - hs_to_u32(slots - valid) : sum;
                     }
                     hs_barrier();
                     {
-                        int own = hs_subgroup() * 32 + hs_lane(); // a digit
+                        int own = hs_subgroup_id() * 32 + hs_lane_id(); // a digit
                         if (own < 256) sums[own] = totals[own];
                         for (int far = 1; far < 32; far *= 2) {
                             hs_subgroup_barrier();
-                            hs_word x = own < 256 && hs_lane() >= far ? sums[own - far] : 0u;
+                            hs_u32 x = own < 256 && hs_lane_id() >= far ? sums[own - far] : 0u;
                             hs_subgroup_barrier();
                             if (own < 256) sums[own] += x;
                         }
                         hs_barrier();
                         if (own < 256) {
-                            hs_word before = sums[own] - totals[own];
-                            for (int s = 31; s < own - hs_lane(); s += 32) before += sums[s];
+                            hs_u32 before = sums[own] - totals[own];
+                            for (int s = 31; s < own - hs_lane_id(); s += 32) before += sums[s];
                             firsts[own] = before;
                         }
                         hs_barrier();
                     }
-                    shift = hs_as_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
+                    shift = hs_to_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
                     if (mixed[0] == 0u) { // the keys stay where they are
                     do {
                         tile[row + 0] = k0;
@@ -2542,12 +2542,12 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                     tile[row + 1120] = k35;
                     } while (false);
                     } else {
-                        if (hs_item() < 256) for (int d = hs_item(), once = 1; once != 0; once = 0) for (int s = 0; s < 16; s++) counts[s * 256 + d] += firsts[d];
+                        if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) for (int s = 0; s < 16; s++) counts[s * 256 + d] += firsts[d];
                         hs_barrier();
                     do {
                         {
                             int d = hs_digit(k0, shift, mask);
-                            hs_mask same = HS_ALL;
+                            hs_lanemask same = HS_LANEMASK_ALL;
                             hs_match_bit(same, d, 0);
                             hs_match_bit(same, d, 1);
                             hs_match_bit(same, d, 2);
@@ -2556,16 +2556,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                             hs_match_bit(same, d, 5);
                             hs_match_bit(same, d, 6);
                             hs_match_bit(same, d, 7);
-                            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                             hs_subgroup_barrier();
-                            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                             hs_subgroup_barrier();
                             tile[place] = k0;
                         }
                         if (1 >= rows) break;
                     {
                             int d = hs_digit(k1, shift, mask);
-                            hs_mask same = HS_ALL;
+                            hs_lanemask same = HS_LANEMASK_ALL;
                             hs_match_bit(same, d, 0);
                             hs_match_bit(same, d, 1);
                             hs_match_bit(same, d, 2);
@@ -2574,16 +2574,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                             hs_match_bit(same, d, 5);
                             hs_match_bit(same, d, 6);
                             hs_match_bit(same, d, 7);
-                            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                             hs_subgroup_barrier();
-                            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                             hs_subgroup_barrier();
                             tile[place] = k1;
                         }
                         if (2 >= rows) break;
                     {
                             int d = hs_digit(k2, shift, mask);
-                            hs_mask same = HS_ALL;
+                            hs_lanemask same = HS_LANEMASK_ALL;
                             hs_match_bit(same, d, 0);
                             hs_match_bit(same, d, 1);
                             hs_match_bit(same, d, 2);
@@ -2592,16 +2592,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                             hs_match_bit(same, d, 5);
                             hs_match_bit(same, d, 6);
                             hs_match_bit(same, d, 7);
-                            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                             hs_subgroup_barrier();
-                            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                             hs_subgroup_barrier();
                             tile[place] = k2;
                         }
                         if (3 >= rows) break;
                     {
                             int d = hs_digit(k3, shift, mask);
-                            hs_mask same = HS_ALL;
+                            hs_lanemask same = HS_LANEMASK_ALL;
                             hs_match_bit(same, d, 0);
                             hs_match_bit(same, d, 1);
                             hs_match_bit(same, d, 2);
@@ -2610,16 +2610,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                             hs_match_bit(same, d, 5);
                             hs_match_bit(same, d, 6);
                             hs_match_bit(same, d, 7);
-                            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                             hs_subgroup_barrier();
-                            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                             hs_subgroup_barrier();
                             tile[place] = k3;
                         }
                         if (4 >= rows) break;
                     {
                             int d = hs_digit(k4, shift, mask);
-                            hs_mask same = HS_ALL;
+                            hs_lanemask same = HS_LANEMASK_ALL;
                             hs_match_bit(same, d, 0);
                             hs_match_bit(same, d, 1);
                             hs_match_bit(same, d, 2);
@@ -2628,16 +2628,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                             hs_match_bit(same, d, 5);
                             hs_match_bit(same, d, 6);
                             hs_match_bit(same, d, 7);
-                            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                             hs_subgroup_barrier();
-                            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                             hs_subgroup_barrier();
                             tile[place] = k4;
                         }
                         if (5 >= rows) break;
                     {
                             int d = hs_digit(k5, shift, mask);
-                            hs_mask same = HS_ALL;
+                            hs_lanemask same = HS_LANEMASK_ALL;
                             hs_match_bit(same, d, 0);
                             hs_match_bit(same, d, 1);
                             hs_match_bit(same, d, 2);
@@ -2646,16 +2646,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                             hs_match_bit(same, d, 5);
                             hs_match_bit(same, d, 6);
                             hs_match_bit(same, d, 7);
-                            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                             hs_subgroup_barrier();
-                            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                             hs_subgroup_barrier();
                             tile[place] = k5;
                         }
                         if (6 >= rows) break;
                     {
                             int d = hs_digit(k6, shift, mask);
-                            hs_mask same = HS_ALL;
+                            hs_lanemask same = HS_LANEMASK_ALL;
                             hs_match_bit(same, d, 0);
                             hs_match_bit(same, d, 1);
                             hs_match_bit(same, d, 2);
@@ -2664,16 +2664,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                             hs_match_bit(same, d, 5);
                             hs_match_bit(same, d, 6);
                             hs_match_bit(same, d, 7);
-                            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                             hs_subgroup_barrier();
-                            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                             hs_subgroup_barrier();
                             tile[place] = k6;
                         }
                         if (7 >= rows) break;
                     {
                             int d = hs_digit(k7, shift, mask);
-                            hs_mask same = HS_ALL;
+                            hs_lanemask same = HS_LANEMASK_ALL;
                             hs_match_bit(same, d, 0);
                             hs_match_bit(same, d, 1);
                             hs_match_bit(same, d, 2);
@@ -2682,16 +2682,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                             hs_match_bit(same, d, 5);
                             hs_match_bit(same, d, 6);
                             hs_match_bit(same, d, 7);
-                            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                             hs_subgroup_barrier();
-                            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                             hs_subgroup_barrier();
                             tile[place] = k7;
                         }
                         if (8 >= rows) break;
                     {
                             int d = hs_digit(k8, shift, mask);
-                            hs_mask same = HS_ALL;
+                            hs_lanemask same = HS_LANEMASK_ALL;
                             hs_match_bit(same, d, 0);
                             hs_match_bit(same, d, 1);
                             hs_match_bit(same, d, 2);
@@ -2700,16 +2700,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                             hs_match_bit(same, d, 5);
                             hs_match_bit(same, d, 6);
                             hs_match_bit(same, d, 7);
-                            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                             hs_subgroup_barrier();
-                            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                             hs_subgroup_barrier();
                             tile[place] = k8;
                         }
                         if (9 >= rows) break;
                     {
                             int d = hs_digit(k9, shift, mask);
-                            hs_mask same = HS_ALL;
+                            hs_lanemask same = HS_LANEMASK_ALL;
                             hs_match_bit(same, d, 0);
                             hs_match_bit(same, d, 1);
                             hs_match_bit(same, d, 2);
@@ -2718,16 +2718,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                             hs_match_bit(same, d, 5);
                             hs_match_bit(same, d, 6);
                             hs_match_bit(same, d, 7);
-                            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                             hs_subgroup_barrier();
-                            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                             hs_subgroup_barrier();
                             tile[place] = k9;
                         }
                         if (10 >= rows) break;
                     {
                             int d = hs_digit(k10, shift, mask);
-                            hs_mask same = HS_ALL;
+                            hs_lanemask same = HS_LANEMASK_ALL;
                             hs_match_bit(same, d, 0);
                             hs_match_bit(same, d, 1);
                             hs_match_bit(same, d, 2);
@@ -2736,16 +2736,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                             hs_match_bit(same, d, 5);
                             hs_match_bit(same, d, 6);
                             hs_match_bit(same, d, 7);
-                            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                             hs_subgroup_barrier();
-                            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                             hs_subgroup_barrier();
                             tile[place] = k10;
                         }
                         if (11 >= rows) break;
                     {
                             int d = hs_digit(k11, shift, mask);
-                            hs_mask same = HS_ALL;
+                            hs_lanemask same = HS_LANEMASK_ALL;
                             hs_match_bit(same, d, 0);
                             hs_match_bit(same, d, 1);
                             hs_match_bit(same, d, 2);
@@ -2754,16 +2754,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                             hs_match_bit(same, d, 5);
                             hs_match_bit(same, d, 6);
                             hs_match_bit(same, d, 7);
-                            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                             hs_subgroup_barrier();
-                            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                             hs_subgroup_barrier();
                             tile[place] = k11;
                         }
                         if (12 >= rows) break;
                     {
                             int d = hs_digit(k12, shift, mask);
-                            hs_mask same = HS_ALL;
+                            hs_lanemask same = HS_LANEMASK_ALL;
                             hs_match_bit(same, d, 0);
                             hs_match_bit(same, d, 1);
                             hs_match_bit(same, d, 2);
@@ -2772,16 +2772,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                             hs_match_bit(same, d, 5);
                             hs_match_bit(same, d, 6);
                             hs_match_bit(same, d, 7);
-                            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                             hs_subgroup_barrier();
-                            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                             hs_subgroup_barrier();
                             tile[place] = k12;
                         }
                         if (13 >= rows) break;
                     {
                             int d = hs_digit(k13, shift, mask);
-                            hs_mask same = HS_ALL;
+                            hs_lanemask same = HS_LANEMASK_ALL;
                             hs_match_bit(same, d, 0);
                             hs_match_bit(same, d, 1);
                             hs_match_bit(same, d, 2);
@@ -2790,16 +2790,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                             hs_match_bit(same, d, 5);
                             hs_match_bit(same, d, 6);
                             hs_match_bit(same, d, 7);
-                            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                             hs_subgroup_barrier();
-                            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                             hs_subgroup_barrier();
                             tile[place] = k13;
                         }
                         if (14 >= rows) break;
                     {
                             int d = hs_digit(k14, shift, mask);
-                            hs_mask same = HS_ALL;
+                            hs_lanemask same = HS_LANEMASK_ALL;
                             hs_match_bit(same, d, 0);
                             hs_match_bit(same, d, 1);
                             hs_match_bit(same, d, 2);
@@ -2808,16 +2808,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                             hs_match_bit(same, d, 5);
                             hs_match_bit(same, d, 6);
                             hs_match_bit(same, d, 7);
-                            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                             hs_subgroup_barrier();
-                            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                             hs_subgroup_barrier();
                             tile[place] = k14;
                         }
                         if (15 >= rows) break;
                     {
                             int d = hs_digit(k15, shift, mask);
-                            hs_mask same = HS_ALL;
+                            hs_lanemask same = HS_LANEMASK_ALL;
                             hs_match_bit(same, d, 0);
                             hs_match_bit(same, d, 1);
                             hs_match_bit(same, d, 2);
@@ -2826,16 +2826,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                             hs_match_bit(same, d, 5);
                             hs_match_bit(same, d, 6);
                             hs_match_bit(same, d, 7);
-                            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                             hs_subgroup_barrier();
-                            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                             hs_subgroup_barrier();
                             tile[place] = k15;
                         }
                         if (16 >= rows) break;
                     {
                             int d = hs_digit(k16, shift, mask);
-                            hs_mask same = HS_ALL;
+                            hs_lanemask same = HS_LANEMASK_ALL;
                             hs_match_bit(same, d, 0);
                             hs_match_bit(same, d, 1);
                             hs_match_bit(same, d, 2);
@@ -2844,16 +2844,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                             hs_match_bit(same, d, 5);
                             hs_match_bit(same, d, 6);
                             hs_match_bit(same, d, 7);
-                            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                             hs_subgroup_barrier();
-                            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                             hs_subgroup_barrier();
                             tile[place] = k16;
                         }
                         if (17 >= rows) break;
                     {
                             int d = hs_digit(k17, shift, mask);
-                            hs_mask same = HS_ALL;
+                            hs_lanemask same = HS_LANEMASK_ALL;
                             hs_match_bit(same, d, 0);
                             hs_match_bit(same, d, 1);
                             hs_match_bit(same, d, 2);
@@ -2862,16 +2862,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                             hs_match_bit(same, d, 5);
                             hs_match_bit(same, d, 6);
                             hs_match_bit(same, d, 7);
-                            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                             hs_subgroup_barrier();
-                            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                             hs_subgroup_barrier();
                             tile[place] = k17;
                         }
                         if (18 >= rows) break;
                     {
                             int d = hs_digit(k18, shift, mask);
-                            hs_mask same = HS_ALL;
+                            hs_lanemask same = HS_LANEMASK_ALL;
                             hs_match_bit(same, d, 0);
                             hs_match_bit(same, d, 1);
                             hs_match_bit(same, d, 2);
@@ -2880,16 +2880,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                             hs_match_bit(same, d, 5);
                             hs_match_bit(same, d, 6);
                             hs_match_bit(same, d, 7);
-                            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                             hs_subgroup_barrier();
-                            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                             hs_subgroup_barrier();
                             tile[place] = k18;
                         }
                         if (19 >= rows) break;
                     {
                             int d = hs_digit(k19, shift, mask);
-                            hs_mask same = HS_ALL;
+                            hs_lanemask same = HS_LANEMASK_ALL;
                             hs_match_bit(same, d, 0);
                             hs_match_bit(same, d, 1);
                             hs_match_bit(same, d, 2);
@@ -2898,16 +2898,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                             hs_match_bit(same, d, 5);
                             hs_match_bit(same, d, 6);
                             hs_match_bit(same, d, 7);
-                            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                             hs_subgroup_barrier();
-                            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                             hs_subgroup_barrier();
                             tile[place] = k19;
                         }
                         if (20 >= rows) break;
                     {
                             int d = hs_digit(k20, shift, mask);
-                            hs_mask same = HS_ALL;
+                            hs_lanemask same = HS_LANEMASK_ALL;
                             hs_match_bit(same, d, 0);
                             hs_match_bit(same, d, 1);
                             hs_match_bit(same, d, 2);
@@ -2916,16 +2916,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                             hs_match_bit(same, d, 5);
                             hs_match_bit(same, d, 6);
                             hs_match_bit(same, d, 7);
-                            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                             hs_subgroup_barrier();
-                            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                             hs_subgroup_barrier();
                             tile[place] = k20;
                         }
                         if (21 >= rows) break;
                     {
                             int d = hs_digit(k21, shift, mask);
-                            hs_mask same = HS_ALL;
+                            hs_lanemask same = HS_LANEMASK_ALL;
                             hs_match_bit(same, d, 0);
                             hs_match_bit(same, d, 1);
                             hs_match_bit(same, d, 2);
@@ -2934,16 +2934,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                             hs_match_bit(same, d, 5);
                             hs_match_bit(same, d, 6);
                             hs_match_bit(same, d, 7);
-                            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                             hs_subgroup_barrier();
-                            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                             hs_subgroup_barrier();
                             tile[place] = k21;
                         }
                         if (22 >= rows) break;
                     {
                             int d = hs_digit(k22, shift, mask);
-                            hs_mask same = HS_ALL;
+                            hs_lanemask same = HS_LANEMASK_ALL;
                             hs_match_bit(same, d, 0);
                             hs_match_bit(same, d, 1);
                             hs_match_bit(same, d, 2);
@@ -2952,16 +2952,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                             hs_match_bit(same, d, 5);
                             hs_match_bit(same, d, 6);
                             hs_match_bit(same, d, 7);
-                            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                             hs_subgroup_barrier();
-                            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                             hs_subgroup_barrier();
                             tile[place] = k22;
                         }
                         if (23 >= rows) break;
                     {
                             int d = hs_digit(k23, shift, mask);
-                            hs_mask same = HS_ALL;
+                            hs_lanemask same = HS_LANEMASK_ALL;
                             hs_match_bit(same, d, 0);
                             hs_match_bit(same, d, 1);
                             hs_match_bit(same, d, 2);
@@ -2970,16 +2970,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                             hs_match_bit(same, d, 5);
                             hs_match_bit(same, d, 6);
                             hs_match_bit(same, d, 7);
-                            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                             hs_subgroup_barrier();
-                            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                             hs_subgroup_barrier();
                             tile[place] = k23;
                         }
                         if (24 >= rows) break;
                     {
                             int d = hs_digit(k24, shift, mask);
-                            hs_mask same = HS_ALL;
+                            hs_lanemask same = HS_LANEMASK_ALL;
                             hs_match_bit(same, d, 0);
                             hs_match_bit(same, d, 1);
                             hs_match_bit(same, d, 2);
@@ -2988,16 +2988,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                             hs_match_bit(same, d, 5);
                             hs_match_bit(same, d, 6);
                             hs_match_bit(same, d, 7);
-                            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                             hs_subgroup_barrier();
-                            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                             hs_subgroup_barrier();
                             tile[place] = k24;
                         }
                         if (25 >= rows) break;
                     {
                             int d = hs_digit(k25, shift, mask);
-                            hs_mask same = HS_ALL;
+                            hs_lanemask same = HS_LANEMASK_ALL;
                             hs_match_bit(same, d, 0);
                             hs_match_bit(same, d, 1);
                             hs_match_bit(same, d, 2);
@@ -3006,16 +3006,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                             hs_match_bit(same, d, 5);
                             hs_match_bit(same, d, 6);
                             hs_match_bit(same, d, 7);
-                            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                             hs_subgroup_barrier();
-                            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                             hs_subgroup_barrier();
                             tile[place] = k25;
                         }
                         if (26 >= rows) break;
                     {
                             int d = hs_digit(k26, shift, mask);
-                            hs_mask same = HS_ALL;
+                            hs_lanemask same = HS_LANEMASK_ALL;
                             hs_match_bit(same, d, 0);
                             hs_match_bit(same, d, 1);
                             hs_match_bit(same, d, 2);
@@ -3024,16 +3024,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                             hs_match_bit(same, d, 5);
                             hs_match_bit(same, d, 6);
                             hs_match_bit(same, d, 7);
-                            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                             hs_subgroup_barrier();
-                            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                             hs_subgroup_barrier();
                             tile[place] = k26;
                         }
                         if (27 >= rows) break;
                     {
                             int d = hs_digit(k27, shift, mask);
-                            hs_mask same = HS_ALL;
+                            hs_lanemask same = HS_LANEMASK_ALL;
                             hs_match_bit(same, d, 0);
                             hs_match_bit(same, d, 1);
                             hs_match_bit(same, d, 2);
@@ -3042,16 +3042,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                             hs_match_bit(same, d, 5);
                             hs_match_bit(same, d, 6);
                             hs_match_bit(same, d, 7);
-                            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                             hs_subgroup_barrier();
-                            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                             hs_subgroup_barrier();
                             tile[place] = k27;
                         }
                         if (28 >= rows) break;
                     {
                             int d = hs_digit(k28, shift, mask);
-                            hs_mask same = HS_ALL;
+                            hs_lanemask same = HS_LANEMASK_ALL;
                             hs_match_bit(same, d, 0);
                             hs_match_bit(same, d, 1);
                             hs_match_bit(same, d, 2);
@@ -3060,16 +3060,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                             hs_match_bit(same, d, 5);
                             hs_match_bit(same, d, 6);
                             hs_match_bit(same, d, 7);
-                            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                             hs_subgroup_barrier();
-                            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                             hs_subgroup_barrier();
                             tile[place] = k28;
                         }
                         if (29 >= rows) break;
                     {
                             int d = hs_digit(k29, shift, mask);
-                            hs_mask same = HS_ALL;
+                            hs_lanemask same = HS_LANEMASK_ALL;
                             hs_match_bit(same, d, 0);
                             hs_match_bit(same, d, 1);
                             hs_match_bit(same, d, 2);
@@ -3078,16 +3078,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                             hs_match_bit(same, d, 5);
                             hs_match_bit(same, d, 6);
                             hs_match_bit(same, d, 7);
-                            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                             hs_subgroup_barrier();
-                            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                             hs_subgroup_barrier();
                             tile[place] = k29;
                         }
                         if (30 >= rows) break;
                     {
                             int d = hs_digit(k30, shift, mask);
-                            hs_mask same = HS_ALL;
+                            hs_lanemask same = HS_LANEMASK_ALL;
                             hs_match_bit(same, d, 0);
                             hs_match_bit(same, d, 1);
                             hs_match_bit(same, d, 2);
@@ -3096,16 +3096,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                             hs_match_bit(same, d, 5);
                             hs_match_bit(same, d, 6);
                             hs_match_bit(same, d, 7);
-                            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                             hs_subgroup_barrier();
-                            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                             hs_subgroup_barrier();
                             tile[place] = k30;
                         }
                         if (31 >= rows) break;
                     {
                             int d = hs_digit(k31, shift, mask);
-                            hs_mask same = HS_ALL;
+                            hs_lanemask same = HS_LANEMASK_ALL;
                             hs_match_bit(same, d, 0);
                             hs_match_bit(same, d, 1);
                             hs_match_bit(same, d, 2);
@@ -3114,16 +3114,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                             hs_match_bit(same, d, 5);
                             hs_match_bit(same, d, 6);
                             hs_match_bit(same, d, 7);
-                            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                             hs_subgroup_barrier();
-                            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                             hs_subgroup_barrier();
                             tile[place] = k31;
                         }
                         if (32 >= rows) break;
                     {
                             int d = hs_digit(k32, shift, mask);
-                            hs_mask same = HS_ALL;
+                            hs_lanemask same = HS_LANEMASK_ALL;
                             hs_match_bit(same, d, 0);
                             hs_match_bit(same, d, 1);
                             hs_match_bit(same, d, 2);
@@ -3132,16 +3132,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                             hs_match_bit(same, d, 5);
                             hs_match_bit(same, d, 6);
                             hs_match_bit(same, d, 7);
-                            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                             hs_subgroup_barrier();
-                            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                             hs_subgroup_barrier();
                             tile[place] = k32;
                         }
                         if (33 >= rows) break;
                     {
                             int d = hs_digit(k33, shift, mask);
-                            hs_mask same = HS_ALL;
+                            hs_lanemask same = HS_LANEMASK_ALL;
                             hs_match_bit(same, d, 0);
                             hs_match_bit(same, d, 1);
                             hs_match_bit(same, d, 2);
@@ -3150,16 +3150,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                             hs_match_bit(same, d, 5);
                             hs_match_bit(same, d, 6);
                             hs_match_bit(same, d, 7);
-                            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                             hs_subgroup_barrier();
-                            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                             hs_subgroup_barrier();
                             tile[place] = k33;
                         }
                         if (34 >= rows) break;
                     {
                             int d = hs_digit(k34, shift, mask);
-                            hs_mask same = HS_ALL;
+                            hs_lanemask same = HS_LANEMASK_ALL;
                             hs_match_bit(same, d, 0);
                             hs_match_bit(same, d, 1);
                             hs_match_bit(same, d, 2);
@@ -3168,16 +3168,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                             hs_match_bit(same, d, 5);
                             hs_match_bit(same, d, 6);
                             hs_match_bit(same, d, 7);
-                            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                             hs_subgroup_barrier();
-                            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                             hs_subgroup_barrier();
                             tile[place] = k34;
                         }
                         if (35 >= rows) break;
                     {
                             int d = hs_digit(k35, shift, mask);
-                            hs_mask same = HS_ALL;
+                            hs_lanemask same = HS_LANEMASK_ALL;
                             hs_match_bit(same, d, 0);
                             hs_match_bit(same, d, 1);
                             hs_match_bit(same, d, 2);
@@ -3186,9 +3186,9 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                             hs_match_bit(same, d, 5);
                             hs_match_bit(same, d, 6);
                             hs_match_bit(same, d, 7);
-                            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                             hs_subgroup_barrier();
-                            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                             hs_subgroup_barrier();
                             tile[place] = k35;
                         }
@@ -3344,128 +3344,128 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 } while (false);
             } else {
                 for (int e = 0; e < 8; e++) {
-                    int x = hs_item() * 8 + e;
-                    hs_word c = places[x ^ (x >> 5 & 7)];
+                    int x = hs_local_id() * 8 + e;
+                    hs_u32 c = places[x ^ (x >> 5 & 7)];
                     places[x ^ (x >> 5 & 7)] = before | c << 16;
                     before += c;
                 }
                 hs_barrier();
                 do {
                     if (2048 <= valid) {
-                        { int x = hs_digit(k0, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at0 & 65535u)] = k0; }
-                        { int x = hs_digit(k1, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at0 >> 16)] = k1; }
-                        { int x = hs_digit(k2, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at1 & 65535u)] = k2; }
-                        { int x = hs_digit(k3, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at1 >> 16)] = k3; }
+                        { int x = hs_digit(k0, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at0 & 65535u)] = k0; }
+                        { int x = hs_digit(k1, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at0 >> 16)] = k1; }
+                        { int x = hs_digit(k2, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at1 & 65535u)] = k2; }
+                        { int x = hs_digit(k3, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at1 >> 16)] = k3; }
                     } else {
-                        if (hs_item() + 0 < valid) { int x = hs_digit(k0, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at0 & 65535u)] = k0; }
-                        if (hs_item() + 512 < valid) { int x = hs_digit(k1, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at0 >> 16)] = k1; }
-                        if (hs_item() + 1024 < valid) { int x = hs_digit(k2, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at1 & 65535u)] = k2; }
-                        if (hs_item() + 1536 < valid) { int x = hs_digit(k3, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at1 >> 16)] = k3; }
+                        if (hs_local_id() + 0 < valid) { int x = hs_digit(k0, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at0 & 65535u)] = k0; }
+                        if (hs_local_id() + 512 < valid) { int x = hs_digit(k1, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at0 >> 16)] = k1; }
+                        if (hs_local_id() + 1024 < valid) { int x = hs_digit(k2, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at1 & 65535u)] = k2; }
+                        if (hs_local_id() + 1536 < valid) { int x = hs_digit(k3, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at1 >> 16)] = k3; }
                         break;
                     }
                     if (4096 <= valid) {
-                        { int x = hs_digit(k4, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at2 & 65535u)] = k4; }
-                        { int x = hs_digit(k5, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at2 >> 16)] = k5; }
-                        { int x = hs_digit(k6, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at3 & 65535u)] = k6; }
-                        { int x = hs_digit(k7, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at3 >> 16)] = k7; }
+                        { int x = hs_digit(k4, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at2 & 65535u)] = k4; }
+                        { int x = hs_digit(k5, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at2 >> 16)] = k5; }
+                        { int x = hs_digit(k6, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at3 & 65535u)] = k6; }
+                        { int x = hs_digit(k7, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at3 >> 16)] = k7; }
                     } else {
-                        if (hs_item() + 2048 < valid) { int x = hs_digit(k4, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at2 & 65535u)] = k4; }
-                        if (hs_item() + 2560 < valid) { int x = hs_digit(k5, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at2 >> 16)] = k5; }
-                        if (hs_item() + 3072 < valid) { int x = hs_digit(k6, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at3 & 65535u)] = k6; }
-                        if (hs_item() + 3584 < valid) { int x = hs_digit(k7, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at3 >> 16)] = k7; }
+                        if (hs_local_id() + 2048 < valid) { int x = hs_digit(k4, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at2 & 65535u)] = k4; }
+                        if (hs_local_id() + 2560 < valid) { int x = hs_digit(k5, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at2 >> 16)] = k5; }
+                        if (hs_local_id() + 3072 < valid) { int x = hs_digit(k6, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at3 & 65535u)] = k6; }
+                        if (hs_local_id() + 3584 < valid) { int x = hs_digit(k7, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at3 >> 16)] = k7; }
                         break;
                     }
                     if (6144 <= valid) {
-                        { int x = hs_digit(k8, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at4 & 65535u)] = k8; }
-                        { int x = hs_digit(k9, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at4 >> 16)] = k9; }
-                        { int x = hs_digit(k10, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at5 & 65535u)] = k10; }
-                        { int x = hs_digit(k11, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at5 >> 16)] = k11; }
+                        { int x = hs_digit(k8, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at4 & 65535u)] = k8; }
+                        { int x = hs_digit(k9, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at4 >> 16)] = k9; }
+                        { int x = hs_digit(k10, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at5 & 65535u)] = k10; }
+                        { int x = hs_digit(k11, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at5 >> 16)] = k11; }
                     } else {
-                        if (hs_item() + 4096 < valid) { int x = hs_digit(k8, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at4 & 65535u)] = k8; }
-                        if (hs_item() + 4608 < valid) { int x = hs_digit(k9, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at4 >> 16)] = k9; }
-                        if (hs_item() + 5120 < valid) { int x = hs_digit(k10, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at5 & 65535u)] = k10; }
-                        if (hs_item() + 5632 < valid) { int x = hs_digit(k11, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at5 >> 16)] = k11; }
+                        if (hs_local_id() + 4096 < valid) { int x = hs_digit(k8, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at4 & 65535u)] = k8; }
+                        if (hs_local_id() + 4608 < valid) { int x = hs_digit(k9, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at4 >> 16)] = k9; }
+                        if (hs_local_id() + 5120 < valid) { int x = hs_digit(k10, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at5 & 65535u)] = k10; }
+                        if (hs_local_id() + 5632 < valid) { int x = hs_digit(k11, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at5 >> 16)] = k11; }
                         break;
                     }
                     if (8192 <= valid) {
-                        { int x = hs_digit(k12, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at6 & 65535u)] = k12; }
-                        { int x = hs_digit(k13, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at6 >> 16)] = k13; }
-                        { int x = hs_digit(k14, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at7 & 65535u)] = k14; }
-                        { int x = hs_digit(k15, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at7 >> 16)] = k15; }
+                        { int x = hs_digit(k12, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at6 & 65535u)] = k12; }
+                        { int x = hs_digit(k13, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at6 >> 16)] = k13; }
+                        { int x = hs_digit(k14, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at7 & 65535u)] = k14; }
+                        { int x = hs_digit(k15, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at7 >> 16)] = k15; }
                     } else {
-                        if (hs_item() + 6144 < valid) { int x = hs_digit(k12, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at6 & 65535u)] = k12; }
-                        if (hs_item() + 6656 < valid) { int x = hs_digit(k13, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at6 >> 16)] = k13; }
-                        if (hs_item() + 7168 < valid) { int x = hs_digit(k14, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at7 & 65535u)] = k14; }
-                        if (hs_item() + 7680 < valid) { int x = hs_digit(k15, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at7 >> 16)] = k15; }
+                        if (hs_local_id() + 6144 < valid) { int x = hs_digit(k12, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at6 & 65535u)] = k12; }
+                        if (hs_local_id() + 6656 < valid) { int x = hs_digit(k13, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at6 >> 16)] = k13; }
+                        if (hs_local_id() + 7168 < valid) { int x = hs_digit(k14, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at7 & 65535u)] = k14; }
+                        if (hs_local_id() + 7680 < valid) { int x = hs_digit(k15, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at7 >> 16)] = k15; }
                         break;
                     }
                     if (10240 <= valid) {
-                        { int x = hs_digit(k16, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at8 & 65535u)] = k16; }
-                        { int x = hs_digit(k17, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at8 >> 16)] = k17; }
-                        { int x = hs_digit(k18, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at9 & 65535u)] = k18; }
-                        { int x = hs_digit(k19, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at9 >> 16)] = k19; }
+                        { int x = hs_digit(k16, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at8 & 65535u)] = k16; }
+                        { int x = hs_digit(k17, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at8 >> 16)] = k17; }
+                        { int x = hs_digit(k18, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at9 & 65535u)] = k18; }
+                        { int x = hs_digit(k19, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at9 >> 16)] = k19; }
                     } else {
-                        if (hs_item() + 8192 < valid) { int x = hs_digit(k16, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at8 & 65535u)] = k16; }
-                        if (hs_item() + 8704 < valid) { int x = hs_digit(k17, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at8 >> 16)] = k17; }
-                        if (hs_item() + 9216 < valid) { int x = hs_digit(k18, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at9 & 65535u)] = k18; }
-                        if (hs_item() + 9728 < valid) { int x = hs_digit(k19, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at9 >> 16)] = k19; }
+                        if (hs_local_id() + 8192 < valid) { int x = hs_digit(k16, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at8 & 65535u)] = k16; }
+                        if (hs_local_id() + 8704 < valid) { int x = hs_digit(k17, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at8 >> 16)] = k17; }
+                        if (hs_local_id() + 9216 < valid) { int x = hs_digit(k18, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at9 & 65535u)] = k18; }
+                        if (hs_local_id() + 9728 < valid) { int x = hs_digit(k19, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at9 >> 16)] = k19; }
                         break;
                     }
                     if (12288 <= valid) {
-                        { int x = hs_digit(k20, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at10 & 65535u)] = k20; }
-                        { int x = hs_digit(k21, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at10 >> 16)] = k21; }
-                        { int x = hs_digit(k22, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at11 & 65535u)] = k22; }
-                        { int x = hs_digit(k23, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at11 >> 16)] = k23; }
+                        { int x = hs_digit(k20, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at10 & 65535u)] = k20; }
+                        { int x = hs_digit(k21, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at10 >> 16)] = k21; }
+                        { int x = hs_digit(k22, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at11 & 65535u)] = k22; }
+                        { int x = hs_digit(k23, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at11 >> 16)] = k23; }
                     } else {
-                        if (hs_item() + 10240 < valid) { int x = hs_digit(k20, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at10 & 65535u)] = k20; }
-                        if (hs_item() + 10752 < valid) { int x = hs_digit(k21, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at10 >> 16)] = k21; }
-                        if (hs_item() + 11264 < valid) { int x = hs_digit(k22, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at11 & 65535u)] = k22; }
-                        if (hs_item() + 11776 < valid) { int x = hs_digit(k23, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at11 >> 16)] = k23; }
+                        if (hs_local_id() + 10240 < valid) { int x = hs_digit(k20, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at10 & 65535u)] = k20; }
+                        if (hs_local_id() + 10752 < valid) { int x = hs_digit(k21, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at10 >> 16)] = k21; }
+                        if (hs_local_id() + 11264 < valid) { int x = hs_digit(k22, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at11 & 65535u)] = k22; }
+                        if (hs_local_id() + 11776 < valid) { int x = hs_digit(k23, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at11 >> 16)] = k23; }
                         break;
                     }
                     if (14336 <= valid) {
-                        { int x = hs_digit(k24, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at12 & 65535u)] = k24; }
-                        { int x = hs_digit(k25, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at12 >> 16)] = k25; }
-                        { int x = hs_digit(k26, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at13 & 65535u)] = k26; }
-                        { int x = hs_digit(k27, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at13 >> 16)] = k27; }
+                        { int x = hs_digit(k24, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at12 & 65535u)] = k24; }
+                        { int x = hs_digit(k25, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at12 >> 16)] = k25; }
+                        { int x = hs_digit(k26, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at13 & 65535u)] = k26; }
+                        { int x = hs_digit(k27, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at13 >> 16)] = k27; }
                     } else {
-                        if (hs_item() + 12288 < valid) { int x = hs_digit(k24, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at12 & 65535u)] = k24; }
-                        if (hs_item() + 12800 < valid) { int x = hs_digit(k25, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at12 >> 16)] = k25; }
-                        if (hs_item() + 13312 < valid) { int x = hs_digit(k26, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at13 & 65535u)] = k26; }
-                        if (hs_item() + 13824 < valid) { int x = hs_digit(k27, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at13 >> 16)] = k27; }
+                        if (hs_local_id() + 12288 < valid) { int x = hs_digit(k24, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at12 & 65535u)] = k24; }
+                        if (hs_local_id() + 12800 < valid) { int x = hs_digit(k25, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at12 >> 16)] = k25; }
+                        if (hs_local_id() + 13312 < valid) { int x = hs_digit(k26, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at13 & 65535u)] = k26; }
+                        if (hs_local_id() + 13824 < valid) { int x = hs_digit(k27, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at13 >> 16)] = k27; }
                         break;
                     }
                     if (16384 <= valid) {
-                        { int x = hs_digit(k28, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at14 & 65535u)] = k28; }
-                        { int x = hs_digit(k29, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at14 >> 16)] = k29; }
-                        { int x = hs_digit(k30, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at15 & 65535u)] = k30; }
-                        { int x = hs_digit(k31, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at15 >> 16)] = k31; }
+                        { int x = hs_digit(k28, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at14 & 65535u)] = k28; }
+                        { int x = hs_digit(k29, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at14 >> 16)] = k29; }
+                        { int x = hs_digit(k30, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at15 & 65535u)] = k30; }
+                        { int x = hs_digit(k31, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at15 >> 16)] = k31; }
                     } else {
-                        if (hs_item() + 14336 < valid) { int x = hs_digit(k28, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at14 & 65535u)] = k28; }
-                        if (hs_item() + 14848 < valid) { int x = hs_digit(k29, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at14 >> 16)] = k29; }
-                        if (hs_item() + 15360 < valid) { int x = hs_digit(k30, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at15 & 65535u)] = k30; }
-                        if (hs_item() + 15872 < valid) { int x = hs_digit(k31, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at15 >> 16)] = k31; }
+                        if (hs_local_id() + 14336 < valid) { int x = hs_digit(k28, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at14 & 65535u)] = k28; }
+                        if (hs_local_id() + 14848 < valid) { int x = hs_digit(k29, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at14 >> 16)] = k29; }
+                        if (hs_local_id() + 15360 < valid) { int x = hs_digit(k30, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at15 & 65535u)] = k30; }
+                        if (hs_local_id() + 15872 < valid) { int x = hs_digit(k31, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at15 >> 16)] = k31; }
                         break;
                     }
                     if (18432 <= valid) {
-                        { int x = hs_digit(k32, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at16 & 65535u)] = k32; }
-                        { int x = hs_digit(k33, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at16 >> 16)] = k33; }
-                        { int x = hs_digit(k34, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at17 & 65535u)] = k34; }
-                        { int x = hs_digit(k35, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at17 >> 16)] = k35; }
+                        { int x = hs_digit(k32, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at16 & 65535u)] = k32; }
+                        { int x = hs_digit(k33, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at16 >> 16)] = k33; }
+                        { int x = hs_digit(k34, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at17 & 65535u)] = k34; }
+                        { int x = hs_digit(k35, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at17 >> 16)] = k35; }
                     } else {
-                        if (hs_item() + 16384 < valid) { int x = hs_digit(k32, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at16 & 65535u)] = k32; }
-                        if (hs_item() + 16896 < valid) { int x = hs_digit(k33, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at16 >> 16)] = k33; }
-                        if (hs_item() + 17408 < valid) { int x = hs_digit(k34, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at17 & 65535u)] = k34; }
-                        if (hs_item() + 17920 < valid) { int x = hs_digit(k35, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at17 >> 16)] = k35; }
+                        if (hs_local_id() + 16384 < valid) { int x = hs_digit(k32, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at16 & 65535u)] = k32; }
+                        if (hs_local_id() + 16896 < valid) { int x = hs_digit(k33, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at16 >> 16)] = k33; }
+                        if (hs_local_id() + 17408 < valid) { int x = hs_digit(k34, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at17 & 65535u)] = k34; }
+                        if (hs_local_id() + 17920 < valid) { int x = hs_digit(k35, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at17 >> 16)] = k35; }
                         break;
                     }
                 } while (false);
                 hs_barrier();
-                for (int q = hs_item(); q < valid; q += 512) {
+                for (int q = hs_local_id(); q < valid; q += 512) {
                     hs_key key = tile[q];
                     int x = hs_digit(key, shift, 4095);
-                    hs_word c = places[x ^ (x >> 5 & 7)];
-                    int start = hs_as_int(c & 65535u), end = start + hs_as_int(c >> 16), r = start;
+                    hs_u32 c = places[x ^ (x >> 5 & 7)];
+                    int start = hs_to_int(c & 65535u), end = start + hs_to_int(c >> 16), r = start;
                     for (int j = start; j < end; j++) {
                         hs_key near = tile[j];
                         r += (j < q ? !hs_less(key, near) : hs_less(near, key)) ? 1 : 0;
@@ -3482,121 +3482,121 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
     for (int pass = 0; pass < 4; pass++) {
         int mask = 255;
         int table = (pass & 1) * 32768;
-        int mine = hs_subgroup() * 256;
-        for (int i = hs_item(); i < 4096; i += 512) counts[i] = 0u;
-        if (hs_item() == 0) {
+        int mine = hs_subgroup_id() * 256;
+        for (int i = hs_local_id(); i < 4096; i += 512) counts[i] = 0u;
+        if (hs_local_id() == 0) {
             mixed[0] = 1u;
-            mixed[1] = hs_as_word(shift);
+            mixed[1] = hs_to_u32(shift);
         }
         hs_barrier();
         do {
-        hs_local_add(counts[mine + hs_digit(k0, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k0, shift, mask)], 1u);
         if (1 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k1, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k1, shift, mask)], 1u);
         if (2 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k2, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k2, shift, mask)], 1u);
         if (3 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k3, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k3, shift, mask)], 1u);
         if (4 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k4, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k4, shift, mask)], 1u);
         if (5 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k5, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k5, shift, mask)], 1u);
         if (6 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k6, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k6, shift, mask)], 1u);
         if (7 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k7, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k7, shift, mask)], 1u);
         if (8 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k8, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k8, shift, mask)], 1u);
         if (9 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k9, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k9, shift, mask)], 1u);
         if (10 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k10, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k10, shift, mask)], 1u);
         if (11 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k11, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k11, shift, mask)], 1u);
         if (12 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k12, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k12, shift, mask)], 1u);
         if (13 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k13, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k13, shift, mask)], 1u);
         if (14 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k14, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k14, shift, mask)], 1u);
         if (15 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k15, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k15, shift, mask)], 1u);
         if (16 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k16, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k16, shift, mask)], 1u);
         if (17 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k17, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k17, shift, mask)], 1u);
         if (18 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k18, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k18, shift, mask)], 1u);
         if (19 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k19, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k19, shift, mask)], 1u);
         if (20 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k20, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k20, shift, mask)], 1u);
         if (21 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k21, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k21, shift, mask)], 1u);
         if (22 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k22, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k22, shift, mask)], 1u);
         if (23 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k23, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k23, shift, mask)], 1u);
         if (24 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k24, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k24, shift, mask)], 1u);
         if (25 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k25, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k25, shift, mask)], 1u);
         if (26 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k26, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k26, shift, mask)], 1u);
         if (27 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k27, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k27, shift, mask)], 1u);
         if (28 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k28, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k28, shift, mask)], 1u);
         if (29 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k29, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k29, shift, mask)], 1u);
         if (30 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k30, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k30, shift, mask)], 1u);
         if (31 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k31, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k31, shift, mask)], 1u);
         if (32 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k32, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k32, shift, mask)], 1u);
         if (33 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k33, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k33, shift, mask)], 1u);
         if (34 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k34, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k34, shift, mask)], 1u);
         if (35 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k35, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k35, shift, mask)], 1u);
         } while (false);
         hs_barrier();
         // a digit's keys come subgroup by subgroup
-        if (hs_item() < 256) for (int d = hs_item(), once = 1; once != 0; once = 0) {
-            hs_word sum = 0u;
+        if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
+            hs_u32 sum = 0u;
             for (int s = 0; s < 16; s++) {
-                hs_word c = counts[s * 256 + d];
+                hs_u32 c = counts[s * 256 + d];
                 counts[s * 256 + d] = sum;
                 sum += c;
             }
-            if (sum == hs_as_word(slots)) mixed[0] = 0u;
-            totals[d] = d == mask ? sum - hs_as_word(slots - valid) : sum;
+            if (sum == hs_to_u32(slots)) mixed[0] = 0u;
+            totals[d] = d == mask ? sum - hs_to_u32(slots - valid) : sum;
         }
-        if (hs_item() < 256) for (int d = hs_item(), once = 1; once != 0; once = 0) words[table + group * 256 + d] = totals[d];
-        hs_word ticket = hs_grid_arrive(groups);
-        if (hs_item() == 0) live[0] = 1u;
+        if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) words[table + group * 256 + d] = totals[d];
+        hs_u32 ticket = hs_grid_arrive(groups);
+        if (hs_local_id() == 0) live[0] = 1u;
         // ranking takes no counts of others: it goes on while they arrive
         hs_barrier();
         {
-            int own = hs_subgroup() * 32 + hs_lane(); // a digit
+            int own = hs_subgroup_id() * 32 + hs_lane_id(); // a digit
             if (own < 256) sums[own] = totals[own];
             for (int far = 1; far < 32; far *= 2) {
                 hs_subgroup_barrier();
-                hs_word x = own < 256 && hs_lane() >= far ? sums[own - far] : 0u;
+                hs_u32 x = own < 256 && hs_lane_id() >= far ? sums[own - far] : 0u;
                 hs_subgroup_barrier();
                 if (own < 256) sums[own] += x;
             }
             hs_barrier();
             if (own < 256) {
-                hs_word before = sums[own] - totals[own];
-                for (int s = 31; s < own - hs_lane(); s += 32) before += sums[s];
+                hs_u32 before = sums[own] - totals[own];
+                for (int s = 31; s < own - hs_lane_id(); s += 32) before += sums[s];
                 firsts[own] = before;
             }
             hs_barrier();
         }
-        shift = hs_as_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
+        shift = hs_to_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
         if (mixed[0] == 0u) { // the keys stay where they are
         do {
             tile[row + 0] = k0;
@@ -3672,12 +3672,12 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
         tile[row + 1120] = k35;
         } while (false);
         } else {
-            if (hs_item() < 256) for (int d = hs_item(), once = 1; once != 0; once = 0) for (int s = 0; s < 16; s++) counts[s * 256 + d] += firsts[d];
+            if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) for (int s = 0; s < 16; s++) counts[s * 256 + d] += firsts[d];
             hs_barrier();
         do {
             {
                 int d = hs_digit(k0, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -3686,16 +3686,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k0;
             }
             if (1 >= rows) break;
         {
                 int d = hs_digit(k1, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -3704,16 +3704,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k1;
             }
             if (2 >= rows) break;
         {
                 int d = hs_digit(k2, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -3722,16 +3722,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k2;
             }
             if (3 >= rows) break;
         {
                 int d = hs_digit(k3, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -3740,16 +3740,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k3;
             }
             if (4 >= rows) break;
         {
                 int d = hs_digit(k4, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -3758,16 +3758,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k4;
             }
             if (5 >= rows) break;
         {
                 int d = hs_digit(k5, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -3776,16 +3776,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k5;
             }
             if (6 >= rows) break;
         {
                 int d = hs_digit(k6, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -3794,16 +3794,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k6;
             }
             if (7 >= rows) break;
         {
                 int d = hs_digit(k7, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -3812,16 +3812,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k7;
             }
             if (8 >= rows) break;
         {
                 int d = hs_digit(k8, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -3830,16 +3830,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k8;
             }
             if (9 >= rows) break;
         {
                 int d = hs_digit(k9, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -3848,16 +3848,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k9;
             }
             if (10 >= rows) break;
         {
                 int d = hs_digit(k10, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -3866,16 +3866,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k10;
             }
             if (11 >= rows) break;
         {
                 int d = hs_digit(k11, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -3884,16 +3884,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k11;
             }
             if (12 >= rows) break;
         {
                 int d = hs_digit(k12, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -3902,16 +3902,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k12;
             }
             if (13 >= rows) break;
         {
                 int d = hs_digit(k13, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -3920,16 +3920,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k13;
             }
             if (14 >= rows) break;
         {
                 int d = hs_digit(k14, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -3938,16 +3938,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k14;
             }
             if (15 >= rows) break;
         {
                 int d = hs_digit(k15, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -3956,16 +3956,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k15;
             }
             if (16 >= rows) break;
         {
                 int d = hs_digit(k16, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -3974,16 +3974,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k16;
             }
             if (17 >= rows) break;
         {
                 int d = hs_digit(k17, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -3992,16 +3992,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k17;
             }
             if (18 >= rows) break;
         {
                 int d = hs_digit(k18, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4010,16 +4010,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k18;
             }
             if (19 >= rows) break;
         {
                 int d = hs_digit(k19, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4028,16 +4028,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k19;
             }
             if (20 >= rows) break;
         {
                 int d = hs_digit(k20, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4046,16 +4046,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k20;
             }
             if (21 >= rows) break;
         {
                 int d = hs_digit(k21, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4064,16 +4064,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k21;
             }
             if (22 >= rows) break;
         {
                 int d = hs_digit(k22, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4082,16 +4082,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k22;
             }
             if (23 >= rows) break;
         {
                 int d = hs_digit(k23, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4100,16 +4100,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k23;
             }
             if (24 >= rows) break;
         {
                 int d = hs_digit(k24, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4118,16 +4118,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k24;
             }
             if (25 >= rows) break;
         {
                 int d = hs_digit(k25, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4136,16 +4136,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k25;
             }
             if (26 >= rows) break;
         {
                 int d = hs_digit(k26, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4154,16 +4154,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k26;
             }
             if (27 >= rows) break;
         {
                 int d = hs_digit(k27, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4172,16 +4172,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k27;
             }
             if (28 >= rows) break;
         {
                 int d = hs_digit(k28, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4190,16 +4190,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k28;
             }
             if (29 >= rows) break;
         {
                 int d = hs_digit(k29, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4208,16 +4208,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k29;
             }
             if (30 >= rows) break;
         {
                 int d = hs_digit(k30, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4226,16 +4226,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k30;
             }
             if (31 >= rows) break;
         {
                 int d = hs_digit(k31, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4244,16 +4244,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k31;
             }
             if (32 >= rows) break;
         {
                 int d = hs_digit(k32, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4262,16 +4262,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k32;
             }
             if (33 >= rows) break;
         {
                 int d = hs_digit(k33, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4280,16 +4280,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k33;
             }
             if (34 >= rows) break;
         {
                 int d = hs_digit(k34, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4298,16 +4298,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k34;
             }
             if (35 >= rows) break;
         {
                 int d = hs_digit(k35, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4316,9 +4316,9 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k35;
             }
@@ -4326,26 +4326,26 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
         }
         hs_barrier();
         hs_grid_wait(ticket);
-        if (hs_item() < 256) for (int d = hs_item(), once = 1; once != 0; once = 0) {
-            hs_word before = 0u, all = 0u;
+        if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
+            hs_u32 before = 0u, all = 0u;
             for (int j = 0; j < groups; j += 16) {
                 // many at once, for each takes long to arrive
-                hs_word c0 = j + 0 < groups ? words[table + (j + 0) * 256 + d] : 0u;
-                hs_word c1 = j + 1 < groups ? words[table + (j + 1) * 256 + d] : 0u;
-                hs_word c2 = j + 2 < groups ? words[table + (j + 2) * 256 + d] : 0u;
-                hs_word c3 = j + 3 < groups ? words[table + (j + 3) * 256 + d] : 0u;
-                hs_word c4 = j + 4 < groups ? words[table + (j + 4) * 256 + d] : 0u;
-                hs_word c5 = j + 5 < groups ? words[table + (j + 5) * 256 + d] : 0u;
-                hs_word c6 = j + 6 < groups ? words[table + (j + 6) * 256 + d] : 0u;
-                hs_word c7 = j + 7 < groups ? words[table + (j + 7) * 256 + d] : 0u;
-                hs_word c8 = j + 8 < groups ? words[table + (j + 8) * 256 + d] : 0u;
-                hs_word c9 = j + 9 < groups ? words[table + (j + 9) * 256 + d] : 0u;
-                hs_word c10 = j + 10 < groups ? words[table + (j + 10) * 256 + d] : 0u;
-                hs_word c11 = j + 11 < groups ? words[table + (j + 11) * 256 + d] : 0u;
-                hs_word c12 = j + 12 < groups ? words[table + (j + 12) * 256 + d] : 0u;
-                hs_word c13 = j + 13 < groups ? words[table + (j + 13) * 256 + d] : 0u;
-                hs_word c14 = j + 14 < groups ? words[table + (j + 14) * 256 + d] : 0u;
-                hs_word c15 = j + 15 < groups ? words[table + (j + 15) * 256 + d] : 0u;
+                hs_u32 c0 = j + 0 < groups ? words[table + (j + 0) * 256 + d] : 0u;
+                hs_u32 c1 = j + 1 < groups ? words[table + (j + 1) * 256 + d] : 0u;
+                hs_u32 c2 = j + 2 < groups ? words[table + (j + 2) * 256 + d] : 0u;
+                hs_u32 c3 = j + 3 < groups ? words[table + (j + 3) * 256 + d] : 0u;
+                hs_u32 c4 = j + 4 < groups ? words[table + (j + 4) * 256 + d] : 0u;
+                hs_u32 c5 = j + 5 < groups ? words[table + (j + 5) * 256 + d] : 0u;
+                hs_u32 c6 = j + 6 < groups ? words[table + (j + 6) * 256 + d] : 0u;
+                hs_u32 c7 = j + 7 < groups ? words[table + (j + 7) * 256 + d] : 0u;
+                hs_u32 c8 = j + 8 < groups ? words[table + (j + 8) * 256 + d] : 0u;
+                hs_u32 c9 = j + 9 < groups ? words[table + (j + 9) * 256 + d] : 0u;
+                hs_u32 c10 = j + 10 < groups ? words[table + (j + 10) * 256 + d] : 0u;
+                hs_u32 c11 = j + 11 < groups ? words[table + (j + 11) * 256 + d] : 0u;
+                hs_u32 c12 = j + 12 < groups ? words[table + (j + 12) * 256 + d] : 0u;
+                hs_u32 c13 = j + 13 < groups ? words[table + (j + 13) * 256 + d] : 0u;
+                hs_u32 c14 = j + 14 < groups ? words[table + (j + 14) * 256 + d] : 0u;
+                hs_u32 c15 = j + 15 < groups ? words[table + (j + 15) * 256 + d] : 0u;
                 all += c0;
                 before += j + 0 < group ? c0 : 0u;
                 all += c1;
@@ -4381,243 +4381,243 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
             }
             bases[d] = before - firsts[d];
             totals[d] = all;
-            if (hs_as_int(all) == hs_n()) live[0] = 0u;
+            if (hs_to_int(all) == hs_n()) live[0] = 0u;
         }
         hs_barrier();
         if (live[0] != 0u) { // else the keys stay where they are
             {
-                int own = hs_subgroup() * 32 + hs_lane(); // a digit
+                int own = hs_subgroup_id() * 32 + hs_lane_id(); // a digit
                 if (own < 256) sums[own] = totals[own];
                 for (int far = 1; far < 32; far *= 2) {
                     hs_subgroup_barrier();
-                    hs_word x = own < 256 && hs_lane() >= far ? sums[own - far] : 0u;
+                    hs_u32 x = own < 256 && hs_lane_id() >= far ? sums[own - far] : 0u;
                     hs_subgroup_barrier();
                     if (own < 256) sums[own] += x;
                 }
                 hs_barrier();
                 if (own < 256) {
-                    hs_word before = sums[own] - totals[own];
-                    for (int s = 31; s < own - hs_lane(); s += 32) before += sums[s];
+                    hs_u32 before = sums[own] - totals[own];
+                    for (int s = 31; s < own - hs_lane_id(); s += 32) before += sums[s];
                     firsts[own] = before;
                 }
                 hs_barrier();
             }
-            if (hs_item() < 256) for (int d = hs_item(), once = 1; once != 0; once = 0) bases[d] += firsts[d];
+            if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) bases[d] += firsts[d];
             hs_barrier();
             do {
-            if (hs_item() + 0 < valid) {
-                hs_key key = tile[hs_item() + 0];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 0;
+            if (hs_local_id() + 0 < valid) {
+                hs_key key = tile[hs_local_id() + 0];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 0;
                 hs_store(destination, place, key);
             }
             if (1 >= rows) break;
-            if (hs_item() + 512 < valid) {
-                hs_key key = tile[hs_item() + 512];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 512;
+            if (hs_local_id() + 512 < valid) {
+                hs_key key = tile[hs_local_id() + 512];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 512;
                 hs_store(destination, place, key);
             }
             if (2 >= rows) break;
-            if (hs_item() + 1024 < valid) {
-                hs_key key = tile[hs_item() + 1024];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 1024;
+            if (hs_local_id() + 1024 < valid) {
+                hs_key key = tile[hs_local_id() + 1024];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 1024;
                 hs_store(destination, place, key);
             }
             if (3 >= rows) break;
-            if (hs_item() + 1536 < valid) {
-                hs_key key = tile[hs_item() + 1536];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 1536;
+            if (hs_local_id() + 1536 < valid) {
+                hs_key key = tile[hs_local_id() + 1536];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 1536;
                 hs_store(destination, place, key);
             }
             if (4 >= rows) break;
-            if (hs_item() + 2048 < valid) {
-                hs_key key = tile[hs_item() + 2048];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 2048;
+            if (hs_local_id() + 2048 < valid) {
+                hs_key key = tile[hs_local_id() + 2048];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 2048;
                 hs_store(destination, place, key);
             }
             if (5 >= rows) break;
-            if (hs_item() + 2560 < valid) {
-                hs_key key = tile[hs_item() + 2560];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 2560;
+            if (hs_local_id() + 2560 < valid) {
+                hs_key key = tile[hs_local_id() + 2560];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 2560;
                 hs_store(destination, place, key);
             }
             if (6 >= rows) break;
-            if (hs_item() + 3072 < valid) {
-                hs_key key = tile[hs_item() + 3072];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 3072;
+            if (hs_local_id() + 3072 < valid) {
+                hs_key key = tile[hs_local_id() + 3072];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 3072;
                 hs_store(destination, place, key);
             }
             if (7 >= rows) break;
-            if (hs_item() + 3584 < valid) {
-                hs_key key = tile[hs_item() + 3584];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 3584;
+            if (hs_local_id() + 3584 < valid) {
+                hs_key key = tile[hs_local_id() + 3584];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 3584;
                 hs_store(destination, place, key);
             }
             if (8 >= rows) break;
-            if (hs_item() + 4096 < valid) {
-                hs_key key = tile[hs_item() + 4096];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 4096;
+            if (hs_local_id() + 4096 < valid) {
+                hs_key key = tile[hs_local_id() + 4096];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 4096;
                 hs_store(destination, place, key);
             }
             if (9 >= rows) break;
-            if (hs_item() + 4608 < valid) {
-                hs_key key = tile[hs_item() + 4608];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 4608;
+            if (hs_local_id() + 4608 < valid) {
+                hs_key key = tile[hs_local_id() + 4608];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 4608;
                 hs_store(destination, place, key);
             }
             if (10 >= rows) break;
-            if (hs_item() + 5120 < valid) {
-                hs_key key = tile[hs_item() + 5120];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 5120;
+            if (hs_local_id() + 5120 < valid) {
+                hs_key key = tile[hs_local_id() + 5120];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 5120;
                 hs_store(destination, place, key);
             }
             if (11 >= rows) break;
-            if (hs_item() + 5632 < valid) {
-                hs_key key = tile[hs_item() + 5632];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 5632;
+            if (hs_local_id() + 5632 < valid) {
+                hs_key key = tile[hs_local_id() + 5632];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 5632;
                 hs_store(destination, place, key);
             }
             if (12 >= rows) break;
-            if (hs_item() + 6144 < valid) {
-                hs_key key = tile[hs_item() + 6144];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 6144;
+            if (hs_local_id() + 6144 < valid) {
+                hs_key key = tile[hs_local_id() + 6144];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 6144;
                 hs_store(destination, place, key);
             }
             if (13 >= rows) break;
-            if (hs_item() + 6656 < valid) {
-                hs_key key = tile[hs_item() + 6656];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 6656;
+            if (hs_local_id() + 6656 < valid) {
+                hs_key key = tile[hs_local_id() + 6656];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 6656;
                 hs_store(destination, place, key);
             }
             if (14 >= rows) break;
-            if (hs_item() + 7168 < valid) {
-                hs_key key = tile[hs_item() + 7168];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 7168;
+            if (hs_local_id() + 7168 < valid) {
+                hs_key key = tile[hs_local_id() + 7168];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 7168;
                 hs_store(destination, place, key);
             }
             if (15 >= rows) break;
-            if (hs_item() + 7680 < valid) {
-                hs_key key = tile[hs_item() + 7680];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 7680;
+            if (hs_local_id() + 7680 < valid) {
+                hs_key key = tile[hs_local_id() + 7680];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 7680;
                 hs_store(destination, place, key);
             }
             if (16 >= rows) break;
-            if (hs_item() + 8192 < valid) {
-                hs_key key = tile[hs_item() + 8192];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 8192;
+            if (hs_local_id() + 8192 < valid) {
+                hs_key key = tile[hs_local_id() + 8192];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 8192;
                 hs_store(destination, place, key);
             }
             if (17 >= rows) break;
-            if (hs_item() + 8704 < valid) {
-                hs_key key = tile[hs_item() + 8704];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 8704;
+            if (hs_local_id() + 8704 < valid) {
+                hs_key key = tile[hs_local_id() + 8704];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 8704;
                 hs_store(destination, place, key);
             }
             if (18 >= rows) break;
-            if (hs_item() + 9216 < valid) {
-                hs_key key = tile[hs_item() + 9216];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 9216;
+            if (hs_local_id() + 9216 < valid) {
+                hs_key key = tile[hs_local_id() + 9216];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 9216;
                 hs_store(destination, place, key);
             }
             if (19 >= rows) break;
-            if (hs_item() + 9728 < valid) {
-                hs_key key = tile[hs_item() + 9728];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 9728;
+            if (hs_local_id() + 9728 < valid) {
+                hs_key key = tile[hs_local_id() + 9728];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 9728;
                 hs_store(destination, place, key);
             }
             if (20 >= rows) break;
-            if (hs_item() + 10240 < valid) {
-                hs_key key = tile[hs_item() + 10240];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 10240;
+            if (hs_local_id() + 10240 < valid) {
+                hs_key key = tile[hs_local_id() + 10240];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 10240;
                 hs_store(destination, place, key);
             }
             if (21 >= rows) break;
-            if (hs_item() + 10752 < valid) {
-                hs_key key = tile[hs_item() + 10752];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 10752;
+            if (hs_local_id() + 10752 < valid) {
+                hs_key key = tile[hs_local_id() + 10752];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 10752;
                 hs_store(destination, place, key);
             }
             if (22 >= rows) break;
-            if (hs_item() + 11264 < valid) {
-                hs_key key = tile[hs_item() + 11264];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 11264;
+            if (hs_local_id() + 11264 < valid) {
+                hs_key key = tile[hs_local_id() + 11264];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 11264;
                 hs_store(destination, place, key);
             }
             if (23 >= rows) break;
-            if (hs_item() + 11776 < valid) {
-                hs_key key = tile[hs_item() + 11776];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 11776;
+            if (hs_local_id() + 11776 < valid) {
+                hs_key key = tile[hs_local_id() + 11776];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 11776;
                 hs_store(destination, place, key);
             }
             if (24 >= rows) break;
-            if (hs_item() + 12288 < valid) {
-                hs_key key = tile[hs_item() + 12288];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 12288;
+            if (hs_local_id() + 12288 < valid) {
+                hs_key key = tile[hs_local_id() + 12288];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 12288;
                 hs_store(destination, place, key);
             }
             if (25 >= rows) break;
-            if (hs_item() + 12800 < valid) {
-                hs_key key = tile[hs_item() + 12800];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 12800;
+            if (hs_local_id() + 12800 < valid) {
+                hs_key key = tile[hs_local_id() + 12800];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 12800;
                 hs_store(destination, place, key);
             }
             if (26 >= rows) break;
-            if (hs_item() + 13312 < valid) {
-                hs_key key = tile[hs_item() + 13312];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 13312;
+            if (hs_local_id() + 13312 < valid) {
+                hs_key key = tile[hs_local_id() + 13312];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 13312;
                 hs_store(destination, place, key);
             }
             if (27 >= rows) break;
-            if (hs_item() + 13824 < valid) {
-                hs_key key = tile[hs_item() + 13824];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 13824;
+            if (hs_local_id() + 13824 < valid) {
+                hs_key key = tile[hs_local_id() + 13824];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 13824;
                 hs_store(destination, place, key);
             }
             if (28 >= rows) break;
-            if (hs_item() + 14336 < valid) {
-                hs_key key = tile[hs_item() + 14336];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 14336;
+            if (hs_local_id() + 14336 < valid) {
+                hs_key key = tile[hs_local_id() + 14336];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 14336;
                 hs_store(destination, place, key);
             }
             if (29 >= rows) break;
-            if (hs_item() + 14848 < valid) {
-                hs_key key = tile[hs_item() + 14848];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 14848;
+            if (hs_local_id() + 14848 < valid) {
+                hs_key key = tile[hs_local_id() + 14848];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 14848;
                 hs_store(destination, place, key);
             }
             if (30 >= rows) break;
-            if (hs_item() + 15360 < valid) {
-                hs_key key = tile[hs_item() + 15360];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 15360;
+            if (hs_local_id() + 15360 < valid) {
+                hs_key key = tile[hs_local_id() + 15360];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 15360;
                 hs_store(destination, place, key);
             }
             if (31 >= rows) break;
-            if (hs_item() + 15872 < valid) {
-                hs_key key = tile[hs_item() + 15872];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 15872;
+            if (hs_local_id() + 15872 < valid) {
+                hs_key key = tile[hs_local_id() + 15872];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 15872;
                 hs_store(destination, place, key);
             }
             if (32 >= rows) break;
-            if (hs_item() + 16384 < valid) {
-                hs_key key = tile[hs_item() + 16384];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 16384;
+            if (hs_local_id() + 16384 < valid) {
+                hs_key key = tile[hs_local_id() + 16384];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 16384;
                 hs_store(destination, place, key);
             }
             if (33 >= rows) break;
-            if (hs_item() + 16896 < valid) {
-                hs_key key = tile[hs_item() + 16896];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 16896;
+            if (hs_local_id() + 16896 < valid) {
+                hs_key key = tile[hs_local_id() + 16896];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 16896;
                 hs_store(destination, place, key);
             }
             if (34 >= rows) break;
-            if (hs_item() + 17408 < valid) {
-                hs_key key = tile[hs_item() + 17408];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 17408;
+            if (hs_local_id() + 17408 < valid) {
+                hs_key key = tile[hs_local_id() + 17408];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 17408;
                 hs_store(destination, place, key);
             }
             if (35 >= rows) break;
-            if (hs_item() + 17920 < valid) {
-                hs_key key = tile[hs_item() + 17920];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 17920;
+            if (hs_local_id() + 17920 < valid) {
+                hs_key key = tile[hs_local_id() + 17920];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 17920;
                 hs_store(destination, place, key);
             }
             } while (false);
@@ -4780,111 +4780,111 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
 }
 
 // clear the counts of the first digit
-HS_KERNEL void __launch_bounds__(512) msd_begin_radix(hs_word *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(512) msd_begin_radix(hs_u32 *words, int n, int argument)
 {
 
-    if (hs_group() > 0) return;
-    for (int i = hs_item(); i < 512; i += 512) words[1296 + i] = 0u;
-    if (hs_item() == 0) words[1295] = 0u;
-    if (hs_item() < 2) words[1293 + hs_item()] = 1u;
+    if (hs_group_id() > 0) return;
+    for (int i = hs_local_id(); i < 512; i += 512) words[1296 + i] = 0u;
+    if (hs_local_id() == 0) words[1295] = 0u;
+    if (hs_local_id() < 2) words[1293 + hs_local_id()] = 1u;
 }
 
 // count the first digit
-HS_KERNEL void __launch_bounds__(512) msd_histogram_radix(const hs_stored *source, hs_word *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(512) msd_histogram_radix(const hs_stored_key *source, hs_u32 *words, int n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
-    hs_word *const counts = (hs_word *)hs_shared;
+    hs_u32 *const counts = (hs_u32 *)hs_shared;
 
     int bits = 1;
     while (((hs_n() - 1) >> bits) >= 4160) bits++;
     int tiles = (hs_n() + 12287) / 12288;
     int groups = tiles < 528 ? tiles : 528;
-    int group = hs_group();
+    int group = hs_group_id();
     if (group >= groups) return;
     int each = (tiles + groups - 1) / groups * 12288; // keys of a work-group
     int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
     int shift = 32 - ((bits + 1) / 2), mask = (1 << ((bits + 1) / 2)) - 1;
-    for (int i = hs_item(); i < 2048; i += 512) counts[i] = 0u;
-    for (int i = group * 512 + hs_item(); i < 1 << bits; i += groups * 512) words[3347 + (1 << bits) + i] = 0u;
+    for (int i = hs_local_id(); i < 2048; i += 512) counts[i] = 0u;
+    for (int i = group * 512 + hs_local_id(); i < 1 << bits; i += groups * 512) words[3347 + (1 << bits) + i] = 0u;
     hs_barrier();
-    int next = begin + hs_item();
-    int set = hs_item() & 3;
+    int next = begin + hs_local_id();
+    int set = hs_local_id() & 3;
     for (; next + 7680 < end; next += 8192) {
-        hs_key k0 = hs_in(source[next + 0]);
-        hs_key k1 = hs_in(source[next + 512]);
-        hs_key k2 = hs_in(source[next + 1024]);
-        hs_key k3 = hs_in(source[next + 1536]);
-        hs_key k4 = hs_in(source[next + 2048]);
-        hs_key k5 = hs_in(source[next + 2560]);
-        hs_key k6 = hs_in(source[next + 3072]);
-        hs_key k7 = hs_in(source[next + 3584]);
-        hs_key k8 = hs_in(source[next + 4096]);
-        hs_key k9 = hs_in(source[next + 4608]);
-        hs_key k10 = hs_in(source[next + 5120]);
-        hs_key k11 = hs_in(source[next + 5632]);
-        hs_key k12 = hs_in(source[next + 6144]);
-        hs_key k13 = hs_in(source[next + 6656]);
-        hs_key k14 = hs_in(source[next + 7168]);
-        hs_key k15 = hs_in(source[next + 7680]);
-        hs_local_add(counts[hs_digit(k0, shift, mask) * 4 + set], 1u);
-        hs_local_add(counts[hs_digit(k1, shift, mask) * 4 + set], 1u);
-        hs_local_add(counts[hs_digit(k2, shift, mask) * 4 + set], 1u);
-        hs_local_add(counts[hs_digit(k3, shift, mask) * 4 + set], 1u);
-        hs_local_add(counts[hs_digit(k4, shift, mask) * 4 + set], 1u);
-        hs_local_add(counts[hs_digit(k5, shift, mask) * 4 + set], 1u);
-        hs_local_add(counts[hs_digit(k6, shift, mask) * 4 + set], 1u);
-        hs_local_add(counts[hs_digit(k7, shift, mask) * 4 + set], 1u);
-        hs_local_add(counts[hs_digit(k8, shift, mask) * 4 + set], 1u);
-        hs_local_add(counts[hs_digit(k9, shift, mask) * 4 + set], 1u);
-        hs_local_add(counts[hs_digit(k10, shift, mask) * 4 + set], 1u);
-        hs_local_add(counts[hs_digit(k11, shift, mask) * 4 + set], 1u);
-        hs_local_add(counts[hs_digit(k12, shift, mask) * 4 + set], 1u);
-        hs_local_add(counts[hs_digit(k13, shift, mask) * 4 + set], 1u);
-        hs_local_add(counts[hs_digit(k14, shift, mask) * 4 + set], 1u);
-        hs_local_add(counts[hs_digit(k15, shift, mask) * 4 + set], 1u);
+        hs_key k0 = hs_twiddle_in(source[next + 0]);
+        hs_key k1 = hs_twiddle_in(source[next + 512]);
+        hs_key k2 = hs_twiddle_in(source[next + 1024]);
+        hs_key k3 = hs_twiddle_in(source[next + 1536]);
+        hs_key k4 = hs_twiddle_in(source[next + 2048]);
+        hs_key k5 = hs_twiddle_in(source[next + 2560]);
+        hs_key k6 = hs_twiddle_in(source[next + 3072]);
+        hs_key k7 = hs_twiddle_in(source[next + 3584]);
+        hs_key k8 = hs_twiddle_in(source[next + 4096]);
+        hs_key k9 = hs_twiddle_in(source[next + 4608]);
+        hs_key k10 = hs_twiddle_in(source[next + 5120]);
+        hs_key k11 = hs_twiddle_in(source[next + 5632]);
+        hs_key k12 = hs_twiddle_in(source[next + 6144]);
+        hs_key k13 = hs_twiddle_in(source[next + 6656]);
+        hs_key k14 = hs_twiddle_in(source[next + 7168]);
+        hs_key k15 = hs_twiddle_in(source[next + 7680]);
+        hs_local_atomic_add(counts[hs_digit(k0, shift, mask) * 4 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k1, shift, mask) * 4 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k2, shift, mask) * 4 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k3, shift, mask) * 4 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k4, shift, mask) * 4 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k5, shift, mask) * 4 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k6, shift, mask) * 4 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k7, shift, mask) * 4 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k8, shift, mask) * 4 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k9, shift, mask) * 4 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k10, shift, mask) * 4 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k11, shift, mask) * 4 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k12, shift, mask) * 4 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k13, shift, mask) * 4 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k14, shift, mask) * 4 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k15, shift, mask) * 4 + set], 1u);
     }
-    for (; next < end; next += 512) hs_local_add(counts[hs_digit(hs_in(source[next]), shift, mask) * 4 + set], 1u);
+    for (; next < end; next += 512) hs_local_atomic_add(counts[hs_digit(hs_twiddle_in(source[next]), shift, mask) * 4 + set], 1u);
     hs_barrier();
-    for (int d = hs_item(); d <= mask; d += 512) {
-        hs_word sum = 0u;
+    for (int d = hs_local_id(); d <= mask; d += 512) {
+        hs_u32 sum = 0u;
         for (int s = 0; s < 4; s++) sum += counts[d * 4 + s];
-        if (sum != 0u) hs_add(words[1296 + d], sum);
+        if (sum != 0u) hs_atomic_add(words[1296 + d], sum);
     }
 
 }
 
 // turn the counts of the first digit into starts
-HS_KERNEL void __launch_bounds__(512) msd_starts_radix(hs_word *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(512) msd_starts_radix(hs_u32 *words, int n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
-    hs_word *const tops = (hs_word *)hs_shared;
+    hs_u32 *const tops = (hs_u32 *)hs_shared;
 
-    if (hs_group() > 0) return;
+    if (hs_group_id() > 0) return;
     int bits = 1;
     while (((hs_n() - 1) >> bits) >= 4160) bits++;
     bool fits = true;
     {
-        hs_word sum = 0u;
-        for (int e = 0, d = hs_item() * 1; e < 1; e++, d++) sum += words[1296 + d];
-        hs_word before = 0u;
+        hs_u32 sum = 0u;
+        for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += words[1296 + d];
+        hs_u32 before = 0u;
         {
-            hs_word all = sum;
+            hs_u32 all = sum;
             for (int far = 1; far < 32; far *= 2) {
-                hs_word beside = hs_as_word(hs_shuffle_xor(all, far));
-                if ((hs_lane() & far) != 0) before += beside;
+                hs_u32 beside = hs_to_u32(hs_shuffle_xor(all, far));
+                if ((hs_lane_id() & far) != 0) before += beside;
                 all += beside;
             }
-            if (hs_lane() == 0) tops[hs_subgroup()] = all;
+            if (hs_lane_id() == 0) tops[hs_subgroup_id()] = all;
             hs_barrier();
-            for (int j = 0; j < 15; j++) if (j < hs_subgroup()) before += tops[j];
+            for (int j = 0; j < 15; j++) if (j < hs_subgroup_id()) before += tops[j];
         }
-    for (int e = 0, d = hs_item() * 1; e < 1; e++, d++) {
-            hs_word c = words[1296 + d];
+    for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) {
+            hs_u32 c = words[1296 + d];
             words[1808 + d] = before;
             words[2321 + d] = before;
             before += c;
             if (d == 511) words[2320] = before;
-            fits = fits && hs_as_int(c) <= 5120 << (bits / 2);
+            fits = fits && hs_to_int(c) <= 5120 << (bits / 2);
         }
     }
     hs_barrier();
@@ -4893,21 +4893,21 @@ HS_KERNEL void __launch_bounds__(512) msd_starts_radix(hs_word *words, int n, in
         words[1294] = 0u;
     }
     {
-        hs_word sum = 0u;
-        for (int e = 0, d = hs_item() * 1; e < 1; e++, d++) sum += (words[1296 + d] + 12287u) / 12288u;
-        hs_word before = 0u;
+        hs_u32 sum = 0u;
+        for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += (words[1296 + d] + 12287u) / 12288u;
+        hs_u32 before = 0u;
         {
-            hs_word all = sum;
+            hs_u32 all = sum;
             for (int far = 1; far < 32; far *= 2) {
-                hs_word beside = hs_as_word(hs_shuffle_xor(all, far));
-                if ((hs_lane() & far) != 0) before += beside;
+                hs_u32 beside = hs_to_u32(hs_shuffle_xor(all, far));
+                if ((hs_lane_id() & far) != 0) before += beside;
                 all += beside;
             }
-            if (hs_lane() == 0) tops[hs_subgroup()] = all;
+            if (hs_lane_id() == 0) tops[hs_subgroup_id()] = all;
             hs_barrier();
-            for (int j = 0; j < 15; j++) if (j < hs_subgroup()) before += tops[j];
+            for (int j = 0; j < 15; j++) if (j < hs_subgroup_id()) before += tops[j];
         }
-    for (int e = 0, d = hs_item() * 1; e < 1; e++, d++) {
+    for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) {
             words[2833 + d] = before;
             before += (words[1296 + d] + 12287u) / 12288u;
             if (d == 511) words[3345] = before;
@@ -4916,78 +4916,78 @@ HS_KERNEL void __launch_bounds__(512) msd_starts_radix(hs_word *words, int n, in
 }
 
 // deal keys by the first digit
-HS_KERNEL void __launch_bounds__(512, 2) msd_first_radix(const hs_stored *source, hs_stored *dealt, hs_word *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(512, 2) msd_first_radix(const hs_stored_key *source, hs_stored_key *dealt, hs_u32 *words, int n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
-    hs_word *const counts = (hs_word *)((unsigned char *)hs_shared + 49152);
-    hs_word *const bases = (hs_word *)((unsigned char *)hs_shared + 51200);
-    hs_word *const tops = (hs_word *)((unsigned char *)hs_shared + 53248);
-    hs_word *const found = (hs_word *)((unsigned char *)hs_shared + 53312);
+    hs_u32 *const counts = (hs_u32 *)((unsigned char *)hs_shared + 49152);
+    hs_u32 *const bases = (hs_u32 *)((unsigned char *)hs_shared + 51200);
+    hs_u32 *const tops = (hs_u32 *)((unsigned char *)hs_shared + 53248);
+    hs_u32 *const found = (hs_u32 *)((unsigned char *)hs_shared + 53312);
 
     if (words[1293] == 0u) return;
     int bits = 1;
     while (((hs_n() - 1) >> bits) >= 4160) bits++;
-    int begin = hs_group() * 12288;
+    int begin = hs_group_id() * 12288;
     if (begin >= hs_n()) return;
     int valid = hs_n() - begin < 12288 ? hs_n() - begin : 12288;
     int shift = 32 - ((bits + 1) / 2), mask = (1 << ((bits + 1) / 2)) - 1;
-    for (int i = hs_item(); i < 512; i += 512) counts[i] = 0u;
-    if (hs_item() == 0) found[1] = hs_as_word(shift);
+    for (int i = hs_local_id(); i < 512; i += 512) counts[i] = 0u;
+    if (hs_local_id() == 0) found[1] = hs_to_u32(shift);
     hs_barrier();
     int cursors = 2321;
     hs_key k0 = HS_LEAST, k1 = HS_LEAST, k2 = HS_LEAST, k3 = HS_LEAST, k4 = HS_LEAST, k5 = HS_LEAST, k6 = HS_LEAST, k7 = HS_LEAST, k8 = HS_LEAST, k9 = HS_LEAST, k10 = HS_LEAST, k11 = HS_LEAST, k12 = HS_LEAST, k13 = HS_LEAST, k14 = HS_LEAST, k15 = HS_LEAST, k16 = HS_LEAST, k17 = HS_LEAST, k18 = HS_LEAST, k19 = HS_LEAST, k20 = HS_LEAST, k21 = HS_LEAST, k22 = HS_LEAST, k23 = HS_LEAST;
-    hs_word at0 = 0u, at1 = 0u, at2 = 0u, at3 = 0u, at4 = 0u, at5 = 0u, at6 = 0u, at7 = 0u, at8 = 0u, at9 = 0u, at10 = 0u, at11 = 0u;
+    hs_u32 at0 = 0u, at1 = 0u, at2 = 0u, at3 = 0u, at4 = 0u, at5 = 0u, at6 = 0u, at7 = 0u, at8 = 0u, at9 = 0u, at10 = 0u, at11 = 0u;
     if (valid == 12288) {
-        k0 = hs_in(source[begin + hs_item() + 0]);
-        k1 = hs_in(source[begin + hs_item() + 512]);
-        k2 = hs_in(source[begin + hs_item() + 1024]);
-        k3 = hs_in(source[begin + hs_item() + 1536]);
-        k4 = hs_in(source[begin + hs_item() + 2048]);
-        k5 = hs_in(source[begin + hs_item() + 2560]);
-        k6 = hs_in(source[begin + hs_item() + 3072]);
-        k7 = hs_in(source[begin + hs_item() + 3584]);
-        k8 = hs_in(source[begin + hs_item() + 4096]);
-        k9 = hs_in(source[begin + hs_item() + 4608]);
-        k10 = hs_in(source[begin + hs_item() + 5120]);
-        k11 = hs_in(source[begin + hs_item() + 5632]);
-        k12 = hs_in(source[begin + hs_item() + 6144]);
-        k13 = hs_in(source[begin + hs_item() + 6656]);
-        k14 = hs_in(source[begin + hs_item() + 7168]);
-        k15 = hs_in(source[begin + hs_item() + 7680]);
-        k16 = hs_in(source[begin + hs_item() + 8192]);
-        k17 = hs_in(source[begin + hs_item() + 8704]);
-        k18 = hs_in(source[begin + hs_item() + 9216]);
-        k19 = hs_in(source[begin + hs_item() + 9728]);
-        k20 = hs_in(source[begin + hs_item() + 10240]);
-        k21 = hs_in(source[begin + hs_item() + 10752]);
-        k22 = hs_in(source[begin + hs_item() + 11264]);
-        k23 = hs_in(source[begin + hs_item() + 11776]);
+        k0 = hs_twiddle_in(source[begin + hs_local_id() + 0]);
+        k1 = hs_twiddle_in(source[begin + hs_local_id() + 512]);
+        k2 = hs_twiddle_in(source[begin + hs_local_id() + 1024]);
+        k3 = hs_twiddle_in(source[begin + hs_local_id() + 1536]);
+        k4 = hs_twiddle_in(source[begin + hs_local_id() + 2048]);
+        k5 = hs_twiddle_in(source[begin + hs_local_id() + 2560]);
+        k6 = hs_twiddle_in(source[begin + hs_local_id() + 3072]);
+        k7 = hs_twiddle_in(source[begin + hs_local_id() + 3584]);
+        k8 = hs_twiddle_in(source[begin + hs_local_id() + 4096]);
+        k9 = hs_twiddle_in(source[begin + hs_local_id() + 4608]);
+        k10 = hs_twiddle_in(source[begin + hs_local_id() + 5120]);
+        k11 = hs_twiddle_in(source[begin + hs_local_id() + 5632]);
+        k12 = hs_twiddle_in(source[begin + hs_local_id() + 6144]);
+        k13 = hs_twiddle_in(source[begin + hs_local_id() + 6656]);
+        k14 = hs_twiddle_in(source[begin + hs_local_id() + 7168]);
+        k15 = hs_twiddle_in(source[begin + hs_local_id() + 7680]);
+        k16 = hs_twiddle_in(source[begin + hs_local_id() + 8192]);
+        k17 = hs_twiddle_in(source[begin + hs_local_id() + 8704]);
+        k18 = hs_twiddle_in(source[begin + hs_local_id() + 9216]);
+        k19 = hs_twiddle_in(source[begin + hs_local_id() + 9728]);
+        k20 = hs_twiddle_in(source[begin + hs_local_id() + 10240]);
+        k21 = hs_twiddle_in(source[begin + hs_local_id() + 10752]);
+        k22 = hs_twiddle_in(source[begin + hs_local_id() + 11264]);
+        k23 = hs_twiddle_in(source[begin + hs_local_id() + 11776]);
     } else {
-        if (hs_item() + 0 < valid) k0 = hs_in(source[begin + hs_item() + 0]);
-        if (hs_item() + 512 < valid) k1 = hs_in(source[begin + hs_item() + 512]);
-        if (hs_item() + 1024 < valid) k2 = hs_in(source[begin + hs_item() + 1024]);
-        if (hs_item() + 1536 < valid) k3 = hs_in(source[begin + hs_item() + 1536]);
-        if (hs_item() + 2048 < valid) k4 = hs_in(source[begin + hs_item() + 2048]);
-        if (hs_item() + 2560 < valid) k5 = hs_in(source[begin + hs_item() + 2560]);
-        if (hs_item() + 3072 < valid) k6 = hs_in(source[begin + hs_item() + 3072]);
-        if (hs_item() + 3584 < valid) k7 = hs_in(source[begin + hs_item() + 3584]);
-        if (hs_item() + 4096 < valid) k8 = hs_in(source[begin + hs_item() + 4096]);
-        if (hs_item() + 4608 < valid) k9 = hs_in(source[begin + hs_item() + 4608]);
-        if (hs_item() + 5120 < valid) k10 = hs_in(source[begin + hs_item() + 5120]);
-        if (hs_item() + 5632 < valid) k11 = hs_in(source[begin + hs_item() + 5632]);
-        if (hs_item() + 6144 < valid) k12 = hs_in(source[begin + hs_item() + 6144]);
-        if (hs_item() + 6656 < valid) k13 = hs_in(source[begin + hs_item() + 6656]);
-        if (hs_item() + 7168 < valid) k14 = hs_in(source[begin + hs_item() + 7168]);
-        if (hs_item() + 7680 < valid) k15 = hs_in(source[begin + hs_item() + 7680]);
-        if (hs_item() + 8192 < valid) k16 = hs_in(source[begin + hs_item() + 8192]);
-        if (hs_item() + 8704 < valid) k17 = hs_in(source[begin + hs_item() + 8704]);
-        if (hs_item() + 9216 < valid) k18 = hs_in(source[begin + hs_item() + 9216]);
-        if (hs_item() + 9728 < valid) k19 = hs_in(source[begin + hs_item() + 9728]);
-        if (hs_item() + 10240 < valid) k20 = hs_in(source[begin + hs_item() + 10240]);
-        if (hs_item() + 10752 < valid) k21 = hs_in(source[begin + hs_item() + 10752]);
-        if (hs_item() + 11264 < valid) k22 = hs_in(source[begin + hs_item() + 11264]);
-        if (hs_item() + 11776 < valid) k23 = hs_in(source[begin + hs_item() + 11776]);
+        if (hs_local_id() + 0 < valid) k0 = hs_twiddle_in(source[begin + hs_local_id() + 0]);
+        if (hs_local_id() + 512 < valid) k1 = hs_twiddle_in(source[begin + hs_local_id() + 512]);
+        if (hs_local_id() + 1024 < valid) k2 = hs_twiddle_in(source[begin + hs_local_id() + 1024]);
+        if (hs_local_id() + 1536 < valid) k3 = hs_twiddle_in(source[begin + hs_local_id() + 1536]);
+        if (hs_local_id() + 2048 < valid) k4 = hs_twiddle_in(source[begin + hs_local_id() + 2048]);
+        if (hs_local_id() + 2560 < valid) k5 = hs_twiddle_in(source[begin + hs_local_id() + 2560]);
+        if (hs_local_id() + 3072 < valid) k6 = hs_twiddle_in(source[begin + hs_local_id() + 3072]);
+        if (hs_local_id() + 3584 < valid) k7 = hs_twiddle_in(source[begin + hs_local_id() + 3584]);
+        if (hs_local_id() + 4096 < valid) k8 = hs_twiddle_in(source[begin + hs_local_id() + 4096]);
+        if (hs_local_id() + 4608 < valid) k9 = hs_twiddle_in(source[begin + hs_local_id() + 4608]);
+        if (hs_local_id() + 5120 < valid) k10 = hs_twiddle_in(source[begin + hs_local_id() + 5120]);
+        if (hs_local_id() + 5632 < valid) k11 = hs_twiddle_in(source[begin + hs_local_id() + 5632]);
+        if (hs_local_id() + 6144 < valid) k12 = hs_twiddle_in(source[begin + hs_local_id() + 6144]);
+        if (hs_local_id() + 6656 < valid) k13 = hs_twiddle_in(source[begin + hs_local_id() + 6656]);
+        if (hs_local_id() + 7168 < valid) k14 = hs_twiddle_in(source[begin + hs_local_id() + 7168]);
+        if (hs_local_id() + 7680 < valid) k15 = hs_twiddle_in(source[begin + hs_local_id() + 7680]);
+        if (hs_local_id() + 8192 < valid) k16 = hs_twiddle_in(source[begin + hs_local_id() + 8192]);
+        if (hs_local_id() + 8704 < valid) k17 = hs_twiddle_in(source[begin + hs_local_id() + 8704]);
+        if (hs_local_id() + 9216 < valid) k18 = hs_twiddle_in(source[begin + hs_local_id() + 9216]);
+        if (hs_local_id() + 9728 < valid) k19 = hs_twiddle_in(source[begin + hs_local_id() + 9728]);
+        if (hs_local_id() + 10240 < valid) k20 = hs_twiddle_in(source[begin + hs_local_id() + 10240]);
+        if (hs_local_id() + 10752 < valid) k21 = hs_twiddle_in(source[begin + hs_local_id() + 10752]);
+        if (hs_local_id() + 11264 < valid) k22 = hs_twiddle_in(source[begin + hs_local_id() + 11264]);
+        if (hs_local_id() + 11776 < valid) k23 = hs_twiddle_in(source[begin + hs_local_id() + 11776]);
     }
     hs_key differ = HS_LEAST;
     if (valid == 12288) {
@@ -5016,34 +5016,34 @@ HS_KERNEL void __launch_bounds__(512, 2) msd_first_radix(const hs_stored *source
         differ |= k0 ^ k22;
         differ |= k0 ^ k23;
     } else {
-        if (hs_item() + 0 < valid) differ |= k0 ^ k0;
-        if (hs_item() + 512 < valid) differ |= k0 ^ k1;
-        if (hs_item() + 1024 < valid) differ |= k0 ^ k2;
-        if (hs_item() + 1536 < valid) differ |= k0 ^ k3;
-        if (hs_item() + 2048 < valid) differ |= k0 ^ k4;
-        if (hs_item() + 2560 < valid) differ |= k0 ^ k5;
-        if (hs_item() + 3072 < valid) differ |= k0 ^ k6;
-        if (hs_item() + 3584 < valid) differ |= k0 ^ k7;
-        if (hs_item() + 4096 < valid) differ |= k0 ^ k8;
-        if (hs_item() + 4608 < valid) differ |= k0 ^ k9;
-        if (hs_item() + 5120 < valid) differ |= k0 ^ k10;
-        if (hs_item() + 5632 < valid) differ |= k0 ^ k11;
-        if (hs_item() + 6144 < valid) differ |= k0 ^ k12;
-        if (hs_item() + 6656 < valid) differ |= k0 ^ k13;
-        if (hs_item() + 7168 < valid) differ |= k0 ^ k14;
-        if (hs_item() + 7680 < valid) differ |= k0 ^ k15;
-        if (hs_item() + 8192 < valid) differ |= k0 ^ k16;
-        if (hs_item() + 8704 < valid) differ |= k0 ^ k17;
-        if (hs_item() + 9216 < valid) differ |= k0 ^ k18;
-        if (hs_item() + 9728 < valid) differ |= k0 ^ k19;
-        if (hs_item() + 10240 < valid) differ |= k0 ^ k20;
-        if (hs_item() + 10752 < valid) differ |= k0 ^ k21;
-        if (hs_item() + 11264 < valid) differ |= k0 ^ k22;
-        if (hs_item() + 11776 < valid) differ |= k0 ^ k23;
+        if (hs_local_id() + 0 < valid) differ |= k0 ^ k0;
+        if (hs_local_id() + 512 < valid) differ |= k0 ^ k1;
+        if (hs_local_id() + 1024 < valid) differ |= k0 ^ k2;
+        if (hs_local_id() + 1536 < valid) differ |= k0 ^ k3;
+        if (hs_local_id() + 2048 < valid) differ |= k0 ^ k4;
+        if (hs_local_id() + 2560 < valid) differ |= k0 ^ k5;
+        if (hs_local_id() + 3072 < valid) differ |= k0 ^ k6;
+        if (hs_local_id() + 3584 < valid) differ |= k0 ^ k7;
+        if (hs_local_id() + 4096 < valid) differ |= k0 ^ k8;
+        if (hs_local_id() + 4608 < valid) differ |= k0 ^ k9;
+        if (hs_local_id() + 5120 < valid) differ |= k0 ^ k10;
+        if (hs_local_id() + 5632 < valid) differ |= k0 ^ k11;
+        if (hs_local_id() + 6144 < valid) differ |= k0 ^ k12;
+        if (hs_local_id() + 6656 < valid) differ |= k0 ^ k13;
+        if (hs_local_id() + 7168 < valid) differ |= k0 ^ k14;
+        if (hs_local_id() + 7680 < valid) differ |= k0 ^ k15;
+        if (hs_local_id() + 8192 < valid) differ |= k0 ^ k16;
+        if (hs_local_id() + 8704 < valid) differ |= k0 ^ k17;
+        if (hs_local_id() + 9216 < valid) differ |= k0 ^ k18;
+        if (hs_local_id() + 9728 < valid) differ |= k0 ^ k19;
+        if (hs_local_id() + 10240 < valid) differ |= k0 ^ k20;
+        if (hs_local_id() + 10752 < valid) differ |= k0 ^ k21;
+        if (hs_local_id() + 11264 < valid) differ |= k0 ^ k22;
+        if (hs_local_id() + 11776 < valid) differ |= k0 ^ k23;
     }
     if (hs_digit(differ, shift, mask) == 0) {
-        int x = hs_digit(k0, shift, mask), own = valid > hs_item() ? (valid - hs_item() + 511) / 512 : 0;
-        at0 = hs_local_add(counts[x], hs_as_word(own));
+        int x = hs_digit(k0, shift, mask), own = valid > hs_local_id() ? (valid - hs_local_id() + 511) / 512 : 0;
+        at0 = hs_local_atomic_add(counts[x], hs_to_u32(own));
         at0 |= (at0 + 1u) << 16;
         at1 = at0 + 131074u;
         at2 = at0 + 262148u;
@@ -5058,349 +5058,349 @@ HS_KERNEL void __launch_bounds__(512, 2) msd_first_radix(const hs_stored *source
         at11 = at0 + 1441814u;
     } else {
         if (valid == 12288) {
-            { int x = hs_digit(k0, shift, mask); at0 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k1, shift, mask); at0 |= hs_local_add(counts[x], 1u) << 16; }
-            { int x = hs_digit(k2, shift, mask); at1 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k3, shift, mask); at1 |= hs_local_add(counts[x], 1u) << 16; }
-            { int x = hs_digit(k4, shift, mask); at2 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k5, shift, mask); at2 |= hs_local_add(counts[x], 1u) << 16; }
-            { int x = hs_digit(k6, shift, mask); at3 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k7, shift, mask); at3 |= hs_local_add(counts[x], 1u) << 16; }
-            { int x = hs_digit(k8, shift, mask); at4 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k9, shift, mask); at4 |= hs_local_add(counts[x], 1u) << 16; }
-            { int x = hs_digit(k10, shift, mask); at5 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k11, shift, mask); at5 |= hs_local_add(counts[x], 1u) << 16; }
-            { int x = hs_digit(k12, shift, mask); at6 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k13, shift, mask); at6 |= hs_local_add(counts[x], 1u) << 16; }
-            { int x = hs_digit(k14, shift, mask); at7 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k15, shift, mask); at7 |= hs_local_add(counts[x], 1u) << 16; }
-            { int x = hs_digit(k16, shift, mask); at8 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k17, shift, mask); at8 |= hs_local_add(counts[x], 1u) << 16; }
-            { int x = hs_digit(k18, shift, mask); at9 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k19, shift, mask); at9 |= hs_local_add(counts[x], 1u) << 16; }
-            { int x = hs_digit(k20, shift, mask); at10 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k21, shift, mask); at10 |= hs_local_add(counts[x], 1u) << 16; }
-            { int x = hs_digit(k22, shift, mask); at11 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k23, shift, mask); at11 |= hs_local_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k0, shift, mask); at0 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k1, shift, mask); at0 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k2, shift, mask); at1 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k3, shift, mask); at1 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k4, shift, mask); at2 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k5, shift, mask); at2 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k6, shift, mask); at3 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k7, shift, mask); at3 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k8, shift, mask); at4 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k9, shift, mask); at4 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k10, shift, mask); at5 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k11, shift, mask); at5 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k12, shift, mask); at6 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k13, shift, mask); at6 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k14, shift, mask); at7 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k15, shift, mask); at7 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k16, shift, mask); at8 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k17, shift, mask); at8 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k18, shift, mask); at9 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k19, shift, mask); at9 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k20, shift, mask); at10 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k21, shift, mask); at10 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k22, shift, mask); at11 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k23, shift, mask); at11 |= hs_local_atomic_add(counts[x], 1u) << 16; }
         } else {
-            if (hs_item() + 0 < valid) { int x = hs_digit(k0, shift, mask); at0 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 512 < valid) { int x = hs_digit(k1, shift, mask); at0 |= hs_local_add(counts[x], 1u) << 16; }
-            if (hs_item() + 1024 < valid) { int x = hs_digit(k2, shift, mask); at1 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 1536 < valid) { int x = hs_digit(k3, shift, mask); at1 |= hs_local_add(counts[x], 1u) << 16; }
-            if (hs_item() + 2048 < valid) { int x = hs_digit(k4, shift, mask); at2 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 2560 < valid) { int x = hs_digit(k5, shift, mask); at2 |= hs_local_add(counts[x], 1u) << 16; }
-            if (hs_item() + 3072 < valid) { int x = hs_digit(k6, shift, mask); at3 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 3584 < valid) { int x = hs_digit(k7, shift, mask); at3 |= hs_local_add(counts[x], 1u) << 16; }
-            if (hs_item() + 4096 < valid) { int x = hs_digit(k8, shift, mask); at4 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 4608 < valid) { int x = hs_digit(k9, shift, mask); at4 |= hs_local_add(counts[x], 1u) << 16; }
-            if (hs_item() + 5120 < valid) { int x = hs_digit(k10, shift, mask); at5 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 5632 < valid) { int x = hs_digit(k11, shift, mask); at5 |= hs_local_add(counts[x], 1u) << 16; }
-            if (hs_item() + 6144 < valid) { int x = hs_digit(k12, shift, mask); at6 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 6656 < valid) { int x = hs_digit(k13, shift, mask); at6 |= hs_local_add(counts[x], 1u) << 16; }
-            if (hs_item() + 7168 < valid) { int x = hs_digit(k14, shift, mask); at7 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 7680 < valid) { int x = hs_digit(k15, shift, mask); at7 |= hs_local_add(counts[x], 1u) << 16; }
-            if (hs_item() + 8192 < valid) { int x = hs_digit(k16, shift, mask); at8 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 8704 < valid) { int x = hs_digit(k17, shift, mask); at8 |= hs_local_add(counts[x], 1u) << 16; }
-            if (hs_item() + 9216 < valid) { int x = hs_digit(k18, shift, mask); at9 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 9728 < valid) { int x = hs_digit(k19, shift, mask); at9 |= hs_local_add(counts[x], 1u) << 16; }
-            if (hs_item() + 10240 < valid) { int x = hs_digit(k20, shift, mask); at10 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 10752 < valid) { int x = hs_digit(k21, shift, mask); at10 |= hs_local_add(counts[x], 1u) << 16; }
-            if (hs_item() + 11264 < valid) { int x = hs_digit(k22, shift, mask); at11 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 11776 < valid) { int x = hs_digit(k23, shift, mask); at11 |= hs_local_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 0 < valid) { int x = hs_digit(k0, shift, mask); at0 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 512 < valid) { int x = hs_digit(k1, shift, mask); at0 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 1024 < valid) { int x = hs_digit(k2, shift, mask); at1 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 1536 < valid) { int x = hs_digit(k3, shift, mask); at1 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 2048 < valid) { int x = hs_digit(k4, shift, mask); at2 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 2560 < valid) { int x = hs_digit(k5, shift, mask); at2 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 3072 < valid) { int x = hs_digit(k6, shift, mask); at3 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 3584 < valid) { int x = hs_digit(k7, shift, mask); at3 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 4096 < valid) { int x = hs_digit(k8, shift, mask); at4 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 4608 < valid) { int x = hs_digit(k9, shift, mask); at4 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 5120 < valid) { int x = hs_digit(k10, shift, mask); at5 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 5632 < valid) { int x = hs_digit(k11, shift, mask); at5 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 6144 < valid) { int x = hs_digit(k12, shift, mask); at6 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 6656 < valid) { int x = hs_digit(k13, shift, mask); at6 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 7168 < valid) { int x = hs_digit(k14, shift, mask); at7 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 7680 < valid) { int x = hs_digit(k15, shift, mask); at7 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 8192 < valid) { int x = hs_digit(k16, shift, mask); at8 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 8704 < valid) { int x = hs_digit(k17, shift, mask); at8 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 9216 < valid) { int x = hs_digit(k18, shift, mask); at9 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 9728 < valid) { int x = hs_digit(k19, shift, mask); at9 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 10240 < valid) { int x = hs_digit(k20, shift, mask); at10 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 10752 < valid) { int x = hs_digit(k21, shift, mask); at10 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 11264 < valid) { int x = hs_digit(k22, shift, mask); at11 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 11776 < valid) { int x = hs_digit(k23, shift, mask); at11 |= hs_local_atomic_add(counts[x], 1u) << 16; }
         }
     }
     hs_barrier();
-    shift = hs_as_int(found[1]); // the same; else compilers keep all digits until they are needed again, and spill
-    hs_word sum = 0u;
-    for (int e = 0, d = hs_item() * 1; e < 1; e++, d++) sum += counts[d];
-    hs_word before = 0u;
+    shift = hs_to_int(found[1]); // the same; else compilers keep all digits until they are needed again, and spill
+    hs_u32 sum = 0u;
+    for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += counts[d];
+    hs_u32 before = 0u;
     {
-        hs_word all = sum;
+        hs_u32 all = sum;
         for (int far = 1; far < 32; far *= 2) {
-            hs_word beside = hs_as_word(hs_shuffle_xor(all, far));
-            if ((hs_lane() & far) != 0) before += beside;
+            hs_u32 beside = hs_to_u32(hs_shuffle_xor(all, far));
+            if ((hs_lane_id() & far) != 0) before += beside;
             all += beside;
         }
-        if (hs_lane() == 0) tops[hs_subgroup()] = all;
+        if (hs_lane_id() == 0) tops[hs_subgroup_id()] = all;
         hs_barrier();
-        for (int j = 0; j < 15; j++) if (j < hs_subgroup()) before += tops[j];
+        for (int j = 0; j < 15; j++) if (j < hs_subgroup_id()) before += tops[j];
     }
-    for (int e = 0, d = hs_item() * 1; e < 1; e++, d++) {
-        hs_word c = counts[d];
+    for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) {
+        hs_u32 c = counts[d];
         counts[d] = before;
-        bases[d] = (c != 0u ? hs_add(words[cursors + d], c) : 0u) - before;
+        bases[d] = (c != 0u ? hs_atomic_add(words[cursors + d], c) : 0u) - before;
         before += c;
     }
     hs_barrier();
     if (valid == 12288) {
-        tile[hs_as_int(counts[hs_digit(k0, shift, mask)]) + hs_as_int(at0 & 65535u)] = k0;
-        tile[hs_as_int(counts[hs_digit(k1, shift, mask)]) + hs_as_int(at0 >> 16)] = k1;
-        tile[hs_as_int(counts[hs_digit(k2, shift, mask)]) + hs_as_int(at1 & 65535u)] = k2;
-        tile[hs_as_int(counts[hs_digit(k3, shift, mask)]) + hs_as_int(at1 >> 16)] = k3;
-        tile[hs_as_int(counts[hs_digit(k4, shift, mask)]) + hs_as_int(at2 & 65535u)] = k4;
-        tile[hs_as_int(counts[hs_digit(k5, shift, mask)]) + hs_as_int(at2 >> 16)] = k5;
-        tile[hs_as_int(counts[hs_digit(k6, shift, mask)]) + hs_as_int(at3 & 65535u)] = k6;
-        tile[hs_as_int(counts[hs_digit(k7, shift, mask)]) + hs_as_int(at3 >> 16)] = k7;
-        tile[hs_as_int(counts[hs_digit(k8, shift, mask)]) + hs_as_int(at4 & 65535u)] = k8;
-        tile[hs_as_int(counts[hs_digit(k9, shift, mask)]) + hs_as_int(at4 >> 16)] = k9;
-        tile[hs_as_int(counts[hs_digit(k10, shift, mask)]) + hs_as_int(at5 & 65535u)] = k10;
-        tile[hs_as_int(counts[hs_digit(k11, shift, mask)]) + hs_as_int(at5 >> 16)] = k11;
-        tile[hs_as_int(counts[hs_digit(k12, shift, mask)]) + hs_as_int(at6 & 65535u)] = k12;
-        tile[hs_as_int(counts[hs_digit(k13, shift, mask)]) + hs_as_int(at6 >> 16)] = k13;
-        tile[hs_as_int(counts[hs_digit(k14, shift, mask)]) + hs_as_int(at7 & 65535u)] = k14;
-        tile[hs_as_int(counts[hs_digit(k15, shift, mask)]) + hs_as_int(at7 >> 16)] = k15;
-        tile[hs_as_int(counts[hs_digit(k16, shift, mask)]) + hs_as_int(at8 & 65535u)] = k16;
-        tile[hs_as_int(counts[hs_digit(k17, shift, mask)]) + hs_as_int(at8 >> 16)] = k17;
-        tile[hs_as_int(counts[hs_digit(k18, shift, mask)]) + hs_as_int(at9 & 65535u)] = k18;
-        tile[hs_as_int(counts[hs_digit(k19, shift, mask)]) + hs_as_int(at9 >> 16)] = k19;
-        tile[hs_as_int(counts[hs_digit(k20, shift, mask)]) + hs_as_int(at10 & 65535u)] = k20;
-        tile[hs_as_int(counts[hs_digit(k21, shift, mask)]) + hs_as_int(at10 >> 16)] = k21;
-        tile[hs_as_int(counts[hs_digit(k22, shift, mask)]) + hs_as_int(at11 & 65535u)] = k22;
-        tile[hs_as_int(counts[hs_digit(k23, shift, mask)]) + hs_as_int(at11 >> 16)] = k23;
+        tile[hs_to_int(counts[hs_digit(k0, shift, mask)]) + hs_to_int(at0 & 65535u)] = k0;
+        tile[hs_to_int(counts[hs_digit(k1, shift, mask)]) + hs_to_int(at0 >> 16)] = k1;
+        tile[hs_to_int(counts[hs_digit(k2, shift, mask)]) + hs_to_int(at1 & 65535u)] = k2;
+        tile[hs_to_int(counts[hs_digit(k3, shift, mask)]) + hs_to_int(at1 >> 16)] = k3;
+        tile[hs_to_int(counts[hs_digit(k4, shift, mask)]) + hs_to_int(at2 & 65535u)] = k4;
+        tile[hs_to_int(counts[hs_digit(k5, shift, mask)]) + hs_to_int(at2 >> 16)] = k5;
+        tile[hs_to_int(counts[hs_digit(k6, shift, mask)]) + hs_to_int(at3 & 65535u)] = k6;
+        tile[hs_to_int(counts[hs_digit(k7, shift, mask)]) + hs_to_int(at3 >> 16)] = k7;
+        tile[hs_to_int(counts[hs_digit(k8, shift, mask)]) + hs_to_int(at4 & 65535u)] = k8;
+        tile[hs_to_int(counts[hs_digit(k9, shift, mask)]) + hs_to_int(at4 >> 16)] = k9;
+        tile[hs_to_int(counts[hs_digit(k10, shift, mask)]) + hs_to_int(at5 & 65535u)] = k10;
+        tile[hs_to_int(counts[hs_digit(k11, shift, mask)]) + hs_to_int(at5 >> 16)] = k11;
+        tile[hs_to_int(counts[hs_digit(k12, shift, mask)]) + hs_to_int(at6 & 65535u)] = k12;
+        tile[hs_to_int(counts[hs_digit(k13, shift, mask)]) + hs_to_int(at6 >> 16)] = k13;
+        tile[hs_to_int(counts[hs_digit(k14, shift, mask)]) + hs_to_int(at7 & 65535u)] = k14;
+        tile[hs_to_int(counts[hs_digit(k15, shift, mask)]) + hs_to_int(at7 >> 16)] = k15;
+        tile[hs_to_int(counts[hs_digit(k16, shift, mask)]) + hs_to_int(at8 & 65535u)] = k16;
+        tile[hs_to_int(counts[hs_digit(k17, shift, mask)]) + hs_to_int(at8 >> 16)] = k17;
+        tile[hs_to_int(counts[hs_digit(k18, shift, mask)]) + hs_to_int(at9 & 65535u)] = k18;
+        tile[hs_to_int(counts[hs_digit(k19, shift, mask)]) + hs_to_int(at9 >> 16)] = k19;
+        tile[hs_to_int(counts[hs_digit(k20, shift, mask)]) + hs_to_int(at10 & 65535u)] = k20;
+        tile[hs_to_int(counts[hs_digit(k21, shift, mask)]) + hs_to_int(at10 >> 16)] = k21;
+        tile[hs_to_int(counts[hs_digit(k22, shift, mask)]) + hs_to_int(at11 & 65535u)] = k22;
+        tile[hs_to_int(counts[hs_digit(k23, shift, mask)]) + hs_to_int(at11 >> 16)] = k23;
     } else {
-        if (hs_item() + 0 < valid) tile[hs_as_int(counts[hs_digit(k0, shift, mask)]) + hs_as_int(at0 & 65535u)] = k0;
-        if (hs_item() + 512 < valid) tile[hs_as_int(counts[hs_digit(k1, shift, mask)]) + hs_as_int(at0 >> 16)] = k1;
-        if (hs_item() + 1024 < valid) tile[hs_as_int(counts[hs_digit(k2, shift, mask)]) + hs_as_int(at1 & 65535u)] = k2;
-        if (hs_item() + 1536 < valid) tile[hs_as_int(counts[hs_digit(k3, shift, mask)]) + hs_as_int(at1 >> 16)] = k3;
-        if (hs_item() + 2048 < valid) tile[hs_as_int(counts[hs_digit(k4, shift, mask)]) + hs_as_int(at2 & 65535u)] = k4;
-        if (hs_item() + 2560 < valid) tile[hs_as_int(counts[hs_digit(k5, shift, mask)]) + hs_as_int(at2 >> 16)] = k5;
-        if (hs_item() + 3072 < valid) tile[hs_as_int(counts[hs_digit(k6, shift, mask)]) + hs_as_int(at3 & 65535u)] = k6;
-        if (hs_item() + 3584 < valid) tile[hs_as_int(counts[hs_digit(k7, shift, mask)]) + hs_as_int(at3 >> 16)] = k7;
-        if (hs_item() + 4096 < valid) tile[hs_as_int(counts[hs_digit(k8, shift, mask)]) + hs_as_int(at4 & 65535u)] = k8;
-        if (hs_item() + 4608 < valid) tile[hs_as_int(counts[hs_digit(k9, shift, mask)]) + hs_as_int(at4 >> 16)] = k9;
-        if (hs_item() + 5120 < valid) tile[hs_as_int(counts[hs_digit(k10, shift, mask)]) + hs_as_int(at5 & 65535u)] = k10;
-        if (hs_item() + 5632 < valid) tile[hs_as_int(counts[hs_digit(k11, shift, mask)]) + hs_as_int(at5 >> 16)] = k11;
-        if (hs_item() + 6144 < valid) tile[hs_as_int(counts[hs_digit(k12, shift, mask)]) + hs_as_int(at6 & 65535u)] = k12;
-        if (hs_item() + 6656 < valid) tile[hs_as_int(counts[hs_digit(k13, shift, mask)]) + hs_as_int(at6 >> 16)] = k13;
-        if (hs_item() + 7168 < valid) tile[hs_as_int(counts[hs_digit(k14, shift, mask)]) + hs_as_int(at7 & 65535u)] = k14;
-        if (hs_item() + 7680 < valid) tile[hs_as_int(counts[hs_digit(k15, shift, mask)]) + hs_as_int(at7 >> 16)] = k15;
-        if (hs_item() + 8192 < valid) tile[hs_as_int(counts[hs_digit(k16, shift, mask)]) + hs_as_int(at8 & 65535u)] = k16;
-        if (hs_item() + 8704 < valid) tile[hs_as_int(counts[hs_digit(k17, shift, mask)]) + hs_as_int(at8 >> 16)] = k17;
-        if (hs_item() + 9216 < valid) tile[hs_as_int(counts[hs_digit(k18, shift, mask)]) + hs_as_int(at9 & 65535u)] = k18;
-        if (hs_item() + 9728 < valid) tile[hs_as_int(counts[hs_digit(k19, shift, mask)]) + hs_as_int(at9 >> 16)] = k19;
-        if (hs_item() + 10240 < valid) tile[hs_as_int(counts[hs_digit(k20, shift, mask)]) + hs_as_int(at10 & 65535u)] = k20;
-        if (hs_item() + 10752 < valid) tile[hs_as_int(counts[hs_digit(k21, shift, mask)]) + hs_as_int(at10 >> 16)] = k21;
-        if (hs_item() + 11264 < valid) tile[hs_as_int(counts[hs_digit(k22, shift, mask)]) + hs_as_int(at11 & 65535u)] = k22;
-        if (hs_item() + 11776 < valid) tile[hs_as_int(counts[hs_digit(k23, shift, mask)]) + hs_as_int(at11 >> 16)] = k23;
+        if (hs_local_id() + 0 < valid) tile[hs_to_int(counts[hs_digit(k0, shift, mask)]) + hs_to_int(at0 & 65535u)] = k0;
+        if (hs_local_id() + 512 < valid) tile[hs_to_int(counts[hs_digit(k1, shift, mask)]) + hs_to_int(at0 >> 16)] = k1;
+        if (hs_local_id() + 1024 < valid) tile[hs_to_int(counts[hs_digit(k2, shift, mask)]) + hs_to_int(at1 & 65535u)] = k2;
+        if (hs_local_id() + 1536 < valid) tile[hs_to_int(counts[hs_digit(k3, shift, mask)]) + hs_to_int(at1 >> 16)] = k3;
+        if (hs_local_id() + 2048 < valid) tile[hs_to_int(counts[hs_digit(k4, shift, mask)]) + hs_to_int(at2 & 65535u)] = k4;
+        if (hs_local_id() + 2560 < valid) tile[hs_to_int(counts[hs_digit(k5, shift, mask)]) + hs_to_int(at2 >> 16)] = k5;
+        if (hs_local_id() + 3072 < valid) tile[hs_to_int(counts[hs_digit(k6, shift, mask)]) + hs_to_int(at3 & 65535u)] = k6;
+        if (hs_local_id() + 3584 < valid) tile[hs_to_int(counts[hs_digit(k7, shift, mask)]) + hs_to_int(at3 >> 16)] = k7;
+        if (hs_local_id() + 4096 < valid) tile[hs_to_int(counts[hs_digit(k8, shift, mask)]) + hs_to_int(at4 & 65535u)] = k8;
+        if (hs_local_id() + 4608 < valid) tile[hs_to_int(counts[hs_digit(k9, shift, mask)]) + hs_to_int(at4 >> 16)] = k9;
+        if (hs_local_id() + 5120 < valid) tile[hs_to_int(counts[hs_digit(k10, shift, mask)]) + hs_to_int(at5 & 65535u)] = k10;
+        if (hs_local_id() + 5632 < valid) tile[hs_to_int(counts[hs_digit(k11, shift, mask)]) + hs_to_int(at5 >> 16)] = k11;
+        if (hs_local_id() + 6144 < valid) tile[hs_to_int(counts[hs_digit(k12, shift, mask)]) + hs_to_int(at6 & 65535u)] = k12;
+        if (hs_local_id() + 6656 < valid) tile[hs_to_int(counts[hs_digit(k13, shift, mask)]) + hs_to_int(at6 >> 16)] = k13;
+        if (hs_local_id() + 7168 < valid) tile[hs_to_int(counts[hs_digit(k14, shift, mask)]) + hs_to_int(at7 & 65535u)] = k14;
+        if (hs_local_id() + 7680 < valid) tile[hs_to_int(counts[hs_digit(k15, shift, mask)]) + hs_to_int(at7 >> 16)] = k15;
+        if (hs_local_id() + 8192 < valid) tile[hs_to_int(counts[hs_digit(k16, shift, mask)]) + hs_to_int(at8 & 65535u)] = k16;
+        if (hs_local_id() + 8704 < valid) tile[hs_to_int(counts[hs_digit(k17, shift, mask)]) + hs_to_int(at8 >> 16)] = k17;
+        if (hs_local_id() + 9216 < valid) tile[hs_to_int(counts[hs_digit(k18, shift, mask)]) + hs_to_int(at9 & 65535u)] = k18;
+        if (hs_local_id() + 9728 < valid) tile[hs_to_int(counts[hs_digit(k19, shift, mask)]) + hs_to_int(at9 >> 16)] = k19;
+        if (hs_local_id() + 10240 < valid) tile[hs_to_int(counts[hs_digit(k20, shift, mask)]) + hs_to_int(at10 & 65535u)] = k20;
+        if (hs_local_id() + 10752 < valid) tile[hs_to_int(counts[hs_digit(k21, shift, mask)]) + hs_to_int(at10 >> 16)] = k21;
+        if (hs_local_id() + 11264 < valid) tile[hs_to_int(counts[hs_digit(k22, shift, mask)]) + hs_to_int(at11 & 65535u)] = k22;
+        if (hs_local_id() + 11776 < valid) tile[hs_to_int(counts[hs_digit(k23, shift, mask)]) + hs_to_int(at11 >> 16)] = k23;
     }
     hs_barrier();
     if (valid == 12288) {
-        { hs_key key = tile[hs_item() + 0]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 0] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 512]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 512] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 1024]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 1024] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 1536]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 1536] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 2048]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 2048] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 2560]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 2560] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 3072]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 3072] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 3584]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 3584] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 4096]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 4096] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 4608]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 4608] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 5120]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 5120] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 5632]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 5632] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 6144]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 6144] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 6656]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 6656] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 7168]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 7168] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 7680]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 7680] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 8192]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 8192] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 8704]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 8704] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 9216]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 9216] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 9728]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 9728] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 10240]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 10240] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 10752]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 10752] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 11264]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 11264] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 11776]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 11776] = hs_raw(key); }
+        { hs_key key = tile[hs_local_id() + 0]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 0] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 512]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 512] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 1024]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 1024] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 1536]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 1536] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 2048]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 2048] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 2560]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 2560] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 3072]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 3072] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 3584]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 3584] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 4096]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 4096] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 4608]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 4608] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 5120]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 5120] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 5632]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 5632] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 6144]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 6144] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 6656]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 6656] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 7168]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 7168] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 7680]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 7680] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 8192]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 8192] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 8704]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 8704] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 9216]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 9216] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 9728]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 9728] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 10240]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 10240] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 10752]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 10752] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 11264]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 11264] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 11776]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 11776] = hs_raw_out(key); }
     } else {
-        if (hs_item() + 0 < valid) { hs_key key = tile[hs_item() + 0]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 0] = hs_raw(key); }
-        if (hs_item() + 512 < valid) { hs_key key = tile[hs_item() + 512]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 512] = hs_raw(key); }
-        if (hs_item() + 1024 < valid) { hs_key key = tile[hs_item() + 1024]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 1024] = hs_raw(key); }
-        if (hs_item() + 1536 < valid) { hs_key key = tile[hs_item() + 1536]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 1536] = hs_raw(key); }
-        if (hs_item() + 2048 < valid) { hs_key key = tile[hs_item() + 2048]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 2048] = hs_raw(key); }
-        if (hs_item() + 2560 < valid) { hs_key key = tile[hs_item() + 2560]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 2560] = hs_raw(key); }
-        if (hs_item() + 3072 < valid) { hs_key key = tile[hs_item() + 3072]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 3072] = hs_raw(key); }
-        if (hs_item() + 3584 < valid) { hs_key key = tile[hs_item() + 3584]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 3584] = hs_raw(key); }
-        if (hs_item() + 4096 < valid) { hs_key key = tile[hs_item() + 4096]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 4096] = hs_raw(key); }
-        if (hs_item() + 4608 < valid) { hs_key key = tile[hs_item() + 4608]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 4608] = hs_raw(key); }
-        if (hs_item() + 5120 < valid) { hs_key key = tile[hs_item() + 5120]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 5120] = hs_raw(key); }
-        if (hs_item() + 5632 < valid) { hs_key key = tile[hs_item() + 5632]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 5632] = hs_raw(key); }
-        if (hs_item() + 6144 < valid) { hs_key key = tile[hs_item() + 6144]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 6144] = hs_raw(key); }
-        if (hs_item() + 6656 < valid) { hs_key key = tile[hs_item() + 6656]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 6656] = hs_raw(key); }
-        if (hs_item() + 7168 < valid) { hs_key key = tile[hs_item() + 7168]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 7168] = hs_raw(key); }
-        if (hs_item() + 7680 < valid) { hs_key key = tile[hs_item() + 7680]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 7680] = hs_raw(key); }
-        if (hs_item() + 8192 < valid) { hs_key key = tile[hs_item() + 8192]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 8192] = hs_raw(key); }
-        if (hs_item() + 8704 < valid) { hs_key key = tile[hs_item() + 8704]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 8704] = hs_raw(key); }
-        if (hs_item() + 9216 < valid) { hs_key key = tile[hs_item() + 9216]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 9216] = hs_raw(key); }
-        if (hs_item() + 9728 < valid) { hs_key key = tile[hs_item() + 9728]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 9728] = hs_raw(key); }
-        if (hs_item() + 10240 < valid) { hs_key key = tile[hs_item() + 10240]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 10240] = hs_raw(key); }
-        if (hs_item() + 10752 < valid) { hs_key key = tile[hs_item() + 10752]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 10752] = hs_raw(key); }
-        if (hs_item() + 11264 < valid) { hs_key key = tile[hs_item() + 11264]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 11264] = hs_raw(key); }
-        if (hs_item() + 11776 < valid) { hs_key key = tile[hs_item() + 11776]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 11776] = hs_raw(key); }
+        if (hs_local_id() + 0 < valid) { hs_key key = tile[hs_local_id() + 0]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 0] = hs_raw_out(key); }
+        if (hs_local_id() + 512 < valid) { hs_key key = tile[hs_local_id() + 512]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 512] = hs_raw_out(key); }
+        if (hs_local_id() + 1024 < valid) { hs_key key = tile[hs_local_id() + 1024]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 1024] = hs_raw_out(key); }
+        if (hs_local_id() + 1536 < valid) { hs_key key = tile[hs_local_id() + 1536]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 1536] = hs_raw_out(key); }
+        if (hs_local_id() + 2048 < valid) { hs_key key = tile[hs_local_id() + 2048]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 2048] = hs_raw_out(key); }
+        if (hs_local_id() + 2560 < valid) { hs_key key = tile[hs_local_id() + 2560]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 2560] = hs_raw_out(key); }
+        if (hs_local_id() + 3072 < valid) { hs_key key = tile[hs_local_id() + 3072]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 3072] = hs_raw_out(key); }
+        if (hs_local_id() + 3584 < valid) { hs_key key = tile[hs_local_id() + 3584]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 3584] = hs_raw_out(key); }
+        if (hs_local_id() + 4096 < valid) { hs_key key = tile[hs_local_id() + 4096]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 4096] = hs_raw_out(key); }
+        if (hs_local_id() + 4608 < valid) { hs_key key = tile[hs_local_id() + 4608]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 4608] = hs_raw_out(key); }
+        if (hs_local_id() + 5120 < valid) { hs_key key = tile[hs_local_id() + 5120]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 5120] = hs_raw_out(key); }
+        if (hs_local_id() + 5632 < valid) { hs_key key = tile[hs_local_id() + 5632]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 5632] = hs_raw_out(key); }
+        if (hs_local_id() + 6144 < valid) { hs_key key = tile[hs_local_id() + 6144]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 6144] = hs_raw_out(key); }
+        if (hs_local_id() + 6656 < valid) { hs_key key = tile[hs_local_id() + 6656]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 6656] = hs_raw_out(key); }
+        if (hs_local_id() + 7168 < valid) { hs_key key = tile[hs_local_id() + 7168]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 7168] = hs_raw_out(key); }
+        if (hs_local_id() + 7680 < valid) { hs_key key = tile[hs_local_id() + 7680]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 7680] = hs_raw_out(key); }
+        if (hs_local_id() + 8192 < valid) { hs_key key = tile[hs_local_id() + 8192]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 8192] = hs_raw_out(key); }
+        if (hs_local_id() + 8704 < valid) { hs_key key = tile[hs_local_id() + 8704]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 8704] = hs_raw_out(key); }
+        if (hs_local_id() + 9216 < valid) { hs_key key = tile[hs_local_id() + 9216]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 9216] = hs_raw_out(key); }
+        if (hs_local_id() + 9728 < valid) { hs_key key = tile[hs_local_id() + 9728]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 9728] = hs_raw_out(key); }
+        if (hs_local_id() + 10240 < valid) { hs_key key = tile[hs_local_id() + 10240]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 10240] = hs_raw_out(key); }
+        if (hs_local_id() + 10752 < valid) { hs_key key = tile[hs_local_id() + 10752]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 10752] = hs_raw_out(key); }
+        if (hs_local_id() + 11264 < valid) { hs_key key = tile[hs_local_id() + 11264]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 11264] = hs_raw_out(key); }
+        if (hs_local_id() + 11776 < valid) { hs_key key = tile[hs_local_id() + 11776]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 11776] = hs_raw_out(key); }
     }
 }
 
 // count the second digit
-HS_KERNEL void __launch_bounds__(512) msd_count_radix(const hs_stored *dealt, hs_word *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(512) msd_count_radix(const hs_stored_key *dealt, hs_u32 *words, int n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
-    hs_word *const counts = (hs_word *)hs_shared;
-    hs_word *const found = (hs_word *)((unsigned char *)hs_shared + 4096);
+    hs_u32 *const counts = (hs_u32 *)hs_shared;
+    hs_u32 *const found = (hs_u32 *)((unsigned char *)hs_shared + 4096);
 
     if (words[1293] == 0u) return;
     int bits = 1;
     while (((hs_n() - 1) >> bits) >= 4160) bits++;
-    int number = hs_group();
-    if (number >= hs_as_int(words[2833 + (1 << ((bits + 1) / 2))])) return;
-    for (int d = hs_item(); d < 1 << ((bits + 1) / 2); d += 512)
-        if (hs_as_int(words[2833 + d]) <= number && number < hs_as_int(words[2834 + d])) found[0] = hs_as_word(d);
+    int number = hs_group_id();
+    if (number >= hs_to_int(words[2833 + (1 << ((bits + 1) / 2))])) return;
+    for (int d = hs_local_id(); d < 1 << ((bits + 1) / 2); d += 512)
+        if (hs_to_int(words[2833 + d]) <= number && number < hs_to_int(words[2834 + d])) found[0] = hs_to_u32(d);
     int shift = 32 - bits, mask = (1 << (bits / 2)) - 1;
-    for (int i = hs_item(); i < 1024; i += 512) counts[i] = 0u;
+    for (int i = hs_local_id(); i < 1024; i += 512) counts[i] = 0u;
     hs_barrier();
-    int value = hs_as_int(found[0]);
-    int begin = hs_as_int(words[1808 + value]) + (number - hs_as_int(words[2833 + value])) * 12288;
-    int end = hs_as_int(words[1809 + value]), valid = end - begin < 12288 ? end - begin : 12288;
-    int next = hs_item();
+    int value = hs_to_int(found[0]);
+    int begin = hs_to_int(words[1808 + value]) + (number - hs_to_int(words[2833 + value])) * 12288;
+    int end = hs_to_int(words[1809 + value]), valid = end - begin < 12288 ? end - begin : 12288;
+    int next = hs_local_id();
     end = valid;
-    int set = hs_item() & 1;
+    int set = hs_local_id() & 1;
     for (; next + 3584 < end; next += 4096) {
-        hs_key k0 = hs_held(dealt[begin + next + 0]);
-        hs_key k1 = hs_held(dealt[begin + next + 512]);
-        hs_key k2 = hs_held(dealt[begin + next + 1024]);
-        hs_key k3 = hs_held(dealt[begin + next + 1536]);
-        hs_key k4 = hs_held(dealt[begin + next + 2048]);
-        hs_key k5 = hs_held(dealt[begin + next + 2560]);
-        hs_key k6 = hs_held(dealt[begin + next + 3072]);
-        hs_key k7 = hs_held(dealt[begin + next + 3584]);
-        hs_local_add(counts[hs_digit(k0, shift, mask) * 2 + set], 1u);
-        hs_local_add(counts[hs_digit(k1, shift, mask) * 2 + set], 1u);
-        hs_local_add(counts[hs_digit(k2, shift, mask) * 2 + set], 1u);
-        hs_local_add(counts[hs_digit(k3, shift, mask) * 2 + set], 1u);
-        hs_local_add(counts[hs_digit(k4, shift, mask) * 2 + set], 1u);
-        hs_local_add(counts[hs_digit(k5, shift, mask) * 2 + set], 1u);
-        hs_local_add(counts[hs_digit(k6, shift, mask) * 2 + set], 1u);
-        hs_local_add(counts[hs_digit(k7, shift, mask) * 2 + set], 1u);
+        hs_key k0 = hs_raw_in(dealt[begin + next + 0]);
+        hs_key k1 = hs_raw_in(dealt[begin + next + 512]);
+        hs_key k2 = hs_raw_in(dealt[begin + next + 1024]);
+        hs_key k3 = hs_raw_in(dealt[begin + next + 1536]);
+        hs_key k4 = hs_raw_in(dealt[begin + next + 2048]);
+        hs_key k5 = hs_raw_in(dealt[begin + next + 2560]);
+        hs_key k6 = hs_raw_in(dealt[begin + next + 3072]);
+        hs_key k7 = hs_raw_in(dealt[begin + next + 3584]);
+        hs_local_atomic_add(counts[hs_digit(k0, shift, mask) * 2 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k1, shift, mask) * 2 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k2, shift, mask) * 2 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k3, shift, mask) * 2 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k4, shift, mask) * 2 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k5, shift, mask) * 2 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k6, shift, mask) * 2 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k7, shift, mask) * 2 + set], 1u);
     }
-    for (; next < end; next += 512) hs_local_add(counts[hs_digit(hs_held(dealt[begin + next]), shift, mask) * 2 + set], 1u);
+    for (; next < end; next += 512) hs_local_atomic_add(counts[hs_digit(hs_raw_in(dealt[begin + next]), shift, mask) * 2 + set], 1u);
     hs_barrier();
-    for (int d = hs_item(); d <= mask; d += 512) {
-        hs_word sum = 0u;
+    for (int d = hs_local_id(); d <= mask; d += 512) {
+        hs_u32 sum = 0u;
         for (int s = 0; s < 2; s++) sum += counts[d * 2 + s];
-        if (sum != 0u) hs_add(words[3347 + (1 << bits) + (value << (bits / 2)) + d], sum);
+        if (sum != 0u) hs_atomic_add(words[3347 + (1 << bits) + (value << (bits / 2)) + d], sum);
     }
 
 }
 
 // turn the counts of buckets into starts
-HS_KERNEL void __launch_bounds__(512) msd_places_radix(hs_word *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(512) msd_places_radix(hs_u32 *words, int n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
-    hs_word *const tops = (hs_word *)hs_shared;
+    hs_u32 *const tops = (hs_u32 *)hs_shared;
 
     int bits = 1;
     while (((hs_n() - 1) >> bits) >= 4160) bits++;
-    int value = hs_group();
+    int value = hs_group_id();
     if (value >= 1 << ((bits + 1) / 2) || words[1293] == 0u) return;
     int begin = 3346 + (value << (bits / 2)), cursors = begin + (1 << bits) + 1, count = 1 << (bits / 2);
-    hs_word sum = 0u;
-    for (int e = 0, d = hs_item() * 1; e < 1; e++, d++) if (d < count) sum += words[cursors + d];
-    hs_word before = 0u;
+    hs_u32 sum = 0u;
+    for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) if (d < count) sum += words[cursors + d];
+    hs_u32 before = 0u;
     {
-        hs_word all = sum;
+        hs_u32 all = sum;
         for (int far = 1; far < 32; far *= 2) {
-            hs_word beside = hs_as_word(hs_shuffle_xor(all, far));
-            if ((hs_lane() & far) != 0) before += beside;
+            hs_u32 beside = hs_to_u32(hs_shuffle_xor(all, far));
+            if ((hs_lane_id() & far) != 0) before += beside;
             all += beside;
         }
-        if (hs_lane() == 0) tops[hs_subgroup()] = all;
+        if (hs_lane_id() == 0) tops[hs_subgroup_id()] = all;
         hs_barrier();
-        for (int j = 0; j < 15; j++) if (j < hs_subgroup()) before += tops[j];
+        for (int j = 0; j < 15; j++) if (j < hs_subgroup_id()) before += tops[j];
     }
     before += words[1808 + value];
-    for (int e = 0, d = hs_item() * 1; e < 1; e++, d++) if (d < count) {
-        hs_word c = words[cursors + d];
+    for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) if (d < count) {
+        hs_u32 c = words[cursors + d];
         words[begin + d] = before;
         words[cursors + d] = before;
         before += c;
         if (c > 5120u) words[1294] = 0u;
     }
-    if (value == 0 && hs_item() == 0) words[3346 + (1 << bits)] = hs_as_word(hs_n());
+    if (value == 0 && hs_local_id() == 0) words[3346 + (1 << bits)] = hs_to_u32(hs_n());
 }
 
 // deal keys by the second digit
-HS_KERNEL void __launch_bounds__(512, 2) msd_second_radix(const hs_stored *dealt, hs_stored *destination, hs_word *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(512, 2) msd_second_radix(const hs_stored_key *dealt, hs_stored_key *destination, hs_u32 *words, int n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
-    hs_word *const counts = (hs_word *)((unsigned char *)hs_shared + 49152);
-    hs_word *const bases = (hs_word *)((unsigned char *)hs_shared + 51200);
-    hs_word *const tops = (hs_word *)((unsigned char *)hs_shared + 53248);
-    hs_word *const found = (hs_word *)((unsigned char *)hs_shared + 53312);
+    hs_u32 *const counts = (hs_u32 *)((unsigned char *)hs_shared + 49152);
+    hs_u32 *const bases = (hs_u32 *)((unsigned char *)hs_shared + 51200);
+    hs_u32 *const tops = (hs_u32 *)((unsigned char *)hs_shared + 53248);
+    hs_u32 *const found = (hs_u32 *)((unsigned char *)hs_shared + 53312);
 
     if (words[1294] == 0u) return;
     int bits = 1;
     while (((hs_n() - 1) >> bits) >= 4160) bits++;
-    int number = hs_group();
-    if (number >= hs_as_int(words[2833 + (1 << ((bits + 1) / 2))])) return;
-    for (int d = hs_item(); d < 1 << ((bits + 1) / 2); d += 512)
-        if (hs_as_int(words[2833 + d]) <= number && number < hs_as_int(words[2834 + d])) found[0] = hs_as_word(d);
+    int number = hs_group_id();
+    if (number >= hs_to_int(words[2833 + (1 << ((bits + 1) / 2))])) return;
+    for (int d = hs_local_id(); d < 1 << ((bits + 1) / 2); d += 512)
+        if (hs_to_int(words[2833 + d]) <= number && number < hs_to_int(words[2834 + d])) found[0] = hs_to_u32(d);
     int shift = 32 - bits, mask = (1 << (bits / 2)) - 1;
-    for (int i = hs_item(); i < 512; i += 512) counts[i] = 0u;
-    if (hs_item() == 0) found[1] = hs_as_word(shift);
+    for (int i = hs_local_id(); i < 512; i += 512) counts[i] = 0u;
+    if (hs_local_id() == 0) found[1] = hs_to_u32(shift);
     hs_barrier();
-    int value = hs_as_int(found[0]);
-    int begin = hs_as_int(words[1808 + value]) + (number - hs_as_int(words[2833 + value])) * 12288;
-    int end = hs_as_int(words[1809 + value]), valid = end - begin < 12288 ? end - begin : 12288;
+    int value = hs_to_int(found[0]);
+    int begin = hs_to_int(words[1808 + value]) + (number - hs_to_int(words[2833 + value])) * 12288;
+    int end = hs_to_int(words[1809 + value]), valid = end - begin < 12288 ? end - begin : 12288;
     int cursors = 3347 + (1 << bits) + (value << (bits / 2));
     hs_key k0 = HS_LEAST, k1 = HS_LEAST, k2 = HS_LEAST, k3 = HS_LEAST, k4 = HS_LEAST, k5 = HS_LEAST, k6 = HS_LEAST, k7 = HS_LEAST, k8 = HS_LEAST, k9 = HS_LEAST, k10 = HS_LEAST, k11 = HS_LEAST, k12 = HS_LEAST, k13 = HS_LEAST, k14 = HS_LEAST, k15 = HS_LEAST, k16 = HS_LEAST, k17 = HS_LEAST, k18 = HS_LEAST, k19 = HS_LEAST, k20 = HS_LEAST, k21 = HS_LEAST, k22 = HS_LEAST, k23 = HS_LEAST;
-    hs_word at0 = 0u, at1 = 0u, at2 = 0u, at3 = 0u, at4 = 0u, at5 = 0u, at6 = 0u, at7 = 0u, at8 = 0u, at9 = 0u, at10 = 0u, at11 = 0u;
+    hs_u32 at0 = 0u, at1 = 0u, at2 = 0u, at3 = 0u, at4 = 0u, at5 = 0u, at6 = 0u, at7 = 0u, at8 = 0u, at9 = 0u, at10 = 0u, at11 = 0u;
     if (valid == 12288) {
-        k0 = hs_held(dealt[begin + hs_item() + 0]);
-        k1 = hs_held(dealt[begin + hs_item() + 512]);
-        k2 = hs_held(dealt[begin + hs_item() + 1024]);
-        k3 = hs_held(dealt[begin + hs_item() + 1536]);
-        k4 = hs_held(dealt[begin + hs_item() + 2048]);
-        k5 = hs_held(dealt[begin + hs_item() + 2560]);
-        k6 = hs_held(dealt[begin + hs_item() + 3072]);
-        k7 = hs_held(dealt[begin + hs_item() + 3584]);
-        k8 = hs_held(dealt[begin + hs_item() + 4096]);
-        k9 = hs_held(dealt[begin + hs_item() + 4608]);
-        k10 = hs_held(dealt[begin + hs_item() + 5120]);
-        k11 = hs_held(dealt[begin + hs_item() + 5632]);
-        k12 = hs_held(dealt[begin + hs_item() + 6144]);
-        k13 = hs_held(dealt[begin + hs_item() + 6656]);
-        k14 = hs_held(dealt[begin + hs_item() + 7168]);
-        k15 = hs_held(dealt[begin + hs_item() + 7680]);
-        k16 = hs_held(dealt[begin + hs_item() + 8192]);
-        k17 = hs_held(dealt[begin + hs_item() + 8704]);
-        k18 = hs_held(dealt[begin + hs_item() + 9216]);
-        k19 = hs_held(dealt[begin + hs_item() + 9728]);
-        k20 = hs_held(dealt[begin + hs_item() + 10240]);
-        k21 = hs_held(dealt[begin + hs_item() + 10752]);
-        k22 = hs_held(dealt[begin + hs_item() + 11264]);
-        k23 = hs_held(dealt[begin + hs_item() + 11776]);
+        k0 = hs_raw_in(dealt[begin + hs_local_id() + 0]);
+        k1 = hs_raw_in(dealt[begin + hs_local_id() + 512]);
+        k2 = hs_raw_in(dealt[begin + hs_local_id() + 1024]);
+        k3 = hs_raw_in(dealt[begin + hs_local_id() + 1536]);
+        k4 = hs_raw_in(dealt[begin + hs_local_id() + 2048]);
+        k5 = hs_raw_in(dealt[begin + hs_local_id() + 2560]);
+        k6 = hs_raw_in(dealt[begin + hs_local_id() + 3072]);
+        k7 = hs_raw_in(dealt[begin + hs_local_id() + 3584]);
+        k8 = hs_raw_in(dealt[begin + hs_local_id() + 4096]);
+        k9 = hs_raw_in(dealt[begin + hs_local_id() + 4608]);
+        k10 = hs_raw_in(dealt[begin + hs_local_id() + 5120]);
+        k11 = hs_raw_in(dealt[begin + hs_local_id() + 5632]);
+        k12 = hs_raw_in(dealt[begin + hs_local_id() + 6144]);
+        k13 = hs_raw_in(dealt[begin + hs_local_id() + 6656]);
+        k14 = hs_raw_in(dealt[begin + hs_local_id() + 7168]);
+        k15 = hs_raw_in(dealt[begin + hs_local_id() + 7680]);
+        k16 = hs_raw_in(dealt[begin + hs_local_id() + 8192]);
+        k17 = hs_raw_in(dealt[begin + hs_local_id() + 8704]);
+        k18 = hs_raw_in(dealt[begin + hs_local_id() + 9216]);
+        k19 = hs_raw_in(dealt[begin + hs_local_id() + 9728]);
+        k20 = hs_raw_in(dealt[begin + hs_local_id() + 10240]);
+        k21 = hs_raw_in(dealt[begin + hs_local_id() + 10752]);
+        k22 = hs_raw_in(dealt[begin + hs_local_id() + 11264]);
+        k23 = hs_raw_in(dealt[begin + hs_local_id() + 11776]);
     } else {
-        if (hs_item() + 0 < valid) k0 = hs_held(dealt[begin + hs_item() + 0]);
-        if (hs_item() + 512 < valid) k1 = hs_held(dealt[begin + hs_item() + 512]);
-        if (hs_item() + 1024 < valid) k2 = hs_held(dealt[begin + hs_item() + 1024]);
-        if (hs_item() + 1536 < valid) k3 = hs_held(dealt[begin + hs_item() + 1536]);
-        if (hs_item() + 2048 < valid) k4 = hs_held(dealt[begin + hs_item() + 2048]);
-        if (hs_item() + 2560 < valid) k5 = hs_held(dealt[begin + hs_item() + 2560]);
-        if (hs_item() + 3072 < valid) k6 = hs_held(dealt[begin + hs_item() + 3072]);
-        if (hs_item() + 3584 < valid) k7 = hs_held(dealt[begin + hs_item() + 3584]);
-        if (hs_item() + 4096 < valid) k8 = hs_held(dealt[begin + hs_item() + 4096]);
-        if (hs_item() + 4608 < valid) k9 = hs_held(dealt[begin + hs_item() + 4608]);
-        if (hs_item() + 5120 < valid) k10 = hs_held(dealt[begin + hs_item() + 5120]);
-        if (hs_item() + 5632 < valid) k11 = hs_held(dealt[begin + hs_item() + 5632]);
-        if (hs_item() + 6144 < valid) k12 = hs_held(dealt[begin + hs_item() + 6144]);
-        if (hs_item() + 6656 < valid) k13 = hs_held(dealt[begin + hs_item() + 6656]);
-        if (hs_item() + 7168 < valid) k14 = hs_held(dealt[begin + hs_item() + 7168]);
-        if (hs_item() + 7680 < valid) k15 = hs_held(dealt[begin + hs_item() + 7680]);
-        if (hs_item() + 8192 < valid) k16 = hs_held(dealt[begin + hs_item() + 8192]);
-        if (hs_item() + 8704 < valid) k17 = hs_held(dealt[begin + hs_item() + 8704]);
-        if (hs_item() + 9216 < valid) k18 = hs_held(dealt[begin + hs_item() + 9216]);
-        if (hs_item() + 9728 < valid) k19 = hs_held(dealt[begin + hs_item() + 9728]);
-        if (hs_item() + 10240 < valid) k20 = hs_held(dealt[begin + hs_item() + 10240]);
-        if (hs_item() + 10752 < valid) k21 = hs_held(dealt[begin + hs_item() + 10752]);
-        if (hs_item() + 11264 < valid) k22 = hs_held(dealt[begin + hs_item() + 11264]);
-        if (hs_item() + 11776 < valid) k23 = hs_held(dealt[begin + hs_item() + 11776]);
+        if (hs_local_id() + 0 < valid) k0 = hs_raw_in(dealt[begin + hs_local_id() + 0]);
+        if (hs_local_id() + 512 < valid) k1 = hs_raw_in(dealt[begin + hs_local_id() + 512]);
+        if (hs_local_id() + 1024 < valid) k2 = hs_raw_in(dealt[begin + hs_local_id() + 1024]);
+        if (hs_local_id() + 1536 < valid) k3 = hs_raw_in(dealt[begin + hs_local_id() + 1536]);
+        if (hs_local_id() + 2048 < valid) k4 = hs_raw_in(dealt[begin + hs_local_id() + 2048]);
+        if (hs_local_id() + 2560 < valid) k5 = hs_raw_in(dealt[begin + hs_local_id() + 2560]);
+        if (hs_local_id() + 3072 < valid) k6 = hs_raw_in(dealt[begin + hs_local_id() + 3072]);
+        if (hs_local_id() + 3584 < valid) k7 = hs_raw_in(dealt[begin + hs_local_id() + 3584]);
+        if (hs_local_id() + 4096 < valid) k8 = hs_raw_in(dealt[begin + hs_local_id() + 4096]);
+        if (hs_local_id() + 4608 < valid) k9 = hs_raw_in(dealt[begin + hs_local_id() + 4608]);
+        if (hs_local_id() + 5120 < valid) k10 = hs_raw_in(dealt[begin + hs_local_id() + 5120]);
+        if (hs_local_id() + 5632 < valid) k11 = hs_raw_in(dealt[begin + hs_local_id() + 5632]);
+        if (hs_local_id() + 6144 < valid) k12 = hs_raw_in(dealt[begin + hs_local_id() + 6144]);
+        if (hs_local_id() + 6656 < valid) k13 = hs_raw_in(dealt[begin + hs_local_id() + 6656]);
+        if (hs_local_id() + 7168 < valid) k14 = hs_raw_in(dealt[begin + hs_local_id() + 7168]);
+        if (hs_local_id() + 7680 < valid) k15 = hs_raw_in(dealt[begin + hs_local_id() + 7680]);
+        if (hs_local_id() + 8192 < valid) k16 = hs_raw_in(dealt[begin + hs_local_id() + 8192]);
+        if (hs_local_id() + 8704 < valid) k17 = hs_raw_in(dealt[begin + hs_local_id() + 8704]);
+        if (hs_local_id() + 9216 < valid) k18 = hs_raw_in(dealt[begin + hs_local_id() + 9216]);
+        if (hs_local_id() + 9728 < valid) k19 = hs_raw_in(dealt[begin + hs_local_id() + 9728]);
+        if (hs_local_id() + 10240 < valid) k20 = hs_raw_in(dealt[begin + hs_local_id() + 10240]);
+        if (hs_local_id() + 10752 < valid) k21 = hs_raw_in(dealt[begin + hs_local_id() + 10752]);
+        if (hs_local_id() + 11264 < valid) k22 = hs_raw_in(dealt[begin + hs_local_id() + 11264]);
+        if (hs_local_id() + 11776 < valid) k23 = hs_raw_in(dealt[begin + hs_local_id() + 11776]);
     }
     hs_key differ = HS_LEAST;
     if (valid == 12288) {
@@ -5429,34 +5429,34 @@ HS_KERNEL void __launch_bounds__(512, 2) msd_second_radix(const hs_stored *dealt
         differ |= k0 ^ k22;
         differ |= k0 ^ k23;
     } else {
-        if (hs_item() + 0 < valid) differ |= k0 ^ k0;
-        if (hs_item() + 512 < valid) differ |= k0 ^ k1;
-        if (hs_item() + 1024 < valid) differ |= k0 ^ k2;
-        if (hs_item() + 1536 < valid) differ |= k0 ^ k3;
-        if (hs_item() + 2048 < valid) differ |= k0 ^ k4;
-        if (hs_item() + 2560 < valid) differ |= k0 ^ k5;
-        if (hs_item() + 3072 < valid) differ |= k0 ^ k6;
-        if (hs_item() + 3584 < valid) differ |= k0 ^ k7;
-        if (hs_item() + 4096 < valid) differ |= k0 ^ k8;
-        if (hs_item() + 4608 < valid) differ |= k0 ^ k9;
-        if (hs_item() + 5120 < valid) differ |= k0 ^ k10;
-        if (hs_item() + 5632 < valid) differ |= k0 ^ k11;
-        if (hs_item() + 6144 < valid) differ |= k0 ^ k12;
-        if (hs_item() + 6656 < valid) differ |= k0 ^ k13;
-        if (hs_item() + 7168 < valid) differ |= k0 ^ k14;
-        if (hs_item() + 7680 < valid) differ |= k0 ^ k15;
-        if (hs_item() + 8192 < valid) differ |= k0 ^ k16;
-        if (hs_item() + 8704 < valid) differ |= k0 ^ k17;
-        if (hs_item() + 9216 < valid) differ |= k0 ^ k18;
-        if (hs_item() + 9728 < valid) differ |= k0 ^ k19;
-        if (hs_item() + 10240 < valid) differ |= k0 ^ k20;
-        if (hs_item() + 10752 < valid) differ |= k0 ^ k21;
-        if (hs_item() + 11264 < valid) differ |= k0 ^ k22;
-        if (hs_item() + 11776 < valid) differ |= k0 ^ k23;
+        if (hs_local_id() + 0 < valid) differ |= k0 ^ k0;
+        if (hs_local_id() + 512 < valid) differ |= k0 ^ k1;
+        if (hs_local_id() + 1024 < valid) differ |= k0 ^ k2;
+        if (hs_local_id() + 1536 < valid) differ |= k0 ^ k3;
+        if (hs_local_id() + 2048 < valid) differ |= k0 ^ k4;
+        if (hs_local_id() + 2560 < valid) differ |= k0 ^ k5;
+        if (hs_local_id() + 3072 < valid) differ |= k0 ^ k6;
+        if (hs_local_id() + 3584 < valid) differ |= k0 ^ k7;
+        if (hs_local_id() + 4096 < valid) differ |= k0 ^ k8;
+        if (hs_local_id() + 4608 < valid) differ |= k0 ^ k9;
+        if (hs_local_id() + 5120 < valid) differ |= k0 ^ k10;
+        if (hs_local_id() + 5632 < valid) differ |= k0 ^ k11;
+        if (hs_local_id() + 6144 < valid) differ |= k0 ^ k12;
+        if (hs_local_id() + 6656 < valid) differ |= k0 ^ k13;
+        if (hs_local_id() + 7168 < valid) differ |= k0 ^ k14;
+        if (hs_local_id() + 7680 < valid) differ |= k0 ^ k15;
+        if (hs_local_id() + 8192 < valid) differ |= k0 ^ k16;
+        if (hs_local_id() + 8704 < valid) differ |= k0 ^ k17;
+        if (hs_local_id() + 9216 < valid) differ |= k0 ^ k18;
+        if (hs_local_id() + 9728 < valid) differ |= k0 ^ k19;
+        if (hs_local_id() + 10240 < valid) differ |= k0 ^ k20;
+        if (hs_local_id() + 10752 < valid) differ |= k0 ^ k21;
+        if (hs_local_id() + 11264 < valid) differ |= k0 ^ k22;
+        if (hs_local_id() + 11776 < valid) differ |= k0 ^ k23;
     }
     if (hs_digit(differ, shift, mask) == 0) {
-        int x = hs_digit(k0, shift, mask), own = valid > hs_item() ? (valid - hs_item() + 511) / 512 : 0;
-        at0 = hs_local_add(counts[x], hs_as_word(own));
+        int x = hs_digit(k0, shift, mask), own = valid > hs_local_id() ? (valid - hs_local_id() + 511) / 512 : 0;
+        at0 = hs_local_atomic_add(counts[x], hs_to_u32(own));
         at0 |= (at0 + 1u) << 16;
         at1 = at0 + 131074u;
         at2 = at0 + 262148u;
@@ -5471,268 +5471,268 @@ HS_KERNEL void __launch_bounds__(512, 2) msd_second_radix(const hs_stored *dealt
         at11 = at0 + 1441814u;
     } else {
         if (valid == 12288) {
-            { int x = hs_digit(k0, shift, mask); at0 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k1, shift, mask); at0 |= hs_local_add(counts[x], 1u) << 16; }
-            { int x = hs_digit(k2, shift, mask); at1 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k3, shift, mask); at1 |= hs_local_add(counts[x], 1u) << 16; }
-            { int x = hs_digit(k4, shift, mask); at2 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k5, shift, mask); at2 |= hs_local_add(counts[x], 1u) << 16; }
-            { int x = hs_digit(k6, shift, mask); at3 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k7, shift, mask); at3 |= hs_local_add(counts[x], 1u) << 16; }
-            { int x = hs_digit(k8, shift, mask); at4 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k9, shift, mask); at4 |= hs_local_add(counts[x], 1u) << 16; }
-            { int x = hs_digit(k10, shift, mask); at5 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k11, shift, mask); at5 |= hs_local_add(counts[x], 1u) << 16; }
-            { int x = hs_digit(k12, shift, mask); at6 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k13, shift, mask); at6 |= hs_local_add(counts[x], 1u) << 16; }
-            { int x = hs_digit(k14, shift, mask); at7 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k15, shift, mask); at7 |= hs_local_add(counts[x], 1u) << 16; }
-            { int x = hs_digit(k16, shift, mask); at8 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k17, shift, mask); at8 |= hs_local_add(counts[x], 1u) << 16; }
-            { int x = hs_digit(k18, shift, mask); at9 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k19, shift, mask); at9 |= hs_local_add(counts[x], 1u) << 16; }
-            { int x = hs_digit(k20, shift, mask); at10 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k21, shift, mask); at10 |= hs_local_add(counts[x], 1u) << 16; }
-            { int x = hs_digit(k22, shift, mask); at11 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k23, shift, mask); at11 |= hs_local_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k0, shift, mask); at0 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k1, shift, mask); at0 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k2, shift, mask); at1 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k3, shift, mask); at1 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k4, shift, mask); at2 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k5, shift, mask); at2 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k6, shift, mask); at3 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k7, shift, mask); at3 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k8, shift, mask); at4 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k9, shift, mask); at4 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k10, shift, mask); at5 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k11, shift, mask); at5 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k12, shift, mask); at6 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k13, shift, mask); at6 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k14, shift, mask); at7 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k15, shift, mask); at7 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k16, shift, mask); at8 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k17, shift, mask); at8 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k18, shift, mask); at9 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k19, shift, mask); at9 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k20, shift, mask); at10 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k21, shift, mask); at10 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k22, shift, mask); at11 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k23, shift, mask); at11 |= hs_local_atomic_add(counts[x], 1u) << 16; }
         } else {
-            if (hs_item() + 0 < valid) { int x = hs_digit(k0, shift, mask); at0 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 512 < valid) { int x = hs_digit(k1, shift, mask); at0 |= hs_local_add(counts[x], 1u) << 16; }
-            if (hs_item() + 1024 < valid) { int x = hs_digit(k2, shift, mask); at1 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 1536 < valid) { int x = hs_digit(k3, shift, mask); at1 |= hs_local_add(counts[x], 1u) << 16; }
-            if (hs_item() + 2048 < valid) { int x = hs_digit(k4, shift, mask); at2 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 2560 < valid) { int x = hs_digit(k5, shift, mask); at2 |= hs_local_add(counts[x], 1u) << 16; }
-            if (hs_item() + 3072 < valid) { int x = hs_digit(k6, shift, mask); at3 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 3584 < valid) { int x = hs_digit(k7, shift, mask); at3 |= hs_local_add(counts[x], 1u) << 16; }
-            if (hs_item() + 4096 < valid) { int x = hs_digit(k8, shift, mask); at4 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 4608 < valid) { int x = hs_digit(k9, shift, mask); at4 |= hs_local_add(counts[x], 1u) << 16; }
-            if (hs_item() + 5120 < valid) { int x = hs_digit(k10, shift, mask); at5 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 5632 < valid) { int x = hs_digit(k11, shift, mask); at5 |= hs_local_add(counts[x], 1u) << 16; }
-            if (hs_item() + 6144 < valid) { int x = hs_digit(k12, shift, mask); at6 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 6656 < valid) { int x = hs_digit(k13, shift, mask); at6 |= hs_local_add(counts[x], 1u) << 16; }
-            if (hs_item() + 7168 < valid) { int x = hs_digit(k14, shift, mask); at7 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 7680 < valid) { int x = hs_digit(k15, shift, mask); at7 |= hs_local_add(counts[x], 1u) << 16; }
-            if (hs_item() + 8192 < valid) { int x = hs_digit(k16, shift, mask); at8 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 8704 < valid) { int x = hs_digit(k17, shift, mask); at8 |= hs_local_add(counts[x], 1u) << 16; }
-            if (hs_item() + 9216 < valid) { int x = hs_digit(k18, shift, mask); at9 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 9728 < valid) { int x = hs_digit(k19, shift, mask); at9 |= hs_local_add(counts[x], 1u) << 16; }
-            if (hs_item() + 10240 < valid) { int x = hs_digit(k20, shift, mask); at10 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 10752 < valid) { int x = hs_digit(k21, shift, mask); at10 |= hs_local_add(counts[x], 1u) << 16; }
-            if (hs_item() + 11264 < valid) { int x = hs_digit(k22, shift, mask); at11 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 11776 < valid) { int x = hs_digit(k23, shift, mask); at11 |= hs_local_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 0 < valid) { int x = hs_digit(k0, shift, mask); at0 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 512 < valid) { int x = hs_digit(k1, shift, mask); at0 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 1024 < valid) { int x = hs_digit(k2, shift, mask); at1 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 1536 < valid) { int x = hs_digit(k3, shift, mask); at1 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 2048 < valid) { int x = hs_digit(k4, shift, mask); at2 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 2560 < valid) { int x = hs_digit(k5, shift, mask); at2 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 3072 < valid) { int x = hs_digit(k6, shift, mask); at3 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 3584 < valid) { int x = hs_digit(k7, shift, mask); at3 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 4096 < valid) { int x = hs_digit(k8, shift, mask); at4 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 4608 < valid) { int x = hs_digit(k9, shift, mask); at4 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 5120 < valid) { int x = hs_digit(k10, shift, mask); at5 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 5632 < valid) { int x = hs_digit(k11, shift, mask); at5 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 6144 < valid) { int x = hs_digit(k12, shift, mask); at6 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 6656 < valid) { int x = hs_digit(k13, shift, mask); at6 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 7168 < valid) { int x = hs_digit(k14, shift, mask); at7 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 7680 < valid) { int x = hs_digit(k15, shift, mask); at7 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 8192 < valid) { int x = hs_digit(k16, shift, mask); at8 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 8704 < valid) { int x = hs_digit(k17, shift, mask); at8 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 9216 < valid) { int x = hs_digit(k18, shift, mask); at9 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 9728 < valid) { int x = hs_digit(k19, shift, mask); at9 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 10240 < valid) { int x = hs_digit(k20, shift, mask); at10 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 10752 < valid) { int x = hs_digit(k21, shift, mask); at10 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 11264 < valid) { int x = hs_digit(k22, shift, mask); at11 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 11776 < valid) { int x = hs_digit(k23, shift, mask); at11 |= hs_local_atomic_add(counts[x], 1u) << 16; }
         }
     }
     hs_barrier();
-    shift = hs_as_int(found[1]); // the same; else compilers keep all digits until they are needed again, and spill
-    hs_word sum = 0u;
-    for (int e = 0, d = hs_item() * 1; e < 1; e++, d++) sum += counts[d];
-    hs_word before = 0u;
+    shift = hs_to_int(found[1]); // the same; else compilers keep all digits until they are needed again, and spill
+    hs_u32 sum = 0u;
+    for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += counts[d];
+    hs_u32 before = 0u;
     {
-        hs_word all = sum;
+        hs_u32 all = sum;
         for (int far = 1; far < 32; far *= 2) {
-            hs_word beside = hs_as_word(hs_shuffle_xor(all, far));
-            if ((hs_lane() & far) != 0) before += beside;
+            hs_u32 beside = hs_to_u32(hs_shuffle_xor(all, far));
+            if ((hs_lane_id() & far) != 0) before += beside;
             all += beside;
         }
-        if (hs_lane() == 0) tops[hs_subgroup()] = all;
+        if (hs_lane_id() == 0) tops[hs_subgroup_id()] = all;
         hs_barrier();
-        for (int j = 0; j < 15; j++) if (j < hs_subgroup()) before += tops[j];
+        for (int j = 0; j < 15; j++) if (j < hs_subgroup_id()) before += tops[j];
     }
-    for (int e = 0, d = hs_item() * 1; e < 1; e++, d++) {
-        hs_word c = counts[d];
+    for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) {
+        hs_u32 c = counts[d];
         counts[d] = before;
-        bases[d] = (c != 0u ? hs_add(words[cursors + d], c) : 0u) - before;
+        bases[d] = (c != 0u ? hs_atomic_add(words[cursors + d], c) : 0u) - before;
         before += c;
     }
     hs_barrier();
     if (valid == 12288) {
-        tile[hs_as_int(counts[hs_digit(k0, shift, mask)]) + hs_as_int(at0 & 65535u)] = k0;
-        tile[hs_as_int(counts[hs_digit(k1, shift, mask)]) + hs_as_int(at0 >> 16)] = k1;
-        tile[hs_as_int(counts[hs_digit(k2, shift, mask)]) + hs_as_int(at1 & 65535u)] = k2;
-        tile[hs_as_int(counts[hs_digit(k3, shift, mask)]) + hs_as_int(at1 >> 16)] = k3;
-        tile[hs_as_int(counts[hs_digit(k4, shift, mask)]) + hs_as_int(at2 & 65535u)] = k4;
-        tile[hs_as_int(counts[hs_digit(k5, shift, mask)]) + hs_as_int(at2 >> 16)] = k5;
-        tile[hs_as_int(counts[hs_digit(k6, shift, mask)]) + hs_as_int(at3 & 65535u)] = k6;
-        tile[hs_as_int(counts[hs_digit(k7, shift, mask)]) + hs_as_int(at3 >> 16)] = k7;
-        tile[hs_as_int(counts[hs_digit(k8, shift, mask)]) + hs_as_int(at4 & 65535u)] = k8;
-        tile[hs_as_int(counts[hs_digit(k9, shift, mask)]) + hs_as_int(at4 >> 16)] = k9;
-        tile[hs_as_int(counts[hs_digit(k10, shift, mask)]) + hs_as_int(at5 & 65535u)] = k10;
-        tile[hs_as_int(counts[hs_digit(k11, shift, mask)]) + hs_as_int(at5 >> 16)] = k11;
-        tile[hs_as_int(counts[hs_digit(k12, shift, mask)]) + hs_as_int(at6 & 65535u)] = k12;
-        tile[hs_as_int(counts[hs_digit(k13, shift, mask)]) + hs_as_int(at6 >> 16)] = k13;
-        tile[hs_as_int(counts[hs_digit(k14, shift, mask)]) + hs_as_int(at7 & 65535u)] = k14;
-        tile[hs_as_int(counts[hs_digit(k15, shift, mask)]) + hs_as_int(at7 >> 16)] = k15;
-        tile[hs_as_int(counts[hs_digit(k16, shift, mask)]) + hs_as_int(at8 & 65535u)] = k16;
-        tile[hs_as_int(counts[hs_digit(k17, shift, mask)]) + hs_as_int(at8 >> 16)] = k17;
-        tile[hs_as_int(counts[hs_digit(k18, shift, mask)]) + hs_as_int(at9 & 65535u)] = k18;
-        tile[hs_as_int(counts[hs_digit(k19, shift, mask)]) + hs_as_int(at9 >> 16)] = k19;
-        tile[hs_as_int(counts[hs_digit(k20, shift, mask)]) + hs_as_int(at10 & 65535u)] = k20;
-        tile[hs_as_int(counts[hs_digit(k21, shift, mask)]) + hs_as_int(at10 >> 16)] = k21;
-        tile[hs_as_int(counts[hs_digit(k22, shift, mask)]) + hs_as_int(at11 & 65535u)] = k22;
-        tile[hs_as_int(counts[hs_digit(k23, shift, mask)]) + hs_as_int(at11 >> 16)] = k23;
+        tile[hs_to_int(counts[hs_digit(k0, shift, mask)]) + hs_to_int(at0 & 65535u)] = k0;
+        tile[hs_to_int(counts[hs_digit(k1, shift, mask)]) + hs_to_int(at0 >> 16)] = k1;
+        tile[hs_to_int(counts[hs_digit(k2, shift, mask)]) + hs_to_int(at1 & 65535u)] = k2;
+        tile[hs_to_int(counts[hs_digit(k3, shift, mask)]) + hs_to_int(at1 >> 16)] = k3;
+        tile[hs_to_int(counts[hs_digit(k4, shift, mask)]) + hs_to_int(at2 & 65535u)] = k4;
+        tile[hs_to_int(counts[hs_digit(k5, shift, mask)]) + hs_to_int(at2 >> 16)] = k5;
+        tile[hs_to_int(counts[hs_digit(k6, shift, mask)]) + hs_to_int(at3 & 65535u)] = k6;
+        tile[hs_to_int(counts[hs_digit(k7, shift, mask)]) + hs_to_int(at3 >> 16)] = k7;
+        tile[hs_to_int(counts[hs_digit(k8, shift, mask)]) + hs_to_int(at4 & 65535u)] = k8;
+        tile[hs_to_int(counts[hs_digit(k9, shift, mask)]) + hs_to_int(at4 >> 16)] = k9;
+        tile[hs_to_int(counts[hs_digit(k10, shift, mask)]) + hs_to_int(at5 & 65535u)] = k10;
+        tile[hs_to_int(counts[hs_digit(k11, shift, mask)]) + hs_to_int(at5 >> 16)] = k11;
+        tile[hs_to_int(counts[hs_digit(k12, shift, mask)]) + hs_to_int(at6 & 65535u)] = k12;
+        tile[hs_to_int(counts[hs_digit(k13, shift, mask)]) + hs_to_int(at6 >> 16)] = k13;
+        tile[hs_to_int(counts[hs_digit(k14, shift, mask)]) + hs_to_int(at7 & 65535u)] = k14;
+        tile[hs_to_int(counts[hs_digit(k15, shift, mask)]) + hs_to_int(at7 >> 16)] = k15;
+        tile[hs_to_int(counts[hs_digit(k16, shift, mask)]) + hs_to_int(at8 & 65535u)] = k16;
+        tile[hs_to_int(counts[hs_digit(k17, shift, mask)]) + hs_to_int(at8 >> 16)] = k17;
+        tile[hs_to_int(counts[hs_digit(k18, shift, mask)]) + hs_to_int(at9 & 65535u)] = k18;
+        tile[hs_to_int(counts[hs_digit(k19, shift, mask)]) + hs_to_int(at9 >> 16)] = k19;
+        tile[hs_to_int(counts[hs_digit(k20, shift, mask)]) + hs_to_int(at10 & 65535u)] = k20;
+        tile[hs_to_int(counts[hs_digit(k21, shift, mask)]) + hs_to_int(at10 >> 16)] = k21;
+        tile[hs_to_int(counts[hs_digit(k22, shift, mask)]) + hs_to_int(at11 & 65535u)] = k22;
+        tile[hs_to_int(counts[hs_digit(k23, shift, mask)]) + hs_to_int(at11 >> 16)] = k23;
     } else {
-        if (hs_item() + 0 < valid) tile[hs_as_int(counts[hs_digit(k0, shift, mask)]) + hs_as_int(at0 & 65535u)] = k0;
-        if (hs_item() + 512 < valid) tile[hs_as_int(counts[hs_digit(k1, shift, mask)]) + hs_as_int(at0 >> 16)] = k1;
-        if (hs_item() + 1024 < valid) tile[hs_as_int(counts[hs_digit(k2, shift, mask)]) + hs_as_int(at1 & 65535u)] = k2;
-        if (hs_item() + 1536 < valid) tile[hs_as_int(counts[hs_digit(k3, shift, mask)]) + hs_as_int(at1 >> 16)] = k3;
-        if (hs_item() + 2048 < valid) tile[hs_as_int(counts[hs_digit(k4, shift, mask)]) + hs_as_int(at2 & 65535u)] = k4;
-        if (hs_item() + 2560 < valid) tile[hs_as_int(counts[hs_digit(k5, shift, mask)]) + hs_as_int(at2 >> 16)] = k5;
-        if (hs_item() + 3072 < valid) tile[hs_as_int(counts[hs_digit(k6, shift, mask)]) + hs_as_int(at3 & 65535u)] = k6;
-        if (hs_item() + 3584 < valid) tile[hs_as_int(counts[hs_digit(k7, shift, mask)]) + hs_as_int(at3 >> 16)] = k7;
-        if (hs_item() + 4096 < valid) tile[hs_as_int(counts[hs_digit(k8, shift, mask)]) + hs_as_int(at4 & 65535u)] = k8;
-        if (hs_item() + 4608 < valid) tile[hs_as_int(counts[hs_digit(k9, shift, mask)]) + hs_as_int(at4 >> 16)] = k9;
-        if (hs_item() + 5120 < valid) tile[hs_as_int(counts[hs_digit(k10, shift, mask)]) + hs_as_int(at5 & 65535u)] = k10;
-        if (hs_item() + 5632 < valid) tile[hs_as_int(counts[hs_digit(k11, shift, mask)]) + hs_as_int(at5 >> 16)] = k11;
-        if (hs_item() + 6144 < valid) tile[hs_as_int(counts[hs_digit(k12, shift, mask)]) + hs_as_int(at6 & 65535u)] = k12;
-        if (hs_item() + 6656 < valid) tile[hs_as_int(counts[hs_digit(k13, shift, mask)]) + hs_as_int(at6 >> 16)] = k13;
-        if (hs_item() + 7168 < valid) tile[hs_as_int(counts[hs_digit(k14, shift, mask)]) + hs_as_int(at7 & 65535u)] = k14;
-        if (hs_item() + 7680 < valid) tile[hs_as_int(counts[hs_digit(k15, shift, mask)]) + hs_as_int(at7 >> 16)] = k15;
-        if (hs_item() + 8192 < valid) tile[hs_as_int(counts[hs_digit(k16, shift, mask)]) + hs_as_int(at8 & 65535u)] = k16;
-        if (hs_item() + 8704 < valid) tile[hs_as_int(counts[hs_digit(k17, shift, mask)]) + hs_as_int(at8 >> 16)] = k17;
-        if (hs_item() + 9216 < valid) tile[hs_as_int(counts[hs_digit(k18, shift, mask)]) + hs_as_int(at9 & 65535u)] = k18;
-        if (hs_item() + 9728 < valid) tile[hs_as_int(counts[hs_digit(k19, shift, mask)]) + hs_as_int(at9 >> 16)] = k19;
-        if (hs_item() + 10240 < valid) tile[hs_as_int(counts[hs_digit(k20, shift, mask)]) + hs_as_int(at10 & 65535u)] = k20;
-        if (hs_item() + 10752 < valid) tile[hs_as_int(counts[hs_digit(k21, shift, mask)]) + hs_as_int(at10 >> 16)] = k21;
-        if (hs_item() + 11264 < valid) tile[hs_as_int(counts[hs_digit(k22, shift, mask)]) + hs_as_int(at11 & 65535u)] = k22;
-        if (hs_item() + 11776 < valid) tile[hs_as_int(counts[hs_digit(k23, shift, mask)]) + hs_as_int(at11 >> 16)] = k23;
+        if (hs_local_id() + 0 < valid) tile[hs_to_int(counts[hs_digit(k0, shift, mask)]) + hs_to_int(at0 & 65535u)] = k0;
+        if (hs_local_id() + 512 < valid) tile[hs_to_int(counts[hs_digit(k1, shift, mask)]) + hs_to_int(at0 >> 16)] = k1;
+        if (hs_local_id() + 1024 < valid) tile[hs_to_int(counts[hs_digit(k2, shift, mask)]) + hs_to_int(at1 & 65535u)] = k2;
+        if (hs_local_id() + 1536 < valid) tile[hs_to_int(counts[hs_digit(k3, shift, mask)]) + hs_to_int(at1 >> 16)] = k3;
+        if (hs_local_id() + 2048 < valid) tile[hs_to_int(counts[hs_digit(k4, shift, mask)]) + hs_to_int(at2 & 65535u)] = k4;
+        if (hs_local_id() + 2560 < valid) tile[hs_to_int(counts[hs_digit(k5, shift, mask)]) + hs_to_int(at2 >> 16)] = k5;
+        if (hs_local_id() + 3072 < valid) tile[hs_to_int(counts[hs_digit(k6, shift, mask)]) + hs_to_int(at3 & 65535u)] = k6;
+        if (hs_local_id() + 3584 < valid) tile[hs_to_int(counts[hs_digit(k7, shift, mask)]) + hs_to_int(at3 >> 16)] = k7;
+        if (hs_local_id() + 4096 < valid) tile[hs_to_int(counts[hs_digit(k8, shift, mask)]) + hs_to_int(at4 & 65535u)] = k8;
+        if (hs_local_id() + 4608 < valid) tile[hs_to_int(counts[hs_digit(k9, shift, mask)]) + hs_to_int(at4 >> 16)] = k9;
+        if (hs_local_id() + 5120 < valid) tile[hs_to_int(counts[hs_digit(k10, shift, mask)]) + hs_to_int(at5 & 65535u)] = k10;
+        if (hs_local_id() + 5632 < valid) tile[hs_to_int(counts[hs_digit(k11, shift, mask)]) + hs_to_int(at5 >> 16)] = k11;
+        if (hs_local_id() + 6144 < valid) tile[hs_to_int(counts[hs_digit(k12, shift, mask)]) + hs_to_int(at6 & 65535u)] = k12;
+        if (hs_local_id() + 6656 < valid) tile[hs_to_int(counts[hs_digit(k13, shift, mask)]) + hs_to_int(at6 >> 16)] = k13;
+        if (hs_local_id() + 7168 < valid) tile[hs_to_int(counts[hs_digit(k14, shift, mask)]) + hs_to_int(at7 & 65535u)] = k14;
+        if (hs_local_id() + 7680 < valid) tile[hs_to_int(counts[hs_digit(k15, shift, mask)]) + hs_to_int(at7 >> 16)] = k15;
+        if (hs_local_id() + 8192 < valid) tile[hs_to_int(counts[hs_digit(k16, shift, mask)]) + hs_to_int(at8 & 65535u)] = k16;
+        if (hs_local_id() + 8704 < valid) tile[hs_to_int(counts[hs_digit(k17, shift, mask)]) + hs_to_int(at8 >> 16)] = k17;
+        if (hs_local_id() + 9216 < valid) tile[hs_to_int(counts[hs_digit(k18, shift, mask)]) + hs_to_int(at9 & 65535u)] = k18;
+        if (hs_local_id() + 9728 < valid) tile[hs_to_int(counts[hs_digit(k19, shift, mask)]) + hs_to_int(at9 >> 16)] = k19;
+        if (hs_local_id() + 10240 < valid) tile[hs_to_int(counts[hs_digit(k20, shift, mask)]) + hs_to_int(at10 & 65535u)] = k20;
+        if (hs_local_id() + 10752 < valid) tile[hs_to_int(counts[hs_digit(k21, shift, mask)]) + hs_to_int(at10 >> 16)] = k21;
+        if (hs_local_id() + 11264 < valid) tile[hs_to_int(counts[hs_digit(k22, shift, mask)]) + hs_to_int(at11 & 65535u)] = k22;
+        if (hs_local_id() + 11776 < valid) tile[hs_to_int(counts[hs_digit(k23, shift, mask)]) + hs_to_int(at11 >> 16)] = k23;
     }
     hs_barrier();
     if (valid == 12288) {
-        { hs_key key = tile[hs_item() + 0]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 0] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 512]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 512] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 1024]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 1024] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 1536]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 1536] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 2048]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 2048] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 2560]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 2560] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 3072]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 3072] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 3584]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 3584] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 4096]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 4096] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 4608]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 4608] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 5120]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 5120] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 5632]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 5632] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 6144]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 6144] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 6656]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 6656] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 7168]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 7168] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 7680]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 7680] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 8192]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 8192] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 8704]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 8704] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 9216]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 9216] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 9728]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 9728] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 10240]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 10240] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 10752]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 10752] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 11264]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 11264] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 11776]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 11776] = hs_raw(key); }
+        { hs_key key = tile[hs_local_id() + 0]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 0] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 512]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 512] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 1024]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 1024] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 1536]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 1536] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 2048]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 2048] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 2560]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 2560] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 3072]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 3072] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 3584]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 3584] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 4096]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 4096] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 4608]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 4608] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 5120]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 5120] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 5632]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 5632] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 6144]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 6144] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 6656]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 6656] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 7168]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 7168] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 7680]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 7680] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 8192]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 8192] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 8704]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 8704] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 9216]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 9216] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 9728]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 9728] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 10240]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 10240] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 10752]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 10752] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 11264]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 11264] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 11776]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 11776] = hs_raw_out(key); }
     } else {
-        if (hs_item() + 0 < valid) { hs_key key = tile[hs_item() + 0]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 0] = hs_raw(key); }
-        if (hs_item() + 512 < valid) { hs_key key = tile[hs_item() + 512]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 512] = hs_raw(key); }
-        if (hs_item() + 1024 < valid) { hs_key key = tile[hs_item() + 1024]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 1024] = hs_raw(key); }
-        if (hs_item() + 1536 < valid) { hs_key key = tile[hs_item() + 1536]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 1536] = hs_raw(key); }
-        if (hs_item() + 2048 < valid) { hs_key key = tile[hs_item() + 2048]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 2048] = hs_raw(key); }
-        if (hs_item() + 2560 < valid) { hs_key key = tile[hs_item() + 2560]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 2560] = hs_raw(key); }
-        if (hs_item() + 3072 < valid) { hs_key key = tile[hs_item() + 3072]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 3072] = hs_raw(key); }
-        if (hs_item() + 3584 < valid) { hs_key key = tile[hs_item() + 3584]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 3584] = hs_raw(key); }
-        if (hs_item() + 4096 < valid) { hs_key key = tile[hs_item() + 4096]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 4096] = hs_raw(key); }
-        if (hs_item() + 4608 < valid) { hs_key key = tile[hs_item() + 4608]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 4608] = hs_raw(key); }
-        if (hs_item() + 5120 < valid) { hs_key key = tile[hs_item() + 5120]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 5120] = hs_raw(key); }
-        if (hs_item() + 5632 < valid) { hs_key key = tile[hs_item() + 5632]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 5632] = hs_raw(key); }
-        if (hs_item() + 6144 < valid) { hs_key key = tile[hs_item() + 6144]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 6144] = hs_raw(key); }
-        if (hs_item() + 6656 < valid) { hs_key key = tile[hs_item() + 6656]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 6656] = hs_raw(key); }
-        if (hs_item() + 7168 < valid) { hs_key key = tile[hs_item() + 7168]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 7168] = hs_raw(key); }
-        if (hs_item() + 7680 < valid) { hs_key key = tile[hs_item() + 7680]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 7680] = hs_raw(key); }
-        if (hs_item() + 8192 < valid) { hs_key key = tile[hs_item() + 8192]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 8192] = hs_raw(key); }
-        if (hs_item() + 8704 < valid) { hs_key key = tile[hs_item() + 8704]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 8704] = hs_raw(key); }
-        if (hs_item() + 9216 < valid) { hs_key key = tile[hs_item() + 9216]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 9216] = hs_raw(key); }
-        if (hs_item() + 9728 < valid) { hs_key key = tile[hs_item() + 9728]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 9728] = hs_raw(key); }
-        if (hs_item() + 10240 < valid) { hs_key key = tile[hs_item() + 10240]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 10240] = hs_raw(key); }
-        if (hs_item() + 10752 < valid) { hs_key key = tile[hs_item() + 10752]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 10752] = hs_raw(key); }
-        if (hs_item() + 11264 < valid) { hs_key key = tile[hs_item() + 11264]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 11264] = hs_raw(key); }
-        if (hs_item() + 11776 < valid) { hs_key key = tile[hs_item() + 11776]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 11776] = hs_raw(key); }
+        if (hs_local_id() + 0 < valid) { hs_key key = tile[hs_local_id() + 0]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 0] = hs_raw_out(key); }
+        if (hs_local_id() + 512 < valid) { hs_key key = tile[hs_local_id() + 512]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 512] = hs_raw_out(key); }
+        if (hs_local_id() + 1024 < valid) { hs_key key = tile[hs_local_id() + 1024]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 1024] = hs_raw_out(key); }
+        if (hs_local_id() + 1536 < valid) { hs_key key = tile[hs_local_id() + 1536]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 1536] = hs_raw_out(key); }
+        if (hs_local_id() + 2048 < valid) { hs_key key = tile[hs_local_id() + 2048]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 2048] = hs_raw_out(key); }
+        if (hs_local_id() + 2560 < valid) { hs_key key = tile[hs_local_id() + 2560]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 2560] = hs_raw_out(key); }
+        if (hs_local_id() + 3072 < valid) { hs_key key = tile[hs_local_id() + 3072]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 3072] = hs_raw_out(key); }
+        if (hs_local_id() + 3584 < valid) { hs_key key = tile[hs_local_id() + 3584]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 3584] = hs_raw_out(key); }
+        if (hs_local_id() + 4096 < valid) { hs_key key = tile[hs_local_id() + 4096]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 4096] = hs_raw_out(key); }
+        if (hs_local_id() + 4608 < valid) { hs_key key = tile[hs_local_id() + 4608]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 4608] = hs_raw_out(key); }
+        if (hs_local_id() + 5120 < valid) { hs_key key = tile[hs_local_id() + 5120]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 5120] = hs_raw_out(key); }
+        if (hs_local_id() + 5632 < valid) { hs_key key = tile[hs_local_id() + 5632]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 5632] = hs_raw_out(key); }
+        if (hs_local_id() + 6144 < valid) { hs_key key = tile[hs_local_id() + 6144]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 6144] = hs_raw_out(key); }
+        if (hs_local_id() + 6656 < valid) { hs_key key = tile[hs_local_id() + 6656]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 6656] = hs_raw_out(key); }
+        if (hs_local_id() + 7168 < valid) { hs_key key = tile[hs_local_id() + 7168]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 7168] = hs_raw_out(key); }
+        if (hs_local_id() + 7680 < valid) { hs_key key = tile[hs_local_id() + 7680]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 7680] = hs_raw_out(key); }
+        if (hs_local_id() + 8192 < valid) { hs_key key = tile[hs_local_id() + 8192]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 8192] = hs_raw_out(key); }
+        if (hs_local_id() + 8704 < valid) { hs_key key = tile[hs_local_id() + 8704]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 8704] = hs_raw_out(key); }
+        if (hs_local_id() + 9216 < valid) { hs_key key = tile[hs_local_id() + 9216]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 9216] = hs_raw_out(key); }
+        if (hs_local_id() + 9728 < valid) { hs_key key = tile[hs_local_id() + 9728]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 9728] = hs_raw_out(key); }
+        if (hs_local_id() + 10240 < valid) { hs_key key = tile[hs_local_id() + 10240]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 10240] = hs_raw_out(key); }
+        if (hs_local_id() + 10752 < valid) { hs_key key = tile[hs_local_id() + 10752]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 10752] = hs_raw_out(key); }
+        if (hs_local_id() + 11264 < valid) { hs_key key = tile[hs_local_id() + 11264]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 11264] = hs_raw_out(key); }
+        if (hs_local_id() + 11776 < valid) { hs_key key = tile[hs_local_id() + 11776]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 11776] = hs_raw_out(key); }
     }
 }
 
 // sort a bucket of up to 5120 keys on chip
-HS_KERNEL void __launch_bounds__(256, 4) bucket_radix(hs_stored *destination, hs_word *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(256, 4) bucket_radix(hs_stored_key *destination, hs_u32 *words, int n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
-    hs_word *const places = (hs_word *)((unsigned char *)hs_shared + 20480);
-    hs_word *const tops = (hs_word *)((unsigned char *)hs_shared + 36864);
-    hs_word *const full = (hs_word *)((unsigned char *)hs_shared + 36896);
+    hs_u32 *const places = (hs_u32 *)((unsigned char *)hs_shared + 20480);
+    hs_u32 *const tops = (hs_u32 *)((unsigned char *)hs_shared + 36864);
+    hs_u32 *const full = (hs_u32 *)((unsigned char *)hs_shared + 36896);
 
     int bits = 1;
     while (((hs_n() - 1) >> bits) >= 4160) bits++;
-    int bucket = hs_group();
+    int bucket = hs_group_id();
     if (bucket >= 1 << bits || words[1294] == 0u) return;
-    int begin = hs_as_int(words[3346 + bucket]), valid = hs_as_int(words[3347 + bucket]) - begin;
+    int begin = hs_to_int(words[3346 + bucket]), valid = hs_to_int(words[3347 + bucket]) - begin;
     if (valid == 0) return;
     int shift = 20 - bits; // the highest bits that the keys of a bucket do not share
     if (shift < 0) shift = 0;
-    for (int i = hs_item(); i < 4096; i += 256) places[i] = 0u;
-    if (hs_item() == 0) {
+    for (int i = hs_local_id(); i < 4096; i += 256) places[i] = 0u;
+    if (hs_local_id() == 0) {
         full[0] = 0u;
-        full[1] = hs_as_word(shift);
+        full[1] = hs_to_u32(shift);
     }
     hs_key k0 = HS_LEAST, k1 = HS_LEAST, k2 = HS_LEAST, k3 = HS_LEAST, k4 = HS_LEAST, k5 = HS_LEAST, k6 = HS_LEAST, k7 = HS_LEAST, k8 = HS_LEAST, k9 = HS_LEAST, k10 = HS_LEAST, k11 = HS_LEAST, k12 = HS_LEAST, k13 = HS_LEAST, k14 = HS_LEAST, k15 = HS_LEAST, k16 = HS_LEAST, k17 = HS_LEAST, k18 = HS_LEAST, k19 = HS_LEAST;
-    hs_word at0 = 0u, at1 = 0u, at2 = 0u, at3 = 0u, at4 = 0u, at5 = 0u, at6 = 0u, at7 = 0u, at8 = 0u, at9 = 0u;
+    hs_u32 at0 = 0u, at1 = 0u, at2 = 0u, at3 = 0u, at4 = 0u, at5 = 0u, at6 = 0u, at7 = 0u, at8 = 0u, at9 = 0u;
     do {
         if (1024 <= valid) {
-            k0 = hs_held(destination[begin + hs_item() + 0]);
-            k1 = hs_held(destination[begin + hs_item() + 256]);
-            k2 = hs_held(destination[begin + hs_item() + 512]);
-            k3 = hs_held(destination[begin + hs_item() + 768]);
+            k0 = hs_raw_in(destination[begin + hs_local_id() + 0]);
+            k1 = hs_raw_in(destination[begin + hs_local_id() + 256]);
+            k2 = hs_raw_in(destination[begin + hs_local_id() + 512]);
+            k3 = hs_raw_in(destination[begin + hs_local_id() + 768]);
         } else {
-            if (hs_item() + 0 < valid) k0 = hs_held(destination[begin + hs_item() + 0]);
-            if (hs_item() + 256 < valid) k1 = hs_held(destination[begin + hs_item() + 256]);
-            if (hs_item() + 512 < valid) k2 = hs_held(destination[begin + hs_item() + 512]);
-            if (hs_item() + 768 < valid) k3 = hs_held(destination[begin + hs_item() + 768]);
+            if (hs_local_id() + 0 < valid) k0 = hs_raw_in(destination[begin + hs_local_id() + 0]);
+            if (hs_local_id() + 256 < valid) k1 = hs_raw_in(destination[begin + hs_local_id() + 256]);
+            if (hs_local_id() + 512 < valid) k2 = hs_raw_in(destination[begin + hs_local_id() + 512]);
+            if (hs_local_id() + 768 < valid) k3 = hs_raw_in(destination[begin + hs_local_id() + 768]);
             break;
         }
         if (2048 <= valid) {
-            k4 = hs_held(destination[begin + hs_item() + 1024]);
-            k5 = hs_held(destination[begin + hs_item() + 1280]);
-            k6 = hs_held(destination[begin + hs_item() + 1536]);
-            k7 = hs_held(destination[begin + hs_item() + 1792]);
+            k4 = hs_raw_in(destination[begin + hs_local_id() + 1024]);
+            k5 = hs_raw_in(destination[begin + hs_local_id() + 1280]);
+            k6 = hs_raw_in(destination[begin + hs_local_id() + 1536]);
+            k7 = hs_raw_in(destination[begin + hs_local_id() + 1792]);
         } else {
-            if (hs_item() + 1024 < valid) k4 = hs_held(destination[begin + hs_item() + 1024]);
-            if (hs_item() + 1280 < valid) k5 = hs_held(destination[begin + hs_item() + 1280]);
-            if (hs_item() + 1536 < valid) k6 = hs_held(destination[begin + hs_item() + 1536]);
-            if (hs_item() + 1792 < valid) k7 = hs_held(destination[begin + hs_item() + 1792]);
+            if (hs_local_id() + 1024 < valid) k4 = hs_raw_in(destination[begin + hs_local_id() + 1024]);
+            if (hs_local_id() + 1280 < valid) k5 = hs_raw_in(destination[begin + hs_local_id() + 1280]);
+            if (hs_local_id() + 1536 < valid) k6 = hs_raw_in(destination[begin + hs_local_id() + 1536]);
+            if (hs_local_id() + 1792 < valid) k7 = hs_raw_in(destination[begin + hs_local_id() + 1792]);
             break;
         }
         if (3072 <= valid) {
-            k8 = hs_held(destination[begin + hs_item() + 2048]);
-            k9 = hs_held(destination[begin + hs_item() + 2304]);
-            k10 = hs_held(destination[begin + hs_item() + 2560]);
-            k11 = hs_held(destination[begin + hs_item() + 2816]);
+            k8 = hs_raw_in(destination[begin + hs_local_id() + 2048]);
+            k9 = hs_raw_in(destination[begin + hs_local_id() + 2304]);
+            k10 = hs_raw_in(destination[begin + hs_local_id() + 2560]);
+            k11 = hs_raw_in(destination[begin + hs_local_id() + 2816]);
         } else {
-            if (hs_item() + 2048 < valid) k8 = hs_held(destination[begin + hs_item() + 2048]);
-            if (hs_item() + 2304 < valid) k9 = hs_held(destination[begin + hs_item() + 2304]);
-            if (hs_item() + 2560 < valid) k10 = hs_held(destination[begin + hs_item() + 2560]);
-            if (hs_item() + 2816 < valid) k11 = hs_held(destination[begin + hs_item() + 2816]);
+            if (hs_local_id() + 2048 < valid) k8 = hs_raw_in(destination[begin + hs_local_id() + 2048]);
+            if (hs_local_id() + 2304 < valid) k9 = hs_raw_in(destination[begin + hs_local_id() + 2304]);
+            if (hs_local_id() + 2560 < valid) k10 = hs_raw_in(destination[begin + hs_local_id() + 2560]);
+            if (hs_local_id() + 2816 < valid) k11 = hs_raw_in(destination[begin + hs_local_id() + 2816]);
             break;
         }
         if (4096 <= valid) {
-            k12 = hs_held(destination[begin + hs_item() + 3072]);
-            k13 = hs_held(destination[begin + hs_item() + 3328]);
-            k14 = hs_held(destination[begin + hs_item() + 3584]);
-            k15 = hs_held(destination[begin + hs_item() + 3840]);
+            k12 = hs_raw_in(destination[begin + hs_local_id() + 3072]);
+            k13 = hs_raw_in(destination[begin + hs_local_id() + 3328]);
+            k14 = hs_raw_in(destination[begin + hs_local_id() + 3584]);
+            k15 = hs_raw_in(destination[begin + hs_local_id() + 3840]);
         } else {
-            if (hs_item() + 3072 < valid) k12 = hs_held(destination[begin + hs_item() + 3072]);
-            if (hs_item() + 3328 < valid) k13 = hs_held(destination[begin + hs_item() + 3328]);
-            if (hs_item() + 3584 < valid) k14 = hs_held(destination[begin + hs_item() + 3584]);
-            if (hs_item() + 3840 < valid) k15 = hs_held(destination[begin + hs_item() + 3840]);
+            if (hs_local_id() + 3072 < valid) k12 = hs_raw_in(destination[begin + hs_local_id() + 3072]);
+            if (hs_local_id() + 3328 < valid) k13 = hs_raw_in(destination[begin + hs_local_id() + 3328]);
+            if (hs_local_id() + 3584 < valid) k14 = hs_raw_in(destination[begin + hs_local_id() + 3584]);
+            if (hs_local_id() + 3840 < valid) k15 = hs_raw_in(destination[begin + hs_local_id() + 3840]);
             break;
         }
         if (5120 <= valid) {
-            k16 = hs_held(destination[begin + hs_item() + 4096]);
-            k17 = hs_held(destination[begin + hs_item() + 4352]);
-            k18 = hs_held(destination[begin + hs_item() + 4608]);
-            k19 = hs_held(destination[begin + hs_item() + 4864]);
+            k16 = hs_raw_in(destination[begin + hs_local_id() + 4096]);
+            k17 = hs_raw_in(destination[begin + hs_local_id() + 4352]);
+            k18 = hs_raw_in(destination[begin + hs_local_id() + 4608]);
+            k19 = hs_raw_in(destination[begin + hs_local_id() + 4864]);
         } else {
-            if (hs_item() + 4096 < valid) k16 = hs_held(destination[begin + hs_item() + 4096]);
-            if (hs_item() + 4352 < valid) k17 = hs_held(destination[begin + hs_item() + 4352]);
-            if (hs_item() + 4608 < valid) k18 = hs_held(destination[begin + hs_item() + 4608]);
-            if (hs_item() + 4864 < valid) k19 = hs_held(destination[begin + hs_item() + 4864]);
+            if (hs_local_id() + 4096 < valid) k16 = hs_raw_in(destination[begin + hs_local_id() + 4096]);
+            if (hs_local_id() + 4352 < valid) k17 = hs_raw_in(destination[begin + hs_local_id() + 4352]);
+            if (hs_local_id() + 4608 < valid) k18 = hs_raw_in(destination[begin + hs_local_id() + 4608]);
+            if (hs_local_id() + 4864 < valid) k19 = hs_raw_in(destination[begin + hs_local_id() + 4864]);
             break;
         }
     } while (false);
@@ -5745,10 +5745,10 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket_radix(hs_stored *destination, hs
             differ |= k0 ^ k2;
             differ |= k0 ^ k3;
         } else {
-            if (hs_item() + 0 < valid) differ |= k0 ^ k0;
-            if (hs_item() + 256 < valid) differ |= k0 ^ k1;
-            if (hs_item() + 512 < valid) differ |= k0 ^ k2;
-            if (hs_item() + 768 < valid) differ |= k0 ^ k3;
+            if (hs_local_id() + 0 < valid) differ |= k0 ^ k0;
+            if (hs_local_id() + 256 < valid) differ |= k0 ^ k1;
+            if (hs_local_id() + 512 < valid) differ |= k0 ^ k2;
+            if (hs_local_id() + 768 < valid) differ |= k0 ^ k3;
             break;
         }
         if (2048 <= valid) {
@@ -5757,10 +5757,10 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket_radix(hs_stored *destination, hs
             differ |= k0 ^ k6;
             differ |= k0 ^ k7;
         } else {
-            if (hs_item() + 1024 < valid) differ |= k0 ^ k4;
-            if (hs_item() + 1280 < valid) differ |= k0 ^ k5;
-            if (hs_item() + 1536 < valid) differ |= k0 ^ k6;
-            if (hs_item() + 1792 < valid) differ |= k0 ^ k7;
+            if (hs_local_id() + 1024 < valid) differ |= k0 ^ k4;
+            if (hs_local_id() + 1280 < valid) differ |= k0 ^ k5;
+            if (hs_local_id() + 1536 < valid) differ |= k0 ^ k6;
+            if (hs_local_id() + 1792 < valid) differ |= k0 ^ k7;
             break;
         }
         if (3072 <= valid) {
@@ -5769,10 +5769,10 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket_radix(hs_stored *destination, hs
             differ |= k0 ^ k10;
             differ |= k0 ^ k11;
         } else {
-            if (hs_item() + 2048 < valid) differ |= k0 ^ k8;
-            if (hs_item() + 2304 < valid) differ |= k0 ^ k9;
-            if (hs_item() + 2560 < valid) differ |= k0 ^ k10;
-            if (hs_item() + 2816 < valid) differ |= k0 ^ k11;
+            if (hs_local_id() + 2048 < valid) differ |= k0 ^ k8;
+            if (hs_local_id() + 2304 < valid) differ |= k0 ^ k9;
+            if (hs_local_id() + 2560 < valid) differ |= k0 ^ k10;
+            if (hs_local_id() + 2816 < valid) differ |= k0 ^ k11;
             break;
         }
         if (4096 <= valid) {
@@ -5781,10 +5781,10 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket_radix(hs_stored *destination, hs
             differ |= k0 ^ k14;
             differ |= k0 ^ k15;
         } else {
-            if (hs_item() + 3072 < valid) differ |= k0 ^ k12;
-            if (hs_item() + 3328 < valid) differ |= k0 ^ k13;
-            if (hs_item() + 3584 < valid) differ |= k0 ^ k14;
-            if (hs_item() + 3840 < valid) differ |= k0 ^ k15;
+            if (hs_local_id() + 3072 < valid) differ |= k0 ^ k12;
+            if (hs_local_id() + 3328 < valid) differ |= k0 ^ k13;
+            if (hs_local_id() + 3584 < valid) differ |= k0 ^ k14;
+            if (hs_local_id() + 3840 < valid) differ |= k0 ^ k15;
             break;
         }
         if (5120 <= valid) {
@@ -5793,16 +5793,16 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket_radix(hs_stored *destination, hs
             differ |= k0 ^ k18;
             differ |= k0 ^ k19;
         } else {
-            if (hs_item() + 4096 < valid) differ |= k0 ^ k16;
-            if (hs_item() + 4352 < valid) differ |= k0 ^ k17;
-            if (hs_item() + 4608 < valid) differ |= k0 ^ k18;
-            if (hs_item() + 4864 < valid) differ |= k0 ^ k19;
+            if (hs_local_id() + 4096 < valid) differ |= k0 ^ k16;
+            if (hs_local_id() + 4352 < valid) differ |= k0 ^ k17;
+            if (hs_local_id() + 4608 < valid) differ |= k0 ^ k18;
+            if (hs_local_id() + 4864 < valid) differ |= k0 ^ k19;
             break;
         }
     } while (false);
     if (hs_digit(differ, shift, 4095) == 0) {
-        int x = hs_digit(k0, shift, 4095), own = valid > hs_item() ? (valid - hs_item() + 255) / 256 : 0;
-        at0 = hs_local_add(places[x ^ (x >> 5 & 15)], hs_as_word(own));
+        int x = hs_digit(k0, shift, 4095), own = valid > hs_local_id() ? (valid - hs_local_id() + 255) / 256 : 0;
+        at0 = hs_local_atomic_add(places[x ^ (x >> 5 & 15)], hs_to_u32(own));
         at0 |= (at0 + 1u) << 16;
         at1 = at0 + 131074u;
         at2 = at0 + 262148u;
@@ -5816,310 +5816,310 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket_radix(hs_stored *destination, hs
     } else {
         do {
             if (1024 <= valid) {
-                { int x = hs_digit(k0, shift, 4095); at0 = hs_local_add(places[x ^ (x >> 5 & 15)], 1u); }
-                { int x = hs_digit(k1, shift, 4095); at0 |= hs_local_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
-                { int x = hs_digit(k2, shift, 4095); at1 = hs_local_add(places[x ^ (x >> 5 & 15)], 1u); }
-                { int x = hs_digit(k3, shift, 4095); at1 |= hs_local_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
+                { int x = hs_digit(k0, shift, 4095); at0 = hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u); }
+                { int x = hs_digit(k1, shift, 4095); at0 |= hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
+                { int x = hs_digit(k2, shift, 4095); at1 = hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u); }
+                { int x = hs_digit(k3, shift, 4095); at1 |= hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
             } else {
-                if (hs_item() + 0 < valid) { int x = hs_digit(k0, shift, 4095); at0 = hs_local_add(places[x ^ (x >> 5 & 15)], 1u); }
-                if (hs_item() + 256 < valid) { int x = hs_digit(k1, shift, 4095); at0 |= hs_local_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
-                if (hs_item() + 512 < valid) { int x = hs_digit(k2, shift, 4095); at1 = hs_local_add(places[x ^ (x >> 5 & 15)], 1u); }
-                if (hs_item() + 768 < valid) { int x = hs_digit(k3, shift, 4095); at1 |= hs_local_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
+                if (hs_local_id() + 0 < valid) { int x = hs_digit(k0, shift, 4095); at0 = hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u); }
+                if (hs_local_id() + 256 < valid) { int x = hs_digit(k1, shift, 4095); at0 |= hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
+                if (hs_local_id() + 512 < valid) { int x = hs_digit(k2, shift, 4095); at1 = hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u); }
+                if (hs_local_id() + 768 < valid) { int x = hs_digit(k3, shift, 4095); at1 |= hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
                 break;
             }
             if (2048 <= valid) {
-                { int x = hs_digit(k4, shift, 4095); at2 = hs_local_add(places[x ^ (x >> 5 & 15)], 1u); }
-                { int x = hs_digit(k5, shift, 4095); at2 |= hs_local_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
-                { int x = hs_digit(k6, shift, 4095); at3 = hs_local_add(places[x ^ (x >> 5 & 15)], 1u); }
-                { int x = hs_digit(k7, shift, 4095); at3 |= hs_local_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
+                { int x = hs_digit(k4, shift, 4095); at2 = hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u); }
+                { int x = hs_digit(k5, shift, 4095); at2 |= hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
+                { int x = hs_digit(k6, shift, 4095); at3 = hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u); }
+                { int x = hs_digit(k7, shift, 4095); at3 |= hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
             } else {
-                if (hs_item() + 1024 < valid) { int x = hs_digit(k4, shift, 4095); at2 = hs_local_add(places[x ^ (x >> 5 & 15)], 1u); }
-                if (hs_item() + 1280 < valid) { int x = hs_digit(k5, shift, 4095); at2 |= hs_local_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
-                if (hs_item() + 1536 < valid) { int x = hs_digit(k6, shift, 4095); at3 = hs_local_add(places[x ^ (x >> 5 & 15)], 1u); }
-                if (hs_item() + 1792 < valid) { int x = hs_digit(k7, shift, 4095); at3 |= hs_local_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
+                if (hs_local_id() + 1024 < valid) { int x = hs_digit(k4, shift, 4095); at2 = hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u); }
+                if (hs_local_id() + 1280 < valid) { int x = hs_digit(k5, shift, 4095); at2 |= hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
+                if (hs_local_id() + 1536 < valid) { int x = hs_digit(k6, shift, 4095); at3 = hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u); }
+                if (hs_local_id() + 1792 < valid) { int x = hs_digit(k7, shift, 4095); at3 |= hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
                 break;
             }
             if (3072 <= valid) {
-                { int x = hs_digit(k8, shift, 4095); at4 = hs_local_add(places[x ^ (x >> 5 & 15)], 1u); }
-                { int x = hs_digit(k9, shift, 4095); at4 |= hs_local_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
-                { int x = hs_digit(k10, shift, 4095); at5 = hs_local_add(places[x ^ (x >> 5 & 15)], 1u); }
-                { int x = hs_digit(k11, shift, 4095); at5 |= hs_local_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
+                { int x = hs_digit(k8, shift, 4095); at4 = hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u); }
+                { int x = hs_digit(k9, shift, 4095); at4 |= hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
+                { int x = hs_digit(k10, shift, 4095); at5 = hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u); }
+                { int x = hs_digit(k11, shift, 4095); at5 |= hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
             } else {
-                if (hs_item() + 2048 < valid) { int x = hs_digit(k8, shift, 4095); at4 = hs_local_add(places[x ^ (x >> 5 & 15)], 1u); }
-                if (hs_item() + 2304 < valid) { int x = hs_digit(k9, shift, 4095); at4 |= hs_local_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
-                if (hs_item() + 2560 < valid) { int x = hs_digit(k10, shift, 4095); at5 = hs_local_add(places[x ^ (x >> 5 & 15)], 1u); }
-                if (hs_item() + 2816 < valid) { int x = hs_digit(k11, shift, 4095); at5 |= hs_local_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
+                if (hs_local_id() + 2048 < valid) { int x = hs_digit(k8, shift, 4095); at4 = hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u); }
+                if (hs_local_id() + 2304 < valid) { int x = hs_digit(k9, shift, 4095); at4 |= hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
+                if (hs_local_id() + 2560 < valid) { int x = hs_digit(k10, shift, 4095); at5 = hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u); }
+                if (hs_local_id() + 2816 < valid) { int x = hs_digit(k11, shift, 4095); at5 |= hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
                 break;
             }
             if (4096 <= valid) {
-                { int x = hs_digit(k12, shift, 4095); at6 = hs_local_add(places[x ^ (x >> 5 & 15)], 1u); }
-                { int x = hs_digit(k13, shift, 4095); at6 |= hs_local_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
-                { int x = hs_digit(k14, shift, 4095); at7 = hs_local_add(places[x ^ (x >> 5 & 15)], 1u); }
-                { int x = hs_digit(k15, shift, 4095); at7 |= hs_local_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
+                { int x = hs_digit(k12, shift, 4095); at6 = hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u); }
+                { int x = hs_digit(k13, shift, 4095); at6 |= hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
+                { int x = hs_digit(k14, shift, 4095); at7 = hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u); }
+                { int x = hs_digit(k15, shift, 4095); at7 |= hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
             } else {
-                if (hs_item() + 3072 < valid) { int x = hs_digit(k12, shift, 4095); at6 = hs_local_add(places[x ^ (x >> 5 & 15)], 1u); }
-                if (hs_item() + 3328 < valid) { int x = hs_digit(k13, shift, 4095); at6 |= hs_local_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
-                if (hs_item() + 3584 < valid) { int x = hs_digit(k14, shift, 4095); at7 = hs_local_add(places[x ^ (x >> 5 & 15)], 1u); }
-                if (hs_item() + 3840 < valid) { int x = hs_digit(k15, shift, 4095); at7 |= hs_local_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
+                if (hs_local_id() + 3072 < valid) { int x = hs_digit(k12, shift, 4095); at6 = hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u); }
+                if (hs_local_id() + 3328 < valid) { int x = hs_digit(k13, shift, 4095); at6 |= hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
+                if (hs_local_id() + 3584 < valid) { int x = hs_digit(k14, shift, 4095); at7 = hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u); }
+                if (hs_local_id() + 3840 < valid) { int x = hs_digit(k15, shift, 4095); at7 |= hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
                 break;
             }
             if (5120 <= valid) {
-                { int x = hs_digit(k16, shift, 4095); at8 = hs_local_add(places[x ^ (x >> 5 & 15)], 1u); }
-                { int x = hs_digit(k17, shift, 4095); at8 |= hs_local_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
-                { int x = hs_digit(k18, shift, 4095); at9 = hs_local_add(places[x ^ (x >> 5 & 15)], 1u); }
-                { int x = hs_digit(k19, shift, 4095); at9 |= hs_local_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
+                { int x = hs_digit(k16, shift, 4095); at8 = hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u); }
+                { int x = hs_digit(k17, shift, 4095); at8 |= hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
+                { int x = hs_digit(k18, shift, 4095); at9 = hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u); }
+                { int x = hs_digit(k19, shift, 4095); at9 |= hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
             } else {
-                if (hs_item() + 4096 < valid) { int x = hs_digit(k16, shift, 4095); at8 = hs_local_add(places[x ^ (x >> 5 & 15)], 1u); }
-                if (hs_item() + 4352 < valid) { int x = hs_digit(k17, shift, 4095); at8 |= hs_local_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
-                if (hs_item() + 4608 < valid) { int x = hs_digit(k18, shift, 4095); at9 = hs_local_add(places[x ^ (x >> 5 & 15)], 1u); }
-                if (hs_item() + 4864 < valid) { int x = hs_digit(k19, shift, 4095); at9 |= hs_local_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
+                if (hs_local_id() + 4096 < valid) { int x = hs_digit(k16, shift, 4095); at8 = hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u); }
+                if (hs_local_id() + 4352 < valid) { int x = hs_digit(k17, shift, 4095); at8 |= hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
+                if (hs_local_id() + 4608 < valid) { int x = hs_digit(k18, shift, 4095); at9 = hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u); }
+                if (hs_local_id() + 4864 < valid) { int x = hs_digit(k19, shift, 4095); at9 |= hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
                 break;
             }
         } while (false);
     }
-    hs_barrier_all(); // in place, keys must all be read before the first is written
-    shift = hs_as_int(full[1]); // the same; else compilers keep all places until they are needed again, and spill
-    hs_word sum = 0u, crowd = 0u;
+    hs_barrier_global(); // in place, keys must all be read before the first is written
+    shift = hs_to_int(full[1]); // the same; else compilers keep all places until they are needed again, and spill
+    hs_u32 sum = 0u, crowd = 0u;
     for (int e = 0; e < 16; e++) {
-        int x = hs_item() * 16 + e;
-        hs_word c = places[x ^ (x >> 5 & 15)];
+        int x = hs_local_id() * 16 + e;
+        hs_u32 c = places[x ^ (x >> 5 & 15)];
         sum += c;
         crowd = c > crowd ? c : crowd;
     }
     if (crowd > 24u) full[0] = 1u;
-    hs_word before = 0u;
+    hs_u32 before = 0u;
     {
-        hs_word all = sum;
+        hs_u32 all = sum;
         for (int far = 1; far < 32; far *= 2) {
-            hs_word beside = hs_as_word(hs_shuffle_xor(all, far));
-            if ((hs_lane() & far) != 0) before += beside;
+            hs_u32 beside = hs_to_u32(hs_shuffle_xor(all, far));
+            if ((hs_lane_id() & far) != 0) before += beside;
             all += beside;
         }
-        if (hs_lane() == 0) tops[hs_subgroup()] = all;
+        if (hs_lane_id() == 0) tops[hs_subgroup_id()] = all;
         hs_barrier();
-        for (int j = 0; j < 7; j++) if (j < hs_subgroup()) before += tops[j];
+        for (int j = 0; j < 7; j++) if (j < hs_subgroup_id()) before += tops[j];
     }
     if (full[0] != 0u) {
-        if (hs_item() == 0) {
-            hs_word rest = hs_add(words[1295], 1u);
-            words[3347 + (2 << bits) + hs_as_int(rest)] = hs_as_word(bucket);
+        if (hs_local_id() == 0) {
+            hs_u32 rest = hs_atomic_add(words[1295], 1u);
+            words[3347 + (2 << bits) + hs_to_int(rest)] = hs_to_u32(bucket);
         }
     } else {
         for (int e = 0; e < 16; e++) {
-            int x = hs_item() * 16 + e;
-            hs_word c = places[x ^ (x >> 5 & 15)];
+            int x = hs_local_id() * 16 + e;
+            hs_u32 c = places[x ^ (x >> 5 & 15)];
             places[x ^ (x >> 5 & 15)] = before | c << 16;
             before += c;
         }
         hs_barrier();
         do {
             if (1024 <= valid) {
-                { int x = hs_digit(k0, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at0 & 65535u)] = k0; }
-                { int x = hs_digit(k1, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at0 >> 16)] = k1; }
-                { int x = hs_digit(k2, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at1 & 65535u)] = k2; }
-                { int x = hs_digit(k3, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at1 >> 16)] = k3; }
+                { int x = hs_digit(k0, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at0 & 65535u)] = k0; }
+                { int x = hs_digit(k1, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at0 >> 16)] = k1; }
+                { int x = hs_digit(k2, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at1 & 65535u)] = k2; }
+                { int x = hs_digit(k3, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at1 >> 16)] = k3; }
             } else {
-                if (hs_item() + 0 < valid) { int x = hs_digit(k0, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at0 & 65535u)] = k0; }
-                if (hs_item() + 256 < valid) { int x = hs_digit(k1, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at0 >> 16)] = k1; }
-                if (hs_item() + 512 < valid) { int x = hs_digit(k2, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at1 & 65535u)] = k2; }
-                if (hs_item() + 768 < valid) { int x = hs_digit(k3, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at1 >> 16)] = k3; }
+                if (hs_local_id() + 0 < valid) { int x = hs_digit(k0, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at0 & 65535u)] = k0; }
+                if (hs_local_id() + 256 < valid) { int x = hs_digit(k1, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at0 >> 16)] = k1; }
+                if (hs_local_id() + 512 < valid) { int x = hs_digit(k2, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at1 & 65535u)] = k2; }
+                if (hs_local_id() + 768 < valid) { int x = hs_digit(k3, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at1 >> 16)] = k3; }
                 break;
             }
             if (2048 <= valid) {
-                { int x = hs_digit(k4, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at2 & 65535u)] = k4; }
-                { int x = hs_digit(k5, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at2 >> 16)] = k5; }
-                { int x = hs_digit(k6, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at3 & 65535u)] = k6; }
-                { int x = hs_digit(k7, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at3 >> 16)] = k7; }
+                { int x = hs_digit(k4, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at2 & 65535u)] = k4; }
+                { int x = hs_digit(k5, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at2 >> 16)] = k5; }
+                { int x = hs_digit(k6, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at3 & 65535u)] = k6; }
+                { int x = hs_digit(k7, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at3 >> 16)] = k7; }
             } else {
-                if (hs_item() + 1024 < valid) { int x = hs_digit(k4, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at2 & 65535u)] = k4; }
-                if (hs_item() + 1280 < valid) { int x = hs_digit(k5, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at2 >> 16)] = k5; }
-                if (hs_item() + 1536 < valid) { int x = hs_digit(k6, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at3 & 65535u)] = k6; }
-                if (hs_item() + 1792 < valid) { int x = hs_digit(k7, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at3 >> 16)] = k7; }
+                if (hs_local_id() + 1024 < valid) { int x = hs_digit(k4, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at2 & 65535u)] = k4; }
+                if (hs_local_id() + 1280 < valid) { int x = hs_digit(k5, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at2 >> 16)] = k5; }
+                if (hs_local_id() + 1536 < valid) { int x = hs_digit(k6, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at3 & 65535u)] = k6; }
+                if (hs_local_id() + 1792 < valid) { int x = hs_digit(k7, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at3 >> 16)] = k7; }
                 break;
             }
             if (3072 <= valid) {
-                { int x = hs_digit(k8, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at4 & 65535u)] = k8; }
-                { int x = hs_digit(k9, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at4 >> 16)] = k9; }
-                { int x = hs_digit(k10, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at5 & 65535u)] = k10; }
-                { int x = hs_digit(k11, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at5 >> 16)] = k11; }
+                { int x = hs_digit(k8, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at4 & 65535u)] = k8; }
+                { int x = hs_digit(k9, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at4 >> 16)] = k9; }
+                { int x = hs_digit(k10, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at5 & 65535u)] = k10; }
+                { int x = hs_digit(k11, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at5 >> 16)] = k11; }
             } else {
-                if (hs_item() + 2048 < valid) { int x = hs_digit(k8, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at4 & 65535u)] = k8; }
-                if (hs_item() + 2304 < valid) { int x = hs_digit(k9, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at4 >> 16)] = k9; }
-                if (hs_item() + 2560 < valid) { int x = hs_digit(k10, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at5 & 65535u)] = k10; }
-                if (hs_item() + 2816 < valid) { int x = hs_digit(k11, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at5 >> 16)] = k11; }
+                if (hs_local_id() + 2048 < valid) { int x = hs_digit(k8, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at4 & 65535u)] = k8; }
+                if (hs_local_id() + 2304 < valid) { int x = hs_digit(k9, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at4 >> 16)] = k9; }
+                if (hs_local_id() + 2560 < valid) { int x = hs_digit(k10, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at5 & 65535u)] = k10; }
+                if (hs_local_id() + 2816 < valid) { int x = hs_digit(k11, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at5 >> 16)] = k11; }
                 break;
             }
             if (4096 <= valid) {
-                { int x = hs_digit(k12, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at6 & 65535u)] = k12; }
-                { int x = hs_digit(k13, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at6 >> 16)] = k13; }
-                { int x = hs_digit(k14, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at7 & 65535u)] = k14; }
-                { int x = hs_digit(k15, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at7 >> 16)] = k15; }
+                { int x = hs_digit(k12, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at6 & 65535u)] = k12; }
+                { int x = hs_digit(k13, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at6 >> 16)] = k13; }
+                { int x = hs_digit(k14, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at7 & 65535u)] = k14; }
+                { int x = hs_digit(k15, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at7 >> 16)] = k15; }
             } else {
-                if (hs_item() + 3072 < valid) { int x = hs_digit(k12, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at6 & 65535u)] = k12; }
-                if (hs_item() + 3328 < valid) { int x = hs_digit(k13, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at6 >> 16)] = k13; }
-                if (hs_item() + 3584 < valid) { int x = hs_digit(k14, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at7 & 65535u)] = k14; }
-                if (hs_item() + 3840 < valid) { int x = hs_digit(k15, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at7 >> 16)] = k15; }
+                if (hs_local_id() + 3072 < valid) { int x = hs_digit(k12, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at6 & 65535u)] = k12; }
+                if (hs_local_id() + 3328 < valid) { int x = hs_digit(k13, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at6 >> 16)] = k13; }
+                if (hs_local_id() + 3584 < valid) { int x = hs_digit(k14, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at7 & 65535u)] = k14; }
+                if (hs_local_id() + 3840 < valid) { int x = hs_digit(k15, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at7 >> 16)] = k15; }
                 break;
             }
             if (5120 <= valid) {
-                { int x = hs_digit(k16, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at8 & 65535u)] = k16; }
-                { int x = hs_digit(k17, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at8 >> 16)] = k17; }
-                { int x = hs_digit(k18, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at9 & 65535u)] = k18; }
-                { int x = hs_digit(k19, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at9 >> 16)] = k19; }
+                { int x = hs_digit(k16, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at8 & 65535u)] = k16; }
+                { int x = hs_digit(k17, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at8 >> 16)] = k17; }
+                { int x = hs_digit(k18, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at9 & 65535u)] = k18; }
+                { int x = hs_digit(k19, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at9 >> 16)] = k19; }
             } else {
-                if (hs_item() + 4096 < valid) { int x = hs_digit(k16, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at8 & 65535u)] = k16; }
-                if (hs_item() + 4352 < valid) { int x = hs_digit(k17, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at8 >> 16)] = k17; }
-                if (hs_item() + 4608 < valid) { int x = hs_digit(k18, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at9 & 65535u)] = k18; }
-                if (hs_item() + 4864 < valid) { int x = hs_digit(k19, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at9 >> 16)] = k19; }
+                if (hs_local_id() + 4096 < valid) { int x = hs_digit(k16, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at8 & 65535u)] = k16; }
+                if (hs_local_id() + 4352 < valid) { int x = hs_digit(k17, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at8 >> 16)] = k17; }
+                if (hs_local_id() + 4608 < valid) { int x = hs_digit(k18, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at9 & 65535u)] = k18; }
+                if (hs_local_id() + 4864 < valid) { int x = hs_digit(k19, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at9 >> 16)] = k19; }
                 break;
             }
         } while (false);
         hs_barrier();
-        for (int q = hs_item(); q < valid; q += 256) {
+        for (int q = hs_local_id(); q < valid; q += 256) {
             hs_key key = tile[q];
             int x = hs_digit(key, shift, 4095);
-            hs_word c = places[x ^ (x >> 5 & 15)];
-            int start = hs_as_int(c & 65535u), end = start + hs_as_int(c >> 16), r = start;
+            hs_u32 c = places[x ^ (x >> 5 & 15)];
+            int start = hs_to_int(c & 65535u), end = start + hs_to_int(c >> 16), r = start;
             for (int j = start; j < end; j++) {
                 hs_key near = tile[j];
                 r += (j < q ? !hs_less(key, near) : hs_less(near, key)) ? 1 : 0;
             }
-            destination[begin + r] = hs_out(key);
+            destination[begin + r] = hs_twiddle_out(key);
         }
     }
 
 }
 
 // sort crowded buckets by all their bits
-HS_KERNEL void __launch_bounds__(256) bucket_rest_radix(hs_stored *destination, hs_word *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(256) bucket_rest_radix(hs_stored_key *destination, hs_u32 *words, int n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
-    hs_word *const totals = (hs_word *)((unsigned char *)hs_shared + 20480);
-    hs_word *const firsts = (hs_word *)((unsigned char *)hs_shared + 21504);
-    hs_word *const sums = (hs_word *)((unsigned char *)hs_shared + 22528);
-    hs_word *const mixed = (hs_word *)((unsigned char *)hs_shared + 23552);
-    hs_word *const counts = (hs_word *)((unsigned char *)hs_shared + 23560);
+    hs_u32 *const totals = (hs_u32 *)((unsigned char *)hs_shared + 20480);
+    hs_u32 *const firsts = (hs_u32 *)((unsigned char *)hs_shared + 21504);
+    hs_u32 *const sums = (hs_u32 *)((unsigned char *)hs_shared + 22528);
+    hs_u32 *const mixed = (hs_u32 *)((unsigned char *)hs_shared + 23552);
+    hs_u32 *const counts = (hs_u32 *)((unsigned char *)hs_shared + 23560);
 
     if (words[1294] == 0u) return;
     int bits = 1;
     while (((hs_n() - 1) >> bits) >= 4160) bits++;
-    if (hs_group() == 0) {
-        for (int q = hs_item(); q < 4; q += 256) words[9 + q] = 0u;
-        if (hs_item() == 0) words[4] = 1u;
+    if (hs_group_id() == 0) {
+        for (int q = hs_local_id(); q < 4; q += 256) words[9 + q] = 0u;
+        if (hs_local_id() == 0) words[4] = 1u;
     }
     int groups = 1 << bits < 528 ? 1 << bits : 528;
-    if (hs_group() >= groups) return;
-    for (int number = hs_group(); number < hs_as_int(words[1295]); number += groups) {
-        int bucket = hs_as_int(words[3347 + (2 << bits) + number]);
-        int begin = hs_as_int(words[3346 + bucket]), valid = hs_as_int(words[3347 + bucket]) - begin;
-        int row = hs_subgroup() * 640 + hs_lane();
+    if (hs_group_id() >= groups) return;
+    for (int number = hs_group_id(); number < hs_to_int(words[1295]); number += groups) {
+        int bucket = hs_to_int(words[3347 + (2 << bits) + number]);
+        int begin = hs_to_int(words[3346 + bucket]), valid = hs_to_int(words[3347 + bucket]) - begin;
+        int row = hs_subgroup_id() * 640 + hs_lane_id();
         hs_key k0, k1, k2, k3, k4, k5, k6, k7, k8, k9, k10, k11, k12, k13, k14, k15, k16, k17, k18, k19;
         if (valid == 5120) {
-            k0 = hs_held(destination[begin + row + 0]);
-            k1 = hs_held(destination[begin + row + 32]);
-            k2 = hs_held(destination[begin + row + 64]);
-            k3 = hs_held(destination[begin + row + 96]);
-            k4 = hs_held(destination[begin + row + 128]);
-            k5 = hs_held(destination[begin + row + 160]);
-            k6 = hs_held(destination[begin + row + 192]);
-            k7 = hs_held(destination[begin + row + 224]);
-            k8 = hs_held(destination[begin + row + 256]);
-            k9 = hs_held(destination[begin + row + 288]);
-            k10 = hs_held(destination[begin + row + 320]);
-            k11 = hs_held(destination[begin + row + 352]);
-            k12 = hs_held(destination[begin + row + 384]);
-            k13 = hs_held(destination[begin + row + 416]);
-            k14 = hs_held(destination[begin + row + 448]);
-            k15 = hs_held(destination[begin + row + 480]);
-            k16 = hs_held(destination[begin + row + 512]);
-            k17 = hs_held(destination[begin + row + 544]);
-            k18 = hs_held(destination[begin + row + 576]);
-            k19 = hs_held(destination[begin + row + 608]);
+            k0 = hs_raw_in(destination[begin + row + 0]);
+            k1 = hs_raw_in(destination[begin + row + 32]);
+            k2 = hs_raw_in(destination[begin + row + 64]);
+            k3 = hs_raw_in(destination[begin + row + 96]);
+            k4 = hs_raw_in(destination[begin + row + 128]);
+            k5 = hs_raw_in(destination[begin + row + 160]);
+            k6 = hs_raw_in(destination[begin + row + 192]);
+            k7 = hs_raw_in(destination[begin + row + 224]);
+            k8 = hs_raw_in(destination[begin + row + 256]);
+            k9 = hs_raw_in(destination[begin + row + 288]);
+            k10 = hs_raw_in(destination[begin + row + 320]);
+            k11 = hs_raw_in(destination[begin + row + 352]);
+            k12 = hs_raw_in(destination[begin + row + 384]);
+            k13 = hs_raw_in(destination[begin + row + 416]);
+            k14 = hs_raw_in(destination[begin + row + 448]);
+            k15 = hs_raw_in(destination[begin + row + 480]);
+            k16 = hs_raw_in(destination[begin + row + 512]);
+            k17 = hs_raw_in(destination[begin + row + 544]);
+            k18 = hs_raw_in(destination[begin + row + 576]);
+            k19 = hs_raw_in(destination[begin + row + 608]);
         } else {
-            k0 = row + 0 < valid ? hs_held(destination[begin + row + 0]) : HS_GREATEST;
-            k1 = row + 32 < valid ? hs_held(destination[begin + row + 32]) : HS_GREATEST;
-            k2 = row + 64 < valid ? hs_held(destination[begin + row + 64]) : HS_GREATEST;
-            k3 = row + 96 < valid ? hs_held(destination[begin + row + 96]) : HS_GREATEST;
-            k4 = row + 128 < valid ? hs_held(destination[begin + row + 128]) : HS_GREATEST;
-            k5 = row + 160 < valid ? hs_held(destination[begin + row + 160]) : HS_GREATEST;
-            k6 = row + 192 < valid ? hs_held(destination[begin + row + 192]) : HS_GREATEST;
-            k7 = row + 224 < valid ? hs_held(destination[begin + row + 224]) : HS_GREATEST;
-            k8 = row + 256 < valid ? hs_held(destination[begin + row + 256]) : HS_GREATEST;
-            k9 = row + 288 < valid ? hs_held(destination[begin + row + 288]) : HS_GREATEST;
-            k10 = row + 320 < valid ? hs_held(destination[begin + row + 320]) : HS_GREATEST;
-            k11 = row + 352 < valid ? hs_held(destination[begin + row + 352]) : HS_GREATEST;
-            k12 = row + 384 < valid ? hs_held(destination[begin + row + 384]) : HS_GREATEST;
-            k13 = row + 416 < valid ? hs_held(destination[begin + row + 416]) : HS_GREATEST;
-            k14 = row + 448 < valid ? hs_held(destination[begin + row + 448]) : HS_GREATEST;
-            k15 = row + 480 < valid ? hs_held(destination[begin + row + 480]) : HS_GREATEST;
-            k16 = row + 512 < valid ? hs_held(destination[begin + row + 512]) : HS_GREATEST;
-            k17 = row + 544 < valid ? hs_held(destination[begin + row + 544]) : HS_GREATEST;
-            k18 = row + 576 < valid ? hs_held(destination[begin + row + 576]) : HS_GREATEST;
-            k19 = row + 608 < valid ? hs_held(destination[begin + row + 608]) : HS_GREATEST;
+            k0 = row + 0 < valid ? hs_raw_in(destination[begin + row + 0]) : HS_GREATEST;
+            k1 = row + 32 < valid ? hs_raw_in(destination[begin + row + 32]) : HS_GREATEST;
+            k2 = row + 64 < valid ? hs_raw_in(destination[begin + row + 64]) : HS_GREATEST;
+            k3 = row + 96 < valid ? hs_raw_in(destination[begin + row + 96]) : HS_GREATEST;
+            k4 = row + 128 < valid ? hs_raw_in(destination[begin + row + 128]) : HS_GREATEST;
+            k5 = row + 160 < valid ? hs_raw_in(destination[begin + row + 160]) : HS_GREATEST;
+            k6 = row + 192 < valid ? hs_raw_in(destination[begin + row + 192]) : HS_GREATEST;
+            k7 = row + 224 < valid ? hs_raw_in(destination[begin + row + 224]) : HS_GREATEST;
+            k8 = row + 256 < valid ? hs_raw_in(destination[begin + row + 256]) : HS_GREATEST;
+            k9 = row + 288 < valid ? hs_raw_in(destination[begin + row + 288]) : HS_GREATEST;
+            k10 = row + 320 < valid ? hs_raw_in(destination[begin + row + 320]) : HS_GREATEST;
+            k11 = row + 352 < valid ? hs_raw_in(destination[begin + row + 352]) : HS_GREATEST;
+            k12 = row + 384 < valid ? hs_raw_in(destination[begin + row + 384]) : HS_GREATEST;
+            k13 = row + 416 < valid ? hs_raw_in(destination[begin + row + 416]) : HS_GREATEST;
+            k14 = row + 448 < valid ? hs_raw_in(destination[begin + row + 448]) : HS_GREATEST;
+            k15 = row + 480 < valid ? hs_raw_in(destination[begin + row + 480]) : HS_GREATEST;
+            k16 = row + 512 < valid ? hs_raw_in(destination[begin + row + 512]) : HS_GREATEST;
+            k17 = row + 544 < valid ? hs_raw_in(destination[begin + row + 544]) : HS_GREATEST;
+            k18 = row + 576 < valid ? hs_raw_in(destination[begin + row + 576]) : HS_GREATEST;
+            k19 = row + 608 < valid ? hs_raw_in(destination[begin + row + 608]) : HS_GREATEST;
         }
 
-        hs_barrier_all(); // keys must all be read before the first is written
+        hs_barrier_global(); // keys must all be read before the first is written
         int shift = 0, mask = 255;
         while (shift < 32 - bits) {
-            int mine = hs_subgroup() * 256;
-            for (int i = hs_item(); i < 2048; i += 256) counts[i] = 0u;
-            if (hs_item() == 0) {
+            int mine = hs_subgroup_id() * 256;
+            for (int i = hs_local_id(); i < 2048; i += 256) counts[i] = 0u;
+            if (hs_local_id() == 0) {
                 mixed[0] = 1u;
-                mixed[1] = hs_as_word(shift);
+                mixed[1] = hs_to_u32(shift);
             }
             hs_barrier();
-            hs_local_add(counts[mine + hs_digit(k0, shift, mask)], 1u);
-            hs_local_add(counts[mine + hs_digit(k1, shift, mask)], 1u);
-            hs_local_add(counts[mine + hs_digit(k2, shift, mask)], 1u);
-            hs_local_add(counts[mine + hs_digit(k3, shift, mask)], 1u);
-            hs_local_add(counts[mine + hs_digit(k4, shift, mask)], 1u);
-            hs_local_add(counts[mine + hs_digit(k5, shift, mask)], 1u);
-            hs_local_add(counts[mine + hs_digit(k6, shift, mask)], 1u);
-            hs_local_add(counts[mine + hs_digit(k7, shift, mask)], 1u);
-            hs_local_add(counts[mine + hs_digit(k8, shift, mask)], 1u);
-            hs_local_add(counts[mine + hs_digit(k9, shift, mask)], 1u);
-            hs_local_add(counts[mine + hs_digit(k10, shift, mask)], 1u);
-            hs_local_add(counts[mine + hs_digit(k11, shift, mask)], 1u);
-            hs_local_add(counts[mine + hs_digit(k12, shift, mask)], 1u);
-            hs_local_add(counts[mine + hs_digit(k13, shift, mask)], 1u);
-            hs_local_add(counts[mine + hs_digit(k14, shift, mask)], 1u);
-            hs_local_add(counts[mine + hs_digit(k15, shift, mask)], 1u);
-            hs_local_add(counts[mine + hs_digit(k16, shift, mask)], 1u);
-            hs_local_add(counts[mine + hs_digit(k17, shift, mask)], 1u);
-            hs_local_add(counts[mine + hs_digit(k18, shift, mask)], 1u);
-            hs_local_add(counts[mine + hs_digit(k19, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k0, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k1, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k2, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k3, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k4, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k5, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k6, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k7, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k8, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k9, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k10, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k11, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k12, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k13, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k14, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k15, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k16, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k17, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k18, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k19, shift, mask)], 1u);
             hs_barrier();
             // a digit's keys come subgroup by subgroup
-            for (int d = hs_item(), once = 1; once != 0; once = 0) {
-                hs_word sum = 0u;
+            for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
+                hs_u32 sum = 0u;
                 for (int s = 0; s < 8; s++) {
-                    hs_word c = counts[s * 256 + d];
+                    hs_u32 c = counts[s * 256 + d];
                     counts[s * 256 + d] = sum;
                     sum += c;
                 }
                 if (sum == 5120u) mixed[0] = 0u;
-                totals[d] = d == mask ? sum - hs_as_word(5120 - valid) : sum;
+                totals[d] = d == mask ? sum - hs_to_u32(5120 - valid) : sum;
             }
             hs_barrier();
             {
-                int own = hs_subgroup() * 32 + hs_lane(); // a digit
+                int own = hs_subgroup_id() * 32 + hs_lane_id(); // a digit
                 if (own < 256) sums[own] = totals[own];
                 for (int far = 1; far < 32; far *= 2) {
                     hs_subgroup_barrier();
-                    hs_word x = own < 256 && hs_lane() >= far ? sums[own - far] : 0u;
+                    hs_u32 x = own < 256 && hs_lane_id() >= far ? sums[own - far] : 0u;
                     hs_subgroup_barrier();
                     if (own < 256) sums[own] += x;
                 }
                 hs_barrier();
                 if (own < 256) {
-                    hs_word before = sums[own] - totals[own];
-                    for (int s = 31; s < own - hs_lane(); s += 32) before += sums[s];
+                    hs_u32 before = sums[own] - totals[own];
+                    for (int s = 31; s < own - hs_lane_id(); s += 32) before += sums[s];
                     firsts[own] = before;
                 }
                 hs_barrier();
             }
-            shift = hs_as_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
+            shift = hs_to_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
             if (mixed[0] == 0u) { // the keys stay where they are
                 tile[row + 0] = k0;
                 tile[row + 32] = k1;
@@ -6142,11 +6142,11 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_radix(hs_stored *destination, 
                 tile[row + 576] = k18;
                 tile[row + 608] = k19;
             } else {
-                for (int d = hs_item(), once = 1; once != 0; once = 0) for (int s = 0; s < 8; s++) counts[s * 256 + d] += firsts[d];
+                for (int d = hs_local_id(), once = 1; once != 0; once = 0) for (int s = 0; s < 8; s++) counts[s * 256 + d] += firsts[d];
                 hs_barrier();
                 {
                     int d = hs_digit(k0, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -6155,15 +6155,15 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_radix(hs_stored *destination, 
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k0;
                 }
                 {
                     int d = hs_digit(k1, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -6172,15 +6172,15 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_radix(hs_stored *destination, 
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k1;
                 }
                 {
                     int d = hs_digit(k2, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -6189,15 +6189,15 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_radix(hs_stored *destination, 
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k2;
                 }
                 {
                     int d = hs_digit(k3, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -6206,15 +6206,15 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_radix(hs_stored *destination, 
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k3;
                 }
                 {
                     int d = hs_digit(k4, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -6223,15 +6223,15 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_radix(hs_stored *destination, 
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k4;
                 }
                 {
                     int d = hs_digit(k5, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -6240,15 +6240,15 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_radix(hs_stored *destination, 
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k5;
                 }
                 {
                     int d = hs_digit(k6, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -6257,15 +6257,15 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_radix(hs_stored *destination, 
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k6;
                 }
                 {
                     int d = hs_digit(k7, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -6274,15 +6274,15 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_radix(hs_stored *destination, 
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k7;
                 }
                 {
                     int d = hs_digit(k8, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -6291,15 +6291,15 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_radix(hs_stored *destination, 
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k8;
                 }
                 {
                     int d = hs_digit(k9, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -6308,15 +6308,15 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_radix(hs_stored *destination, 
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k9;
                 }
                 {
                     int d = hs_digit(k10, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -6325,15 +6325,15 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_radix(hs_stored *destination, 
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k10;
                 }
                 {
                     int d = hs_digit(k11, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -6342,15 +6342,15 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_radix(hs_stored *destination, 
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k11;
                 }
                 {
                     int d = hs_digit(k12, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -6359,15 +6359,15 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_radix(hs_stored *destination, 
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k12;
                 }
                 {
                     int d = hs_digit(k13, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -6376,15 +6376,15 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_radix(hs_stored *destination, 
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k13;
                 }
                 {
                     int d = hs_digit(k14, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -6393,15 +6393,15 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_radix(hs_stored *destination, 
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k14;
                 }
                 {
                     int d = hs_digit(k15, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -6410,15 +6410,15 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_radix(hs_stored *destination, 
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k15;
                 }
                 {
                     int d = hs_digit(k16, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -6427,15 +6427,15 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_radix(hs_stored *destination, 
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k16;
                 }
                 {
                     int d = hs_digit(k17, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -6444,15 +6444,15 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_radix(hs_stored *destination, 
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k17;
                 }
                 {
                     int d = hs_digit(k18, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -6461,15 +6461,15 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_radix(hs_stored *destination, 
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k18;
                 }
                 {
                     int d = hs_digit(k19, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -6478,9 +6478,9 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_radix(hs_stored *destination, 
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k19;
                 }
@@ -6509,341 +6509,341 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_radix(hs_stored *destination, 
             hs_barrier();
             shift += 8;
         }
-        if (row + 0 < valid) destination[begin + row + 0] = hs_out(k0);
-        if (row + 32 < valid) destination[begin + row + 32] = hs_out(k1);
-        if (row + 64 < valid) destination[begin + row + 64] = hs_out(k2);
-        if (row + 96 < valid) destination[begin + row + 96] = hs_out(k3);
-        if (row + 128 < valid) destination[begin + row + 128] = hs_out(k4);
-        if (row + 160 < valid) destination[begin + row + 160] = hs_out(k5);
-        if (row + 192 < valid) destination[begin + row + 192] = hs_out(k6);
-        if (row + 224 < valid) destination[begin + row + 224] = hs_out(k7);
-        if (row + 256 < valid) destination[begin + row + 256] = hs_out(k8);
-        if (row + 288 < valid) destination[begin + row + 288] = hs_out(k9);
-        if (row + 320 < valid) destination[begin + row + 320] = hs_out(k10);
-        if (row + 352 < valid) destination[begin + row + 352] = hs_out(k11);
-        if (row + 384 < valid) destination[begin + row + 384] = hs_out(k12);
-        if (row + 416 < valid) destination[begin + row + 416] = hs_out(k13);
-        if (row + 448 < valid) destination[begin + row + 448] = hs_out(k14);
-        if (row + 480 < valid) destination[begin + row + 480] = hs_out(k15);
-        if (row + 512 < valid) destination[begin + row + 512] = hs_out(k16);
-        if (row + 544 < valid) destination[begin + row + 544] = hs_out(k17);
-        if (row + 576 < valid) destination[begin + row + 576] = hs_out(k18);
-        if (row + 608 < valid) destination[begin + row + 608] = hs_out(k19);
+        if (row + 0 < valid) destination[begin + row + 0] = hs_twiddle_out(k0);
+        if (row + 32 < valid) destination[begin + row + 32] = hs_twiddle_out(k1);
+        if (row + 64 < valid) destination[begin + row + 64] = hs_twiddle_out(k2);
+        if (row + 96 < valid) destination[begin + row + 96] = hs_twiddle_out(k3);
+        if (row + 128 < valid) destination[begin + row + 128] = hs_twiddle_out(k4);
+        if (row + 160 < valid) destination[begin + row + 160] = hs_twiddle_out(k5);
+        if (row + 192 < valid) destination[begin + row + 192] = hs_twiddle_out(k6);
+        if (row + 224 < valid) destination[begin + row + 224] = hs_twiddle_out(k7);
+        if (row + 256 < valid) destination[begin + row + 256] = hs_twiddle_out(k8);
+        if (row + 288 < valid) destination[begin + row + 288] = hs_twiddle_out(k9);
+        if (row + 320 < valid) destination[begin + row + 320] = hs_twiddle_out(k10);
+        if (row + 352 < valid) destination[begin + row + 352] = hs_twiddle_out(k11);
+        if (row + 384 < valid) destination[begin + row + 384] = hs_twiddle_out(k12);
+        if (row + 416 < valid) destination[begin + row + 416] = hs_twiddle_out(k13);
+        if (row + 448 < valid) destination[begin + row + 448] = hs_twiddle_out(k14);
+        if (row + 480 < valid) destination[begin + row + 480] = hs_twiddle_out(k15);
+        if (row + 512 < valid) destination[begin + row + 512] = hs_twiddle_out(k16);
+        if (row + 544 < valid) destination[begin + row + 544] = hs_twiddle_out(k17);
+        if (row + 576 < valid) destination[begin + row + 576] = hs_twiddle_out(k18);
+        if (row + 608 < valid) destination[begin + row + 608] = hs_twiddle_out(k19);
     }
 }
 
 // clear flags, tickets and counts
-HS_KERNEL void __launch_bounds__(256) begin_radix(hs_word *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(256) begin_radix(hs_u32 *words, int n, int argument)
 {
 
-    for (int i = hs_item(); i < 4; i += 256) words[5 + i] = 0u;
-    for (int i = hs_item(); i < 1024; i += 256) words[13 + i] = 0u;
+    for (int i = hs_local_id(); i < 4; i += 256) words[5 + i] = 0u;
+    for (int i = hs_local_id(); i < 1024; i += 256) words[13 + i] = 0u;
 }
 
 // count the digits of all passes
-HS_KERNEL void __launch_bounds__(256) histogram_radix(const hs_stored *source, hs_word *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(256) histogram_radix(const hs_stored_key *source, hs_u32 *words, int n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
-    hs_word *const counts = (hs_word *)hs_shared;
+    hs_u32 *const counts = (hs_u32 *)hs_shared;
 
     if (hs_n() > 1048576 && words[1294] != 0u) return; // the keys are sorted
     int tiles = (hs_n() + 11263) / 11264;
-    int groups = hs_as_int(tiles < 528 ? tiles : 528);
-    int group = hs_group();
+    int groups = hs_to_int(tiles < 528 ? tiles : 528);
+    int group = hs_group_id();
     if (group >= groups) return;
     int each = (tiles + groups - 1) / groups * 11264; // keys of a work-group
     int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
-    int set = hs_item() & 15;
-    for (int i = hs_item(); i < 16384; i += 256) counts[i] = 0u;
-    for (int i = begin / 11264 * 256 + hs_item(); i < (end + 11263) / 11264 * 256; i += 256)
+    int set = hs_local_id() & 15;
+    for (int i = hs_local_id(); i < 16384; i += 256) counts[i] = 0u;
+    for (int i = begin / 11264 * 256 + hs_local_id(); i < (end + 11263) / 11264 * 256; i += 256)
         words[3346 + i] = 0u;
     hs_barrier();
-    int next = begin + hs_item();
+    int next = begin + hs_local_id();
     for (; next + 11008 < end; next += 11264) {
-        hs_key k0 = hs_in(source[next + 0]);
-        hs_key k1 = hs_in(source[next + 256]);
-        hs_key k2 = hs_in(source[next + 512]);
-        hs_key k3 = hs_in(source[next + 768]);
-        hs_key k4 = hs_in(source[next + 1024]);
-        hs_key k5 = hs_in(source[next + 1280]);
-        hs_key k6 = hs_in(source[next + 1536]);
-        hs_key k7 = hs_in(source[next + 1792]);
-        hs_key k8 = hs_in(source[next + 2048]);
-        hs_key k9 = hs_in(source[next + 2304]);
-        hs_key k10 = hs_in(source[next + 2560]);
-        hs_key k11 = hs_in(source[next + 2816]);
-        hs_key k12 = hs_in(source[next + 3072]);
-        hs_key k13 = hs_in(source[next + 3328]);
-        hs_key k14 = hs_in(source[next + 3584]);
-        hs_key k15 = hs_in(source[next + 3840]);
-        hs_key k16 = hs_in(source[next + 4096]);
-        hs_key k17 = hs_in(source[next + 4352]);
-        hs_key k18 = hs_in(source[next + 4608]);
-        hs_key k19 = hs_in(source[next + 4864]);
-        hs_key k20 = hs_in(source[next + 5120]);
-        hs_key k21 = hs_in(source[next + 5376]);
-        hs_key k22 = hs_in(source[next + 5632]);
-        hs_key k23 = hs_in(source[next + 5888]);
-        hs_key k24 = hs_in(source[next + 6144]);
-        hs_key k25 = hs_in(source[next + 6400]);
-        hs_key k26 = hs_in(source[next + 6656]);
-        hs_key k27 = hs_in(source[next + 6912]);
-        hs_key k28 = hs_in(source[next + 7168]);
-        hs_key k29 = hs_in(source[next + 7424]);
-        hs_key k30 = hs_in(source[next + 7680]);
-        hs_key k31 = hs_in(source[next + 7936]);
-        hs_key k32 = hs_in(source[next + 8192]);
-        hs_key k33 = hs_in(source[next + 8448]);
-        hs_key k34 = hs_in(source[next + 8704]);
-        hs_key k35 = hs_in(source[next + 8960]);
-        hs_key k36 = hs_in(source[next + 9216]);
-        hs_key k37 = hs_in(source[next + 9472]);
-        hs_key k38 = hs_in(source[next + 9728]);
-        hs_key k39 = hs_in(source[next + 9984]);
-        hs_key k40 = hs_in(source[next + 10240]);
-        hs_key k41 = hs_in(source[next + 10496]);
-        hs_key k42 = hs_in(source[next + 10752]);
-        hs_key k43 = hs_in(source[next + 11008]);
-        hs_local_add(counts[(0 + hs_digit(k0, 0, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(k0, 8, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(k0, 16, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(k0, 24, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(0 + hs_digit(k1, 0, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(k1, 8, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(k1, 16, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(k1, 24, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(0 + hs_digit(k2, 0, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(k2, 8, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(k2, 16, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(k2, 24, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(0 + hs_digit(k3, 0, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(k3, 8, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(k3, 16, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(k3, 24, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(0 + hs_digit(k4, 0, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(k4, 8, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(k4, 16, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(k4, 24, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(0 + hs_digit(k5, 0, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(k5, 8, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(k5, 16, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(k5, 24, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(0 + hs_digit(k6, 0, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(k6, 8, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(k6, 16, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(k6, 24, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(0 + hs_digit(k7, 0, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(k7, 8, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(k7, 16, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(k7, 24, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(0 + hs_digit(k8, 0, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(k8, 8, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(k8, 16, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(k8, 24, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(0 + hs_digit(k9, 0, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(k9, 8, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(k9, 16, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(k9, 24, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(0 + hs_digit(k10, 0, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(k10, 8, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(k10, 16, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(k10, 24, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(0 + hs_digit(k11, 0, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(k11, 8, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(k11, 16, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(k11, 24, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(0 + hs_digit(k12, 0, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(k12, 8, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(k12, 16, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(k12, 24, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(0 + hs_digit(k13, 0, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(k13, 8, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(k13, 16, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(k13, 24, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(0 + hs_digit(k14, 0, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(k14, 8, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(k14, 16, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(k14, 24, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(0 + hs_digit(k15, 0, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(k15, 8, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(k15, 16, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(k15, 24, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(0 + hs_digit(k16, 0, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(k16, 8, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(k16, 16, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(k16, 24, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(0 + hs_digit(k17, 0, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(k17, 8, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(k17, 16, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(k17, 24, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(0 + hs_digit(k18, 0, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(k18, 8, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(k18, 16, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(k18, 24, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(0 + hs_digit(k19, 0, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(k19, 8, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(k19, 16, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(k19, 24, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(0 + hs_digit(k20, 0, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(k20, 8, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(k20, 16, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(k20, 24, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(0 + hs_digit(k21, 0, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(k21, 8, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(k21, 16, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(k21, 24, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(0 + hs_digit(k22, 0, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(k22, 8, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(k22, 16, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(k22, 24, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(0 + hs_digit(k23, 0, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(k23, 8, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(k23, 16, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(k23, 24, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(0 + hs_digit(k24, 0, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(k24, 8, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(k24, 16, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(k24, 24, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(0 + hs_digit(k25, 0, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(k25, 8, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(k25, 16, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(k25, 24, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(0 + hs_digit(k26, 0, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(k26, 8, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(k26, 16, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(k26, 24, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(0 + hs_digit(k27, 0, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(k27, 8, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(k27, 16, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(k27, 24, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(0 + hs_digit(k28, 0, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(k28, 8, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(k28, 16, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(k28, 24, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(0 + hs_digit(k29, 0, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(k29, 8, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(k29, 16, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(k29, 24, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(0 + hs_digit(k30, 0, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(k30, 8, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(k30, 16, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(k30, 24, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(0 + hs_digit(k31, 0, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(k31, 8, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(k31, 16, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(k31, 24, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(0 + hs_digit(k32, 0, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(k32, 8, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(k32, 16, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(k32, 24, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(0 + hs_digit(k33, 0, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(k33, 8, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(k33, 16, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(k33, 24, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(0 + hs_digit(k34, 0, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(k34, 8, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(k34, 16, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(k34, 24, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(0 + hs_digit(k35, 0, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(k35, 8, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(k35, 16, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(k35, 24, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(0 + hs_digit(k36, 0, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(k36, 8, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(k36, 16, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(k36, 24, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(0 + hs_digit(k37, 0, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(k37, 8, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(k37, 16, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(k37, 24, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(0 + hs_digit(k38, 0, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(k38, 8, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(k38, 16, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(k38, 24, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(0 + hs_digit(k39, 0, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(k39, 8, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(k39, 16, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(k39, 24, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(0 + hs_digit(k40, 0, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(k40, 8, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(k40, 16, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(k40, 24, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(0 + hs_digit(k41, 0, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(k41, 8, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(k41, 16, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(k41, 24, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(0 + hs_digit(k42, 0, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(k42, 8, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(k42, 16, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(k42, 24, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(0 + hs_digit(k43, 0, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(k43, 8, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(k43, 16, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(k43, 24, 255)) * 16 + set], 1u);
+        hs_key k0 = hs_twiddle_in(source[next + 0]);
+        hs_key k1 = hs_twiddle_in(source[next + 256]);
+        hs_key k2 = hs_twiddle_in(source[next + 512]);
+        hs_key k3 = hs_twiddle_in(source[next + 768]);
+        hs_key k4 = hs_twiddle_in(source[next + 1024]);
+        hs_key k5 = hs_twiddle_in(source[next + 1280]);
+        hs_key k6 = hs_twiddle_in(source[next + 1536]);
+        hs_key k7 = hs_twiddle_in(source[next + 1792]);
+        hs_key k8 = hs_twiddle_in(source[next + 2048]);
+        hs_key k9 = hs_twiddle_in(source[next + 2304]);
+        hs_key k10 = hs_twiddle_in(source[next + 2560]);
+        hs_key k11 = hs_twiddle_in(source[next + 2816]);
+        hs_key k12 = hs_twiddle_in(source[next + 3072]);
+        hs_key k13 = hs_twiddle_in(source[next + 3328]);
+        hs_key k14 = hs_twiddle_in(source[next + 3584]);
+        hs_key k15 = hs_twiddle_in(source[next + 3840]);
+        hs_key k16 = hs_twiddle_in(source[next + 4096]);
+        hs_key k17 = hs_twiddle_in(source[next + 4352]);
+        hs_key k18 = hs_twiddle_in(source[next + 4608]);
+        hs_key k19 = hs_twiddle_in(source[next + 4864]);
+        hs_key k20 = hs_twiddle_in(source[next + 5120]);
+        hs_key k21 = hs_twiddle_in(source[next + 5376]);
+        hs_key k22 = hs_twiddle_in(source[next + 5632]);
+        hs_key k23 = hs_twiddle_in(source[next + 5888]);
+        hs_key k24 = hs_twiddle_in(source[next + 6144]);
+        hs_key k25 = hs_twiddle_in(source[next + 6400]);
+        hs_key k26 = hs_twiddle_in(source[next + 6656]);
+        hs_key k27 = hs_twiddle_in(source[next + 6912]);
+        hs_key k28 = hs_twiddle_in(source[next + 7168]);
+        hs_key k29 = hs_twiddle_in(source[next + 7424]);
+        hs_key k30 = hs_twiddle_in(source[next + 7680]);
+        hs_key k31 = hs_twiddle_in(source[next + 7936]);
+        hs_key k32 = hs_twiddle_in(source[next + 8192]);
+        hs_key k33 = hs_twiddle_in(source[next + 8448]);
+        hs_key k34 = hs_twiddle_in(source[next + 8704]);
+        hs_key k35 = hs_twiddle_in(source[next + 8960]);
+        hs_key k36 = hs_twiddle_in(source[next + 9216]);
+        hs_key k37 = hs_twiddle_in(source[next + 9472]);
+        hs_key k38 = hs_twiddle_in(source[next + 9728]);
+        hs_key k39 = hs_twiddle_in(source[next + 9984]);
+        hs_key k40 = hs_twiddle_in(source[next + 10240]);
+        hs_key k41 = hs_twiddle_in(source[next + 10496]);
+        hs_key k42 = hs_twiddle_in(source[next + 10752]);
+        hs_key k43 = hs_twiddle_in(source[next + 11008]);
+        hs_local_atomic_add(counts[(0 + hs_digit(k0, 0, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(k0, 8, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(k0, 16, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(k0, 24, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(0 + hs_digit(k1, 0, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(k1, 8, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(k1, 16, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(k1, 24, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(0 + hs_digit(k2, 0, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(k2, 8, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(k2, 16, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(k2, 24, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(0 + hs_digit(k3, 0, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(k3, 8, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(k3, 16, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(k3, 24, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(0 + hs_digit(k4, 0, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(k4, 8, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(k4, 16, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(k4, 24, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(0 + hs_digit(k5, 0, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(k5, 8, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(k5, 16, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(k5, 24, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(0 + hs_digit(k6, 0, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(k6, 8, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(k6, 16, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(k6, 24, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(0 + hs_digit(k7, 0, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(k7, 8, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(k7, 16, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(k7, 24, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(0 + hs_digit(k8, 0, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(k8, 8, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(k8, 16, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(k8, 24, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(0 + hs_digit(k9, 0, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(k9, 8, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(k9, 16, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(k9, 24, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(0 + hs_digit(k10, 0, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(k10, 8, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(k10, 16, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(k10, 24, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(0 + hs_digit(k11, 0, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(k11, 8, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(k11, 16, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(k11, 24, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(0 + hs_digit(k12, 0, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(k12, 8, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(k12, 16, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(k12, 24, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(0 + hs_digit(k13, 0, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(k13, 8, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(k13, 16, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(k13, 24, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(0 + hs_digit(k14, 0, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(k14, 8, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(k14, 16, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(k14, 24, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(0 + hs_digit(k15, 0, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(k15, 8, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(k15, 16, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(k15, 24, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(0 + hs_digit(k16, 0, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(k16, 8, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(k16, 16, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(k16, 24, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(0 + hs_digit(k17, 0, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(k17, 8, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(k17, 16, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(k17, 24, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(0 + hs_digit(k18, 0, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(k18, 8, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(k18, 16, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(k18, 24, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(0 + hs_digit(k19, 0, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(k19, 8, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(k19, 16, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(k19, 24, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(0 + hs_digit(k20, 0, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(k20, 8, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(k20, 16, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(k20, 24, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(0 + hs_digit(k21, 0, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(k21, 8, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(k21, 16, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(k21, 24, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(0 + hs_digit(k22, 0, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(k22, 8, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(k22, 16, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(k22, 24, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(0 + hs_digit(k23, 0, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(k23, 8, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(k23, 16, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(k23, 24, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(0 + hs_digit(k24, 0, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(k24, 8, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(k24, 16, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(k24, 24, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(0 + hs_digit(k25, 0, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(k25, 8, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(k25, 16, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(k25, 24, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(0 + hs_digit(k26, 0, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(k26, 8, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(k26, 16, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(k26, 24, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(0 + hs_digit(k27, 0, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(k27, 8, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(k27, 16, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(k27, 24, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(0 + hs_digit(k28, 0, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(k28, 8, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(k28, 16, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(k28, 24, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(0 + hs_digit(k29, 0, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(k29, 8, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(k29, 16, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(k29, 24, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(0 + hs_digit(k30, 0, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(k30, 8, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(k30, 16, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(k30, 24, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(0 + hs_digit(k31, 0, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(k31, 8, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(k31, 16, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(k31, 24, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(0 + hs_digit(k32, 0, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(k32, 8, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(k32, 16, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(k32, 24, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(0 + hs_digit(k33, 0, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(k33, 8, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(k33, 16, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(k33, 24, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(0 + hs_digit(k34, 0, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(k34, 8, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(k34, 16, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(k34, 24, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(0 + hs_digit(k35, 0, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(k35, 8, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(k35, 16, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(k35, 24, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(0 + hs_digit(k36, 0, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(k36, 8, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(k36, 16, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(k36, 24, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(0 + hs_digit(k37, 0, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(k37, 8, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(k37, 16, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(k37, 24, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(0 + hs_digit(k38, 0, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(k38, 8, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(k38, 16, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(k38, 24, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(0 + hs_digit(k39, 0, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(k39, 8, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(k39, 16, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(k39, 24, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(0 + hs_digit(k40, 0, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(k40, 8, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(k40, 16, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(k40, 24, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(0 + hs_digit(k41, 0, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(k41, 8, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(k41, 16, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(k41, 24, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(0 + hs_digit(k42, 0, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(k42, 8, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(k42, 16, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(k42, 24, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(0 + hs_digit(k43, 0, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(k43, 8, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(k43, 16, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(k43, 24, 255)) * 16 + set], 1u);
     }
     for (; next < end; next += 256) {
-        hs_key key = hs_in(source[next]);
-        hs_local_add(counts[(0 + hs_digit(key, 0, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(key, 8, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(key, 16, 255)) * 16 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(key, 24, 255)) * 16 + set], 1u);
+        hs_key key = hs_twiddle_in(source[next]);
+        hs_local_atomic_add(counts[(0 + hs_digit(key, 0, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(key, 8, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(key, 16, 255)) * 16 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(key, 24, 255)) * 16 + set], 1u);
     }
     hs_barrier();
-    for (int i = hs_item(); i < 1024; i += 256) {
-        hs_word sum = 0u;
-        for (int s = 0; s < 16; s++) sum += counts[i * 16 + ((s + hs_item()) & 15)];
-        if (sum != 0u) hs_add(words[13 + i], sum);
+    for (int i = hs_local_id(); i < 1024; i += 256) {
+        hs_u32 sum = 0u;
+        for (int s = 0; s < 16; s++) sum += counts[i * 16 + ((s + hs_local_id()) & 15)];
+        if (sum != 0u) hs_atomic_add(words[13 + i], sum);
     }
 }
 
 // turn the counts of all passes into starts
-HS_KERNEL void __launch_bounds__(256) starts_radix(hs_word *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(256) starts_radix(hs_u32 *words, int n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
-    hs_word *const totals = (hs_word *)hs_shared;
-    hs_word *const firsts = (hs_word *)((unsigned char *)hs_shared + 1024);
-    hs_word *const sums = (hs_word *)((unsigned char *)hs_shared + 2048);
-    hs_word *const mixed = (hs_word *)((unsigned char *)hs_shared + 3072);
+    hs_u32 *const totals = (hs_u32 *)hs_shared;
+    hs_u32 *const firsts = (hs_u32 *)((unsigned char *)hs_shared + 1024);
+    hs_u32 *const sums = (hs_u32 *)((unsigned char *)hs_shared + 2048);
+    hs_u32 *const mixed = (hs_u32 *)((unsigned char *)hs_shared + 3072);
 
     if (hs_n() > 1048576 && words[1294] != 0u) return; // the keys are sorted, and no pass shall move them
     for (int pass = 0; pass < 4; pass++) {
-        if (hs_item() == 0) mixed[0] = 0u;
+        if (hs_local_id() == 0) mixed[0] = 0u;
         hs_barrier();
-        for (int d = hs_item(), once = 1; once != 0; once = 0) {
+        for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
             totals[d] = words[13 + pass * 256 + d];
-            if (hs_as_int(totals[d]) == hs_n()) mixed[0] = 1u;
+            if (hs_to_int(totals[d]) == hs_n()) mixed[0] = 1u;
         }
         hs_barrier();
         {
-            hs_word sum = 0u;
-            if (hs_item() < 256) {
-                for (int j = 0; j < 1; j++) sum += totals[hs_item() * 1 + j];
-                sums[hs_item()] = sum;
+            hs_u32 sum = 0u;
+            if (hs_local_id() < 256) {
+                for (int j = 0; j < 1; j++) sum += totals[hs_local_id() * 1 + j];
+                sums[hs_local_id()] = sum;
             }
             hs_barrier();
             for (int far = 1; far < 256; far *= 2) {
-                hs_word x = hs_item() >= far && hs_item() < 256 ? sums[hs_item() - far] : 0u;
+                hs_u32 x = hs_local_id() >= far && hs_local_id() < 256 ? sums[hs_local_id() - far] : 0u;
                 hs_barrier();
-                if (hs_item() < 256) sums[hs_item()] += x;
+                if (hs_local_id() < 256) sums[hs_local_id()] += x;
                 hs_barrier();
             }
-            if (hs_item() < 256) {
-                hs_word before = sums[hs_item()] - sum;
+            if (hs_local_id() < 256) {
+                hs_u32 before = sums[hs_local_id()] - sum;
                 for (int j = 0; j < 1; j++) {
-                    firsts[hs_item() * 1 + j] = before;
-                    before += totals[hs_item() * 1 + j];
+                    firsts[hs_local_id() * 1 + j] = before;
+                    before += totals[hs_local_id() * 1 + j];
                 }
             }
             hs_barrier();
         }
 
-        for (int d = hs_item(), once = 1; once != 0; once = 0) words[13 + pass * 256 + d] = firsts[d];
-        if (hs_item() == 0) words[9 + pass] = 1u - mixed[0];
+        for (int d = hs_local_id(), once = 1; once != 0; once = 0) words[13 + pass * 256 + d] = firsts[d];
+        if (hs_local_id() == 0) words[9 + pass] = 1u - mixed[0];
         hs_barrier();
     }
-    if (hs_item() == 0) {
+    if (hs_local_id() == 0) {
         int left = 0, number = 0, place = 0;
-        for (int q = 0; q < 4; q++) left += hs_as_int(words[9 + q]);
+        for (int q = 0; q < 4; q++) left += hs_to_int(words[9 + q]);
         // in place an even number of passes ends in the destination, else any number but none: constant digits help out
         int more = hs_direct() ? (left == 0 ? 1 : 0) : left & 1;
         if (left + more > 4) more = 0; // the keys are copied at the end
@@ -6851,49 +6851,49 @@ HS_KERNEL void __launch_bounds__(256) starts_radix(hs_word *words, int n, int ar
         // with an odd number of passes the first may go to the destination, unless that is the source
         int first = hs_direct() && (left & 1) != 0 ? 1 : 2;
         for (int q = 0; q < 4; q++) {
-            words[0 + q] = hs_as_word(place);
+            words[0 + q] = hs_to_u32(place);
             bool idle = words[9 + q] == 0u;
             if (!idle || more > 0) {
                 if (idle) more--;
                 number++;
-                words[9 + q] = hs_as_word(number);
+                words[9 + q] = hs_to_u32(number);
                 place = place == 0 ? first : 3 - place;
             }
         }
-        words[0 + 4] = hs_as_word(place == 0 ? 1 : place);
+        words[0 + 4] = hs_to_u32(place == 0 ? 1 : place);
     }
 }
 
 // rank a tile, look back, store its keys at their places
-HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source, hs_stored *destination, hs_stored *other, hs_word *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored_key *source, hs_stored_key *destination, hs_stored_key *other, hs_u32 *words, int n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
-    hs_word *const totals = (hs_word *)((unsigned char *)hs_shared + 45056);
-    hs_word *const firsts = (hs_word *)((unsigned char *)hs_shared + 46080);
-    hs_word *const sums = (hs_word *)((unsigned char *)hs_shared + 47104);
-    hs_word *const mixed = (hs_word *)((unsigned char *)hs_shared + 48128);
-    hs_word *const counts = (hs_word *)((unsigned char *)hs_shared + 48136);
-    hs_word *const bases = (hs_word *)((unsigned char *)hs_shared + 56328);
-    hs_word *const drawn = (hs_word *)((unsigned char *)hs_shared + 57352);
+    hs_u32 *const totals = (hs_u32 *)((unsigned char *)hs_shared + 45056);
+    hs_u32 *const firsts = (hs_u32 *)((unsigned char *)hs_shared + 46080);
+    hs_u32 *const sums = (hs_u32 *)((unsigned char *)hs_shared + 47104);
+    hs_u32 *const mixed = (hs_u32 *)((unsigned char *)hs_shared + 48128);
+    hs_u32 *const counts = (hs_u32 *)((unsigned char *)hs_shared + 48136);
+    hs_u32 *const bases = (hs_u32 *)((unsigned char *)hs_shared + 56328);
+    hs_u32 *const drawn = (hs_u32 *)((unsigned char *)hs_shared + 57352);
 
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
-    hs_word turn = words[9 + pass];
+    hs_u32 turn = words[9 + pass];
     if (turn == 0u) return; // a constant digit
     for (;;) { // work-groups draw tiles until there are no more
         hs_barrier();
-        if (hs_item() == 0) drawn[0] = hs_add(words[5 + pass], 1u);
+        if (hs_local_id() == 0) drawn[0] = hs_atomic_add(words[5 + pass], 1u);
         hs_barrier();
-        int number = hs_as_int(drawn[0]);
+        int number = hs_to_int(drawn[0]);
         if (number >= (hs_n() + 11263) / 11264) return;
         int begin = number * 11264;
         int valid = hs_n() - begin < 11264 ? hs_n() - begin : 11264;
         bool odd = (turn & 1u) != 0u;
-        hs_word counted = odd ? 1u << 30 : 3u << 30, summed = odd ? 2u << 30 : 0u;
-        int at = hs_as_int(words[0 + pass]), next = hs_as_int(words[0 + pass + 1]);
-        hs_pick(from, at);
-        hs_pick(to, next);
-        int row = hs_subgroup() * 1408 + hs_lane();
+        hs_u32 counted = odd ? 1u << 30 : 3u << 30, summed = odd ? 2u << 30 : 0u;
+        int at = hs_to_int(words[0 + pass]), next = hs_to_int(words[0 + pass + 1]);
+        hs_select_keys(from, at);
+        hs_select_keys(to, next);
+        int row = hs_subgroup_id() * 1408 + hs_lane_id();
         hs_key k0, k1, k2, k3, k4, k5, k6, k7, k8, k9, k10, k11, k12, k13, k14, k15, k16, k17, k18, k19, k20, k21, k22, k23, k24, k25, k26, k27, k28, k29, k30, k31, k32, k33, k34, k35, k36, k37, k38, k39, k40, k41, k42, k43;
         if (valid == 11264) {
             k0 = hs_load(from, begin + row + 0);
@@ -6986,91 +6986,91 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
             k42 = row + 1344 < valid ? hs_load(from, begin + row + 1344) : HS_GREATEST;
             k43 = row + 1376 < valid ? hs_load(from, begin + row + 1376) : HS_GREATEST;
         }
-        int mine = hs_subgroup() * 256;
-        for (int i = hs_item(); i < 2048; i += 256) counts[i] = 0u;
-        if (hs_item() == 0) {
+        int mine = hs_subgroup_id() * 256;
+        for (int i = hs_local_id(); i < 2048; i += 256) counts[i] = 0u;
+        if (hs_local_id() == 0) {
             mixed[0] = 1u;
-            mixed[1] = hs_as_word(shift);
+            mixed[1] = hs_to_u32(shift);
         }
         hs_barrier();
-        hs_local_add(counts[mine + hs_digit(k0, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k1, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k2, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k3, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k4, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k5, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k6, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k7, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k8, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k9, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k10, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k11, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k12, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k13, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k14, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k15, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k16, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k17, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k18, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k19, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k20, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k21, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k22, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k23, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k24, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k25, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k26, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k27, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k28, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k29, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k30, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k31, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k32, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k33, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k34, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k35, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k36, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k37, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k38, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k39, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k40, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k41, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k42, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k43, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k0, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k1, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k2, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k3, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k4, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k5, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k6, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k7, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k8, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k9, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k10, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k11, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k12, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k13, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k14, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k15, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k16, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k17, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k18, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k19, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k20, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k21, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k22, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k23, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k24, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k25, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k26, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k27, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k28, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k29, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k30, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k31, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k32, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k33, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k34, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k35, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k36, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k37, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k38, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k39, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k40, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k41, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k42, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k43, shift, mask)], 1u);
         hs_barrier();
         // a digit's keys come subgroup by subgroup
-        for (int d = hs_item(), once = 1; once != 0; once = 0) {
-            hs_word sum = 0u;
+        for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
+            hs_u32 sum = 0u;
             for (int s = 0; s < 8; s++) {
-                hs_word c = counts[s * 256 + d];
+                hs_u32 c = counts[s * 256 + d];
                 counts[s * 256 + d] = sum;
                 sum += c;
             }
             if (sum == 11264u) mixed[0] = 0u;
-            totals[d] = d == mask ? sum - hs_as_word(11264 - valid) : sum;
+            totals[d] = d == mask ? sum - hs_to_u32(11264 - valid) : sum;
         }
         {
-            for (int d = hs_item(), once = 1; once != 0; once = 0) hs_post(words[3346 + (number) * 256 + d], totals[d] | (number == 0 ? summed : counted));
+            for (int d = hs_local_id(), once = 1; once != 0; once = 0) hs_atomic_store(words[3346 + (number) * 256 + d], totals[d] | (number == 0 ? summed : counted));
         }
         hs_barrier();
         {
-            int own = hs_subgroup() * 32 + hs_lane(); // a digit
+            int own = hs_subgroup_id() * 32 + hs_lane_id(); // a digit
             if (own < 256) sums[own] = totals[own];
             for (int far = 1; far < 32; far *= 2) {
                 hs_subgroup_barrier();
-                hs_word x = own < 256 && hs_lane() >= far ? sums[own - far] : 0u;
+                hs_u32 x = own < 256 && hs_lane_id() >= far ? sums[own - far] : 0u;
                 hs_subgroup_barrier();
                 if (own < 256) sums[own] += x;
             }
             hs_barrier();
             if (own < 256) {
-                hs_word before = sums[own] - totals[own];
-                for (int s = 31; s < own - hs_lane(); s += 32) before += sums[s];
+                hs_u32 before = sums[own] - totals[own];
+                for (int s = 31; s < own - hs_lane_id(); s += 32) before += sums[s];
                 firsts[own] = before;
             }
             hs_barrier();
         }
-        shift = hs_as_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
+        shift = hs_to_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
         if (mixed[0] == 0u) { // the keys stay where they are
             tile[row + 0] = k0;
             tile[row + 32] = k1;
@@ -7117,11 +7117,11 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
             tile[row + 1344] = k42;
             tile[row + 1376] = k43;
         } else {
-            for (int d = hs_item(), once = 1; once != 0; once = 0) for (int s = 0; s < 8; s++) counts[s * 256 + d] += firsts[d];
+            for (int d = hs_local_id(), once = 1; once != 0; once = 0) for (int s = 0; s < 8; s++) counts[s * 256 + d] += firsts[d];
             hs_barrier();
             {
                 int d = hs_digit(k0, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7130,15 +7130,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k0;
             }
             {
                 int d = hs_digit(k1, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7147,15 +7147,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k1;
             }
             {
                 int d = hs_digit(k2, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7164,15 +7164,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k2;
             }
             {
                 int d = hs_digit(k3, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7181,15 +7181,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k3;
             }
             {
                 int d = hs_digit(k4, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7198,15 +7198,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k4;
             }
             {
                 int d = hs_digit(k5, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7215,15 +7215,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k5;
             }
             {
                 int d = hs_digit(k6, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7232,15 +7232,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k6;
             }
             {
                 int d = hs_digit(k7, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7249,15 +7249,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k7;
             }
             {
                 int d = hs_digit(k8, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7266,15 +7266,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k8;
             }
             {
                 int d = hs_digit(k9, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7283,15 +7283,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k9;
             }
             {
                 int d = hs_digit(k10, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7300,15 +7300,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k10;
             }
             {
                 int d = hs_digit(k11, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7317,15 +7317,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k11;
             }
             {
                 int d = hs_digit(k12, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7334,15 +7334,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k12;
             }
             {
                 int d = hs_digit(k13, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7351,15 +7351,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k13;
             }
             {
                 int d = hs_digit(k14, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7368,15 +7368,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k14;
             }
             {
                 int d = hs_digit(k15, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7385,15 +7385,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k15;
             }
             {
                 int d = hs_digit(k16, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7402,15 +7402,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k16;
             }
             {
                 int d = hs_digit(k17, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7419,15 +7419,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k17;
             }
             {
                 int d = hs_digit(k18, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7436,15 +7436,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k18;
             }
             {
                 int d = hs_digit(k19, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7453,15 +7453,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k19;
             }
             {
                 int d = hs_digit(k20, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7470,15 +7470,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k20;
             }
             {
                 int d = hs_digit(k21, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7487,15 +7487,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k21;
             }
             {
                 int d = hs_digit(k22, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7504,15 +7504,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k22;
             }
             {
                 int d = hs_digit(k23, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7521,15 +7521,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k23;
             }
             {
                 int d = hs_digit(k24, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7538,15 +7538,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k24;
             }
             {
                 int d = hs_digit(k25, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7555,15 +7555,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k25;
             }
             {
                 int d = hs_digit(k26, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7572,15 +7572,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k26;
             }
             {
                 int d = hs_digit(k27, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7589,15 +7589,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k27;
             }
             {
                 int d = hs_digit(k28, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7606,15 +7606,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k28;
             }
             {
                 int d = hs_digit(k29, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7623,15 +7623,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k29;
             }
             {
                 int d = hs_digit(k30, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7640,15 +7640,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k30;
             }
             {
                 int d = hs_digit(k31, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7657,15 +7657,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k31;
             }
             {
                 int d = hs_digit(k32, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7674,15 +7674,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k32;
             }
             {
                 int d = hs_digit(k33, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7691,15 +7691,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k33;
             }
             {
                 int d = hs_digit(k34, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7708,15 +7708,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k34;
             }
             {
                 int d = hs_digit(k35, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7725,15 +7725,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k35;
             }
             {
                 int d = hs_digit(k36, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7742,15 +7742,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k36;
             }
             {
                 int d = hs_digit(k37, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7759,15 +7759,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k37;
             }
             {
                 int d = hs_digit(k38, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7776,15 +7776,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k38;
             }
             {
                 int d = hs_digit(k39, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7793,15 +7793,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k39;
             }
             {
                 int d = hs_digit(k40, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7810,15 +7810,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k40;
             }
             {
                 int d = hs_digit(k41, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7827,15 +7827,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k41;
             }
             {
                 int d = hs_digit(k42, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7844,15 +7844,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k42;
             }
             {
                 int d = hs_digit(k43, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7861,25 +7861,25 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k43;
             }
         }
         hs_barrier();
-        for (int d = hs_item(), once = 1; once != 0; once = 0) {
-            hs_word before = 0u;
+        for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
+            hs_u32 before = 0u;
             for (int j = number - 1; j >= 0;) {
                 // several tiles at once, for a state takes long to arrive
-                hs_word seen0 = hs_look(words[3346 + (j) * 256 + d]);
-                hs_word seen1 = hs_look(words[3346 + ((j > 1 ? j - 1 : 0)) * 256 + d]);
-                hs_word seen2 = hs_look(words[3346 + ((j > 2 ? j - 2 : 0)) * 256 + d]);
-                hs_word seen3 = hs_look(words[3346 + ((j > 3 ? j - 3 : 0)) * 256 + d]);
+                hs_u32 seen0 = hs_atomic_load(words[3346 + (j) * 256 + d]);
+                hs_u32 seen1 = hs_atomic_load(words[3346 + ((j > 1 ? j - 1 : 0)) * 256 + d]);
+                hs_u32 seen2 = hs_atomic_load(words[3346 + ((j > 2 ? j - 2 : 0)) * 256 + d]);
+                hs_u32 seen3 = hs_atomic_load(words[3346 + ((j > 3 ? j - 3 : 0)) * 256 + d]);
                 bool known = true;
                 if (known && j >= 0) {
-                    hs_word what = seen0 & (3u << 30);
+                    hs_u32 what = seen0 & (3u << 30);
                     known = what == summed || what == counted;
                     if (known) {
                         before += seen0 & ((1u << 30) - 1u);
@@ -7887,7 +7887,7 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                     }
                 }
                 if (known && j >= 0) {
-                    hs_word what = seen1 & (3u << 30);
+                    hs_u32 what = seen1 & (3u << 30);
                     known = what == summed || what == counted;
                     if (known) {
                         before += seen1 & ((1u << 30) - 1u);
@@ -7895,7 +7895,7 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                     }
                 }
                 if (known && j >= 0) {
-                    hs_word what = seen2 & (3u << 30);
+                    hs_u32 what = seen2 & (3u << 30);
                     known = what == summed || what == counted;
                     if (known) {
                         before += seen2 & ((1u << 30) - 1u);
@@ -7903,7 +7903,7 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                     }
                 }
                 if (known && j >= 0) {
-                    hs_word what = seen3 & (3u << 30);
+                    hs_u32 what = seen3 & (3u << 30);
                     known = what == summed || what == counted;
                     if (known) {
                         before += seen3 & ((1u << 30) - 1u);
@@ -7911,538 +7911,538 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                     }
                 }
             }
-            if (number > 0) hs_post(words[3346 + (number) * 256 + d], (before + totals[d]) | summed);
+            if (number > 0) hs_atomic_store(words[3346 + (number) * 256 + d], (before + totals[d]) | summed);
             bases[d] = words[13 + pass * 256 + d] + before - firsts[d];
         }
         hs_barrier();
         if (valid == 11264) {
             {
-                hs_key key = tile[hs_item() + 0];
+                hs_key key = tile[hs_local_id() + 0];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 0;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 0;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 256];
+                hs_key key = tile[hs_local_id() + 256];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 256;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 256;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 512];
+                hs_key key = tile[hs_local_id() + 512];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 512;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 512;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 768];
+                hs_key key = tile[hs_local_id() + 768];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 768;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 768;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 1024];
+                hs_key key = tile[hs_local_id() + 1024];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 1024;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 1024;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 1280];
+                hs_key key = tile[hs_local_id() + 1280];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 1280;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 1280;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 1536];
+                hs_key key = tile[hs_local_id() + 1536];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 1536;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 1536;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 1792];
+                hs_key key = tile[hs_local_id() + 1792];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 1792;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 1792;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 2048];
+                hs_key key = tile[hs_local_id() + 2048];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 2048;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 2048;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 2304];
+                hs_key key = tile[hs_local_id() + 2304];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 2304;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 2304;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 2560];
+                hs_key key = tile[hs_local_id() + 2560];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 2560;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 2560;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 2816];
+                hs_key key = tile[hs_local_id() + 2816];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 2816;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 2816;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 3072];
+                hs_key key = tile[hs_local_id() + 3072];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 3072;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 3072;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 3328];
+                hs_key key = tile[hs_local_id() + 3328];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 3328;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 3328;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 3584];
+                hs_key key = tile[hs_local_id() + 3584];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 3584;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 3584;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 3840];
+                hs_key key = tile[hs_local_id() + 3840];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 3840;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 3840;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 4096];
+                hs_key key = tile[hs_local_id() + 4096];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 4096;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 4096;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 4352];
+                hs_key key = tile[hs_local_id() + 4352];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 4352;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 4352;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 4608];
+                hs_key key = tile[hs_local_id() + 4608];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 4608;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 4608;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 4864];
+                hs_key key = tile[hs_local_id() + 4864];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 4864;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 4864;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 5120];
+                hs_key key = tile[hs_local_id() + 5120];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 5120;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 5120;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 5376];
+                hs_key key = tile[hs_local_id() + 5376];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 5376;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 5376;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 5632];
+                hs_key key = tile[hs_local_id() + 5632];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 5632;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 5632;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 5888];
+                hs_key key = tile[hs_local_id() + 5888];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 5888;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 5888;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 6144];
+                hs_key key = tile[hs_local_id() + 6144];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 6144;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 6144;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 6400];
+                hs_key key = tile[hs_local_id() + 6400];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 6400;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 6400;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 6656];
+                hs_key key = tile[hs_local_id() + 6656];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 6656;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 6656;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 6912];
+                hs_key key = tile[hs_local_id() + 6912];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 6912;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 6912;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 7168];
+                hs_key key = tile[hs_local_id() + 7168];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 7168;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 7168;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 7424];
+                hs_key key = tile[hs_local_id() + 7424];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 7424;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 7424;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 7680];
+                hs_key key = tile[hs_local_id() + 7680];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 7680;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 7680;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 7936];
+                hs_key key = tile[hs_local_id() + 7936];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 7936;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 7936;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 8192];
+                hs_key key = tile[hs_local_id() + 8192];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 8192;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 8192;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 8448];
+                hs_key key = tile[hs_local_id() + 8448];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 8448;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 8448;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 8704];
+                hs_key key = tile[hs_local_id() + 8704];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 8704;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 8704;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 8960];
+                hs_key key = tile[hs_local_id() + 8960];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 8960;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 8960;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 9216];
+                hs_key key = tile[hs_local_id() + 9216];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 9216;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 9216;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 9472];
+                hs_key key = tile[hs_local_id() + 9472];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 9472;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 9472;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 9728];
+                hs_key key = tile[hs_local_id() + 9728];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 9728;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 9728;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 9984];
+                hs_key key = tile[hs_local_id() + 9984];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 9984;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 9984;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 10240];
+                hs_key key = tile[hs_local_id() + 10240];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 10240;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 10240;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 10496];
+                hs_key key = tile[hs_local_id() + 10496];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 10496;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 10496;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 10752];
+                hs_key key = tile[hs_local_id() + 10752];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 10752;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 10752;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 11008];
+                hs_key key = tile[hs_local_id() + 11008];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 11008;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 11008;
                 hs_store(to, place, key);
             }
         } else {
-            if (hs_item() + 0 < valid) {
-                hs_key key = tile[hs_item() + 0];
+            if (hs_local_id() + 0 < valid) {
+                hs_key key = tile[hs_local_id() + 0];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 0;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 0;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 256 < valid) {
-                hs_key key = tile[hs_item() + 256];
+            if (hs_local_id() + 256 < valid) {
+                hs_key key = tile[hs_local_id() + 256];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 256;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 256;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 512 < valid) {
-                hs_key key = tile[hs_item() + 512];
+            if (hs_local_id() + 512 < valid) {
+                hs_key key = tile[hs_local_id() + 512];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 512;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 512;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 768 < valid) {
-                hs_key key = tile[hs_item() + 768];
+            if (hs_local_id() + 768 < valid) {
+                hs_key key = tile[hs_local_id() + 768];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 768;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 768;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 1024 < valid) {
-                hs_key key = tile[hs_item() + 1024];
+            if (hs_local_id() + 1024 < valid) {
+                hs_key key = tile[hs_local_id() + 1024];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 1024;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 1024;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 1280 < valid) {
-                hs_key key = tile[hs_item() + 1280];
+            if (hs_local_id() + 1280 < valid) {
+                hs_key key = tile[hs_local_id() + 1280];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 1280;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 1280;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 1536 < valid) {
-                hs_key key = tile[hs_item() + 1536];
+            if (hs_local_id() + 1536 < valid) {
+                hs_key key = tile[hs_local_id() + 1536];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 1536;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 1536;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 1792 < valid) {
-                hs_key key = tile[hs_item() + 1792];
+            if (hs_local_id() + 1792 < valid) {
+                hs_key key = tile[hs_local_id() + 1792];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 1792;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 1792;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 2048 < valid) {
-                hs_key key = tile[hs_item() + 2048];
+            if (hs_local_id() + 2048 < valid) {
+                hs_key key = tile[hs_local_id() + 2048];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 2048;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 2048;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 2304 < valid) {
-                hs_key key = tile[hs_item() + 2304];
+            if (hs_local_id() + 2304 < valid) {
+                hs_key key = tile[hs_local_id() + 2304];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 2304;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 2304;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 2560 < valid) {
-                hs_key key = tile[hs_item() + 2560];
+            if (hs_local_id() + 2560 < valid) {
+                hs_key key = tile[hs_local_id() + 2560];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 2560;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 2560;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 2816 < valid) {
-                hs_key key = tile[hs_item() + 2816];
+            if (hs_local_id() + 2816 < valid) {
+                hs_key key = tile[hs_local_id() + 2816];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 2816;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 2816;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 3072 < valid) {
-                hs_key key = tile[hs_item() + 3072];
+            if (hs_local_id() + 3072 < valid) {
+                hs_key key = tile[hs_local_id() + 3072];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 3072;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 3072;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 3328 < valid) {
-                hs_key key = tile[hs_item() + 3328];
+            if (hs_local_id() + 3328 < valid) {
+                hs_key key = tile[hs_local_id() + 3328];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 3328;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 3328;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 3584 < valid) {
-                hs_key key = tile[hs_item() + 3584];
+            if (hs_local_id() + 3584 < valid) {
+                hs_key key = tile[hs_local_id() + 3584];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 3584;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 3584;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 3840 < valid) {
-                hs_key key = tile[hs_item() + 3840];
+            if (hs_local_id() + 3840 < valid) {
+                hs_key key = tile[hs_local_id() + 3840];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 3840;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 3840;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 4096 < valid) {
-                hs_key key = tile[hs_item() + 4096];
+            if (hs_local_id() + 4096 < valid) {
+                hs_key key = tile[hs_local_id() + 4096];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 4096;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 4096;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 4352 < valid) {
-                hs_key key = tile[hs_item() + 4352];
+            if (hs_local_id() + 4352 < valid) {
+                hs_key key = tile[hs_local_id() + 4352];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 4352;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 4352;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 4608 < valid) {
-                hs_key key = tile[hs_item() + 4608];
+            if (hs_local_id() + 4608 < valid) {
+                hs_key key = tile[hs_local_id() + 4608];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 4608;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 4608;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 4864 < valid) {
-                hs_key key = tile[hs_item() + 4864];
+            if (hs_local_id() + 4864 < valid) {
+                hs_key key = tile[hs_local_id() + 4864];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 4864;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 4864;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 5120 < valid) {
-                hs_key key = tile[hs_item() + 5120];
+            if (hs_local_id() + 5120 < valid) {
+                hs_key key = tile[hs_local_id() + 5120];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 5120;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 5120;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 5376 < valid) {
-                hs_key key = tile[hs_item() + 5376];
+            if (hs_local_id() + 5376 < valid) {
+                hs_key key = tile[hs_local_id() + 5376];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 5376;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 5376;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 5632 < valid) {
-                hs_key key = tile[hs_item() + 5632];
+            if (hs_local_id() + 5632 < valid) {
+                hs_key key = tile[hs_local_id() + 5632];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 5632;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 5632;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 5888 < valid) {
-                hs_key key = tile[hs_item() + 5888];
+            if (hs_local_id() + 5888 < valid) {
+                hs_key key = tile[hs_local_id() + 5888];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 5888;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 5888;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 6144 < valid) {
-                hs_key key = tile[hs_item() + 6144];
+            if (hs_local_id() + 6144 < valid) {
+                hs_key key = tile[hs_local_id() + 6144];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 6144;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 6144;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 6400 < valid) {
-                hs_key key = tile[hs_item() + 6400];
+            if (hs_local_id() + 6400 < valid) {
+                hs_key key = tile[hs_local_id() + 6400];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 6400;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 6400;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 6656 < valid) {
-                hs_key key = tile[hs_item() + 6656];
+            if (hs_local_id() + 6656 < valid) {
+                hs_key key = tile[hs_local_id() + 6656];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 6656;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 6656;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 6912 < valid) {
-                hs_key key = tile[hs_item() + 6912];
+            if (hs_local_id() + 6912 < valid) {
+                hs_key key = tile[hs_local_id() + 6912];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 6912;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 6912;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 7168 < valid) {
-                hs_key key = tile[hs_item() + 7168];
+            if (hs_local_id() + 7168 < valid) {
+                hs_key key = tile[hs_local_id() + 7168];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 7168;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 7168;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 7424 < valid) {
-                hs_key key = tile[hs_item() + 7424];
+            if (hs_local_id() + 7424 < valid) {
+                hs_key key = tile[hs_local_id() + 7424];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 7424;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 7424;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 7680 < valid) {
-                hs_key key = tile[hs_item() + 7680];
+            if (hs_local_id() + 7680 < valid) {
+                hs_key key = tile[hs_local_id() + 7680];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 7680;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 7680;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 7936 < valid) {
-                hs_key key = tile[hs_item() + 7936];
+            if (hs_local_id() + 7936 < valid) {
+                hs_key key = tile[hs_local_id() + 7936];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 7936;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 7936;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 8192 < valid) {
-                hs_key key = tile[hs_item() + 8192];
+            if (hs_local_id() + 8192 < valid) {
+                hs_key key = tile[hs_local_id() + 8192];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 8192;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 8192;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 8448 < valid) {
-                hs_key key = tile[hs_item() + 8448];
+            if (hs_local_id() + 8448 < valid) {
+                hs_key key = tile[hs_local_id() + 8448];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 8448;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 8448;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 8704 < valid) {
-                hs_key key = tile[hs_item() + 8704];
+            if (hs_local_id() + 8704 < valid) {
+                hs_key key = tile[hs_local_id() + 8704];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 8704;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 8704;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 8960 < valid) {
-                hs_key key = tile[hs_item() + 8960];
+            if (hs_local_id() + 8960 < valid) {
+                hs_key key = tile[hs_local_id() + 8960];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 8960;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 8960;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 9216 < valid) {
-                hs_key key = tile[hs_item() + 9216];
+            if (hs_local_id() + 9216 < valid) {
+                hs_key key = tile[hs_local_id() + 9216];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 9216;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 9216;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 9472 < valid) {
-                hs_key key = tile[hs_item() + 9472];
+            if (hs_local_id() + 9472 < valid) {
+                hs_key key = tile[hs_local_id() + 9472];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 9472;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 9472;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 9728 < valid) {
-                hs_key key = tile[hs_item() + 9728];
+            if (hs_local_id() + 9728 < valid) {
+                hs_key key = tile[hs_local_id() + 9728];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 9728;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 9728;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 9984 < valid) {
-                hs_key key = tile[hs_item() + 9984];
+            if (hs_local_id() + 9984 < valid) {
+                hs_key key = tile[hs_local_id() + 9984];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 9984;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 9984;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 10240 < valid) {
-                hs_key key = tile[hs_item() + 10240];
+            if (hs_local_id() + 10240 < valid) {
+                hs_key key = tile[hs_local_id() + 10240];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 10240;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 10240;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 10496 < valid) {
-                hs_key key = tile[hs_item() + 10496];
+            if (hs_local_id() + 10496 < valid) {
+                hs_key key = tile[hs_local_id() + 10496];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 10496;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 10496;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 10752 < valid) {
-                hs_key key = tile[hs_item() + 10752];
+            if (hs_local_id() + 10752 < valid) {
+                hs_key key = tile[hs_local_id() + 10752];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 10752;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 10752;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 11008 < valid) {
-                hs_key key = tile[hs_item() + 11008];
+            if (hs_local_id() + 11008 < valid) {
+                hs_key key = tile[hs_local_id() + 11008];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 11008;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 11008;
                 hs_store(to, place, key);
             }
         }
@@ -8450,27 +8450,27 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
 }
 
 // count the digits
-HS_KERNEL void __launch_bounds__(256) count_wide_radix(const hs_stored *source, hs_stored *destination, hs_stored *other, hs_word *words, hs_wide *table, long long n, int argument)
+HS_KERNEL void __launch_bounds__(256) count_wide_radix(const hs_stored_key *source, hs_stored_key *destination, hs_stored_key *other, hs_u32 *words, hs_u64 *table, long long n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
-    hs_word *const counts = (hs_word *)hs_shared;
+    hs_u32 *const counts = (hs_u32 *)hs_shared;
 
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
     if (hs_redo()) { // only where a look-back failed, in this pass or one before
-        hs_word failed = 0u;
+        hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[0 + q];
         if (failed == 0u) return;
     }
-    hs_long tiles = (hs_n() + 11263) / 11264;
-    int groups = hs_as_int(tiles < 528 ? tiles : 528);
-    int group = hs_group();
+    hs_i64 tiles = (hs_n() + 11263) / 11264;
+    int groups = hs_to_int(tiles < 528 ? tiles : 528);
+    int group = hs_group_id();
     if (group >= groups) return;
-    hs_long each = (tiles + groups - 1) / groups * 11264; // keys of a work-group
-    hs_long begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
-    hs_pick(from, pass == 0 ? 0 : hs_as_int(words[4 + pass]));
-    for (int d = hs_item(), once = 1; once != 0; once = 0) counts[d] = 0u;
+    hs_i64 each = (tiles + groups - 1) / groups * 11264; // keys of a work-group
+    hs_i64 begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
+    hs_select_keys(from, pass == 0 ? 0 : hs_to_int(words[4 + pass]));
+    for (int d = hs_local_id(), once = 1; once != 0; once = 0) counts[d] = 0u;
     hs_barrier();
-    hs_long next = begin + hs_item();
+    hs_i64 next = begin + hs_local_id();
     for (; next + 11008 < end; next += 11264) {
         hs_key k0 = hs_load(from, next + 0);
         hs_key k1 = hs_load(from, next + 256);
@@ -8516,139 +8516,139 @@ HS_KERNEL void __launch_bounds__(256) count_wide_radix(const hs_stored *source, 
         hs_key k41 = hs_load(from, next + 10496);
         hs_key k42 = hs_load(from, next + 10752);
         hs_key k43 = hs_load(from, next + 11008);
-        hs_local_add(counts[hs_digit(k0, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k1, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k2, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k3, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k4, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k5, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k6, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k7, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k8, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k9, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k10, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k11, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k12, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k13, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k14, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k15, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k16, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k17, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k18, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k19, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k20, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k21, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k22, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k23, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k24, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k25, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k26, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k27, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k28, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k29, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k30, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k31, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k32, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k33, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k34, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k35, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k36, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k37, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k38, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k39, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k40, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k41, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k42, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k43, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k0, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k1, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k2, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k3, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k4, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k5, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k6, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k7, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k8, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k9, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k10, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k11, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k12, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k13, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k14, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k15, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k16, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k17, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k18, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k19, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k20, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k21, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k22, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k23, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k24, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k25, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k26, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k27, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k28, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k29, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k30, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k31, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k32, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k33, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k34, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k35, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k36, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k37, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k38, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k39, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k40, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k41, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k42, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k43, shift, mask)], 1u);
     }
-    for (; next < end; next += 256) hs_local_add(counts[hs_digit(hs_load(from, next), shift, mask)], 1u);
+    for (; next < end; next += 256) hs_local_atomic_add(counts[hs_digit(hs_load(from, next), shift, mask)], 1u);
     hs_barrier();
-    for (int d = hs_item(), once = 1; once != 0; once = 0) table[256 + d * groups + group] = counts[d];
+    for (int d = hs_local_id(), once = 1; once != 0; once = 0) table[256 + d * groups + group] = counts[d];
 }
 
 // scan the counts of one digit a work-group
-HS_KERNEL void __launch_bounds__(256) rows_wide_radix(hs_word *words, hs_wide *table, long long n, int argument)
+HS_KERNEL void __launch_bounds__(256) rows_wide_radix(hs_u32 *words, hs_u64 *table, long long n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
-    hs_wide *const sums = (hs_wide *)hs_shared;
+    hs_u64 *const sums = (hs_u64 *)hs_shared;
 
     int pass = hs_pass(), mask = hs_digit_mask();
     if (hs_redo()) { // only where a look-back failed, in this pass or one before
-        hs_word failed = 0u;
+        hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[0 + q];
         if (failed == 0u) return;
     }
-    if (hs_group() > mask) return;
-    hs_long tiles = (hs_n() + 11263) / 11264;
-    int columns = hs_as_int(tiles < 528 ? tiles : 528);
-    int row = hs_group() * columns, own = (columns + 255) / 256;
-    int begin = hs_item() * own, end = begin + own < columns ? begin + own : columns;
-    hs_wide sum = 0u;
+    if (hs_group_id() > mask) return;
+    hs_i64 tiles = (hs_n() + 11263) / 11264;
+    int columns = hs_to_int(tiles < 528 ? tiles : 528);
+    int row = hs_group_id() * columns, own = (columns + 255) / 256;
+    int begin = hs_local_id() * own, end = begin + own < columns ? begin + own : columns;
+    hs_u64 sum = 0u;
     for (int i = begin; i < end; i++) sum += table[256 + row + i];
-    sums[hs_item()] = sum;
+    sums[hs_local_id()] = sum;
     hs_barrier();
     for (int far = 1; far < 256; far *= 2) {
-        hs_wide x = 0u;
-        if (hs_item() >= far) x = sums[hs_item() - far];
+        hs_u64 x = 0u;
+        if (hs_local_id() >= far) x = sums[hs_local_id() - far];
         hs_barrier();
-        sums[hs_item()] += x;
+        sums[hs_local_id()] += x;
         hs_barrier();
     }
-    hs_wide before = sums[hs_item()] - sum;
+    hs_u64 before = sums[hs_local_id()] - sum;
     for (int i = begin; i < end; i++) {
-        hs_wide c = table[256 + row + i];
+        hs_u64 c = table[256 + row + i];
         table[256 + row + i] = before;
         before += c;
     }
-    if (hs_item() == 255) table[hs_group()] = sums[hs_item()];
+    if (hs_local_id() == 255) table[hs_group_id()] = sums[hs_local_id()];
 }
 
 // rank tiles and store their keys at their places
-HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *source, hs_stored *destination, hs_stored *other, hs_word *words, hs_wide *table, long long n, int argument)
+HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored_key *source, hs_stored_key *destination, hs_stored_key *other, hs_u32 *words, hs_u64 *table, long long n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
-    hs_wide *const bases = (hs_wide *)hs_shared;
+    hs_u64 *const bases = (hs_u64 *)hs_shared;
     hs_key *const tile = (hs_key *)((unsigned char *)hs_shared + 2048);
-    hs_word *const totals = (hs_word *)((unsigned char *)hs_shared + 47104);
-    hs_word *const firsts = (hs_word *)((unsigned char *)hs_shared + 48128);
-    hs_word *const sums = (hs_word *)((unsigned char *)hs_shared + 49152);
-    hs_word *const mixed = (hs_word *)((unsigned char *)hs_shared + 50176);
-    hs_word *const counts = (hs_word *)((unsigned char *)hs_shared + 50184);
+    hs_u32 *const totals = (hs_u32 *)((unsigned char *)hs_shared + 47104);
+    hs_u32 *const firsts = (hs_u32 *)((unsigned char *)hs_shared + 48128);
+    hs_u32 *const sums = (hs_u32 *)((unsigned char *)hs_shared + 49152);
+    hs_u32 *const mixed = (hs_u32 *)((unsigned char *)hs_shared + 50176);
+    hs_u32 *const counts = (hs_u32 *)((unsigned char *)hs_shared + 50184);
 
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
     if (hs_redo()) { // only where a look-back failed, in this pass or one before
-        hs_word failed = 0u;
+        hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[0 + q];
         if (failed == 0u) return;
     }
-    hs_long tiles = (hs_n() + 11263) / 11264;
-    int groups = hs_as_int(tiles < 528 ? tiles : 528);
-    int group = hs_group();
+    hs_i64 tiles = (hs_n() + 11263) / 11264;
+    int groups = hs_to_int(tiles < 528 ? tiles : 528);
+    int group = hs_group_id();
     if (group >= groups) return;
-    hs_long each = (tiles + groups - 1) / groups * 11264; // keys of a work-group
-    hs_long begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
-    int at = pass == 0 ? 0 : hs_as_int(words[4 + pass]);
+    hs_i64 each = (tiles + groups - 1) / groups * 11264; // keys of a work-group
+    hs_i64 begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
+    int at = pass == 0 ? 0 : hs_to_int(words[4 + pass]);
     int next = at != 0 ? 3 - at : hs_direct() ? 1 : 2; // from scratch to the destination, from there to scratch
-    if (hs_item() == 0) mixed[0] = 0u;
+    if (hs_local_id() == 0) mixed[0] = 0u;
     hs_barrier();
-    for (int d = hs_item(), once = 1; once != 0; once = 0) if (d <= mask && hs_n() == table[d]) mixed[0] = 1u;
+    for (int d = hs_local_id(), once = 1; once != 0; once = 0) if (d <= mask && hs_n() == table[d]) mixed[0] = 1u;
     hs_barrier();
     bool skipped = mixed[0] != 0u;
-    if (group == 0 && hs_item() == 0) words[4 + pass + 1] = hs_as_word(skipped ? at : next);
+    if (group == 0 && hs_local_id() == 0) words[4 + pass + 1] = hs_to_u32(skipped ? at : next);
     if (skipped) return; // the keys stay where they are
     hs_barrier();
-    hs_pick(from, at);
-    hs_pick(to, next);
+    hs_select_keys(from, at);
+    hs_select_keys(to, next);
     // where each digit begins: over all keys, then for this work-group
-    for (int d = hs_item(), once = 1; once != 0; once = 0) {
-        hs_wide sum = 0;
+    for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
+        hs_u64 sum = 0;
         for (int j = 0; j < d && j <= mask; j++) sum += table[j];
         bases[d] = sum + table[256 + d * groups + group];
     }
     hs_barrier();
     for (; begin < end; begin += 11264) {
-        int valid = hs_as_int(end - begin < 11264 ? end - begin : 11264);
-        int row = hs_subgroup() * 1408 + hs_lane();
+        int valid = hs_to_int(end - begin < 11264 ? end - begin : 11264);
+        int row = hs_subgroup_id() * 1408 + hs_lane_id();
         hs_key k0, k1, k2, k3, k4, k5, k6, k7, k8, k9, k10, k11, k12, k13, k14, k15, k16, k17, k18, k19, k20, k21, k22, k23, k24, k25, k26, k27, k28, k29, k30, k31, k32, k33, k34, k35, k36, k37, k38, k39, k40, k41, k42, k43;
     if (valid == 11264) {
         k0 = hs_load(from, begin + row + 0);
@@ -8741,88 +8741,88 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
         k42 = row + 1344 < valid ? hs_load(from, begin + row + 1344) : HS_GREATEST;
         k43 = row + 1376 < valid ? hs_load(from, begin + row + 1376) : HS_GREATEST;
     }
-        int mine = hs_subgroup() * 256;
-        for (int i = hs_item(); i < 2048; i += 256) counts[i] = 0u;
-        if (hs_item() == 0) {
+        int mine = hs_subgroup_id() * 256;
+        for (int i = hs_local_id(); i < 2048; i += 256) counts[i] = 0u;
+        if (hs_local_id() == 0) {
             mixed[0] = 1u;
-            mixed[1] = hs_as_word(shift);
+            mixed[1] = hs_to_u32(shift);
         }
         hs_barrier();
-        hs_local_add(counts[mine + hs_digit(k0, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k1, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k2, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k3, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k4, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k5, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k6, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k7, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k8, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k9, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k10, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k11, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k12, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k13, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k14, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k15, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k16, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k17, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k18, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k19, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k20, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k21, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k22, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k23, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k24, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k25, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k26, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k27, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k28, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k29, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k30, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k31, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k32, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k33, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k34, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k35, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k36, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k37, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k38, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k39, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k40, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k41, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k42, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k43, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k0, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k1, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k2, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k3, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k4, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k5, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k6, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k7, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k8, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k9, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k10, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k11, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k12, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k13, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k14, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k15, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k16, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k17, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k18, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k19, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k20, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k21, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k22, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k23, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k24, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k25, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k26, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k27, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k28, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k29, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k30, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k31, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k32, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k33, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k34, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k35, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k36, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k37, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k38, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k39, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k40, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k41, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k42, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k43, shift, mask)], 1u);
         hs_barrier();
         // a digit's keys come subgroup by subgroup
-        for (int d = hs_item(), once = 1; once != 0; once = 0) {
-            hs_word sum = 0u;
+        for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
+            hs_u32 sum = 0u;
             for (int s = 0; s < 8; s++) {
-                hs_word c = counts[s * 256 + d];
+                hs_u32 c = counts[s * 256 + d];
                 counts[s * 256 + d] = sum;
                 sum += c;
             }
             if (sum == 11264u) mixed[0] = 0u;
-            totals[d] = d == mask ? sum - hs_as_word(11264 - valid) : sum;
+            totals[d] = d == mask ? sum - hs_to_u32(11264 - valid) : sum;
         }
         hs_barrier();
         {
-            int own = hs_subgroup() * 32 + hs_lane(); // a digit
+            int own = hs_subgroup_id() * 32 + hs_lane_id(); // a digit
             if (own < 256) sums[own] = totals[own];
             for (int far = 1; far < 32; far *= 2) {
                 hs_subgroup_barrier();
-                hs_word x = own < 256 && hs_lane() >= far ? sums[own - far] : 0u;
+                hs_u32 x = own < 256 && hs_lane_id() >= far ? sums[own - far] : 0u;
                 hs_subgroup_barrier();
                 if (own < 256) sums[own] += x;
             }
             hs_barrier();
             if (own < 256) {
-                hs_word before = sums[own] - totals[own];
-                for (int s = 31; s < own - hs_lane(); s += 32) before += sums[s];
+                hs_u32 before = sums[own] - totals[own];
+                for (int s = 31; s < own - hs_lane_id(); s += 32) before += sums[s];
                 firsts[own] = before;
             }
             hs_barrier();
         }
-        shift = hs_as_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
+        shift = hs_to_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
         if (mixed[0] == 0u) { // the keys stay where they are
             tile[row + 0] = k0;
             tile[row + 32] = k1;
@@ -8869,11 +8869,11 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
             tile[row + 1344] = k42;
             tile[row + 1376] = k43;
         } else {
-            for (int d = hs_item(), once = 1; once != 0; once = 0) for (int s = 0; s < 8; s++) counts[s * 256 + d] += firsts[d];
+            for (int d = hs_local_id(), once = 1; once != 0; once = 0) for (int s = 0; s < 8; s++) counts[s * 256 + d] += firsts[d];
             hs_barrier();
             {
                 int d = hs_digit(k0, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -8882,15 +8882,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k0;
             }
             {
                 int d = hs_digit(k1, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -8899,15 +8899,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k1;
             }
             {
                 int d = hs_digit(k2, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -8916,15 +8916,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k2;
             }
             {
                 int d = hs_digit(k3, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -8933,15 +8933,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k3;
             }
             {
                 int d = hs_digit(k4, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -8950,15 +8950,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k4;
             }
             {
                 int d = hs_digit(k5, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -8967,15 +8967,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k5;
             }
             {
                 int d = hs_digit(k6, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -8984,15 +8984,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k6;
             }
             {
                 int d = hs_digit(k7, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -9001,15 +9001,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k7;
             }
             {
                 int d = hs_digit(k8, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -9018,15 +9018,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k8;
             }
             {
                 int d = hs_digit(k9, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -9035,15 +9035,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k9;
             }
             {
                 int d = hs_digit(k10, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -9052,15 +9052,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k10;
             }
             {
                 int d = hs_digit(k11, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -9069,15 +9069,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k11;
             }
             {
                 int d = hs_digit(k12, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -9086,15 +9086,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k12;
             }
             {
                 int d = hs_digit(k13, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -9103,15 +9103,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k13;
             }
             {
                 int d = hs_digit(k14, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -9120,15 +9120,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k14;
             }
             {
                 int d = hs_digit(k15, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -9137,15 +9137,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k15;
             }
             {
                 int d = hs_digit(k16, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -9154,15 +9154,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k16;
             }
             {
                 int d = hs_digit(k17, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -9171,15 +9171,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k17;
             }
             {
                 int d = hs_digit(k18, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -9188,15 +9188,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k18;
             }
             {
                 int d = hs_digit(k19, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -9205,15 +9205,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k19;
             }
             {
                 int d = hs_digit(k20, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -9222,15 +9222,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k20;
             }
             {
                 int d = hs_digit(k21, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -9239,15 +9239,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k21;
             }
             {
                 int d = hs_digit(k22, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -9256,15 +9256,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k22;
             }
             {
                 int d = hs_digit(k23, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -9273,15 +9273,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k23;
             }
             {
                 int d = hs_digit(k24, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -9290,15 +9290,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k24;
             }
             {
                 int d = hs_digit(k25, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -9307,15 +9307,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k25;
             }
             {
                 int d = hs_digit(k26, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -9324,15 +9324,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k26;
             }
             {
                 int d = hs_digit(k27, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -9341,15 +9341,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k27;
             }
             {
                 int d = hs_digit(k28, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -9358,15 +9358,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k28;
             }
             {
                 int d = hs_digit(k29, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -9375,15 +9375,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k29;
             }
             {
                 int d = hs_digit(k30, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -9392,15 +9392,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k30;
             }
             {
                 int d = hs_digit(k31, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -9409,15 +9409,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k31;
             }
             {
                 int d = hs_digit(k32, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -9426,15 +9426,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k32;
             }
             {
                 int d = hs_digit(k33, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -9443,15 +9443,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k33;
             }
             {
                 int d = hs_digit(k34, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -9460,15 +9460,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k34;
             }
             {
                 int d = hs_digit(k35, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -9477,15 +9477,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k35;
             }
             {
                 int d = hs_digit(k36, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -9494,15 +9494,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k36;
             }
             {
                 int d = hs_digit(k37, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -9511,15 +9511,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k37;
             }
             {
                 int d = hs_digit(k38, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -9528,15 +9528,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k38;
             }
             {
                 int d = hs_digit(k39, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -9545,15 +9545,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k39;
             }
             {
                 int d = hs_digit(k40, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -9562,15 +9562,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k40;
             }
             {
                 int d = hs_digit(k41, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -9579,15 +9579,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k41;
             }
             {
                 int d = hs_digit(k42, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -9596,15 +9596,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k42;
             }
             {
                 int d = hs_digit(k43, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -9613,9 +9613,9 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k43;
             }
@@ -9624,555 +9624,555 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
 
     if (valid == 11264) {
         {
-            hs_key key = tile[hs_item() + 0];
+            hs_key key = tile[hs_local_id() + 0];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 0;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 0;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 256];
+            hs_key key = tile[hs_local_id() + 256];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 256;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 256;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 512];
+            hs_key key = tile[hs_local_id() + 512];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 512;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 512;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 768];
+            hs_key key = tile[hs_local_id() + 768];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 768;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 768;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 1024];
+            hs_key key = tile[hs_local_id() + 1024];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 1024;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 1024;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 1280];
+            hs_key key = tile[hs_local_id() + 1280];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 1280;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 1280;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 1536];
+            hs_key key = tile[hs_local_id() + 1536];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 1536;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 1536;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 1792];
+            hs_key key = tile[hs_local_id() + 1792];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 1792;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 1792;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 2048];
+            hs_key key = tile[hs_local_id() + 2048];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 2048;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 2048;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 2304];
+            hs_key key = tile[hs_local_id() + 2304];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 2304;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 2304;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 2560];
+            hs_key key = tile[hs_local_id() + 2560];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 2560;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 2560;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 2816];
+            hs_key key = tile[hs_local_id() + 2816];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 2816;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 2816;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 3072];
+            hs_key key = tile[hs_local_id() + 3072];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 3072;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 3072;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 3328];
+            hs_key key = tile[hs_local_id() + 3328];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 3328;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 3328;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 3584];
+            hs_key key = tile[hs_local_id() + 3584];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 3584;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 3584;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 3840];
+            hs_key key = tile[hs_local_id() + 3840];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 3840;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 3840;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 4096];
+            hs_key key = tile[hs_local_id() + 4096];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 4096;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 4096;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 4352];
+            hs_key key = tile[hs_local_id() + 4352];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 4352;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 4352;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 4608];
+            hs_key key = tile[hs_local_id() + 4608];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 4608;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 4608;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 4864];
+            hs_key key = tile[hs_local_id() + 4864];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 4864;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 4864;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 5120];
+            hs_key key = tile[hs_local_id() + 5120];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 5120;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 5120;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 5376];
+            hs_key key = tile[hs_local_id() + 5376];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 5376;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 5376;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 5632];
+            hs_key key = tile[hs_local_id() + 5632];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 5632;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 5632;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 5888];
+            hs_key key = tile[hs_local_id() + 5888];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 5888;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 5888;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 6144];
+            hs_key key = tile[hs_local_id() + 6144];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 6144;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 6144;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 6400];
+            hs_key key = tile[hs_local_id() + 6400];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 6400;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 6400;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 6656];
+            hs_key key = tile[hs_local_id() + 6656];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 6656;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 6656;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 6912];
+            hs_key key = tile[hs_local_id() + 6912];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 6912;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 6912;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 7168];
+            hs_key key = tile[hs_local_id() + 7168];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 7168;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 7168;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 7424];
+            hs_key key = tile[hs_local_id() + 7424];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 7424;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 7424;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 7680];
+            hs_key key = tile[hs_local_id() + 7680];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 7680;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 7680;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 7936];
+            hs_key key = tile[hs_local_id() + 7936];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 7936;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 7936;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 8192];
+            hs_key key = tile[hs_local_id() + 8192];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 8192;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 8192;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 8448];
+            hs_key key = tile[hs_local_id() + 8448];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 8448;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 8448;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 8704];
+            hs_key key = tile[hs_local_id() + 8704];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 8704;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 8704;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 8960];
+            hs_key key = tile[hs_local_id() + 8960];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 8960;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 8960;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 9216];
+            hs_key key = tile[hs_local_id() + 9216];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 9216;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 9216;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 9472];
+            hs_key key = tile[hs_local_id() + 9472];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 9472;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 9472;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 9728];
+            hs_key key = tile[hs_local_id() + 9728];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 9728;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 9728;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 9984];
+            hs_key key = tile[hs_local_id() + 9984];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 9984;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 9984;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 10240];
+            hs_key key = tile[hs_local_id() + 10240];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 10240;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 10240;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 10496];
+            hs_key key = tile[hs_local_id() + 10496];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 10496;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 10496;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 10752];
+            hs_key key = tile[hs_local_id() + 10752];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 10752;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 10752;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 11008];
+            hs_key key = tile[hs_local_id() + 11008];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 11008;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 11008;
             hs_store(to, place, key);
         }
     } else {
-        if (hs_item() + 0 < valid) {
-            hs_key key = tile[hs_item() + 0];
+        if (hs_local_id() + 0 < valid) {
+            hs_key key = tile[hs_local_id() + 0];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 0;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 0;
             hs_store(to, place, key);
         }
-        if (hs_item() + 256 < valid) {
-            hs_key key = tile[hs_item() + 256];
+        if (hs_local_id() + 256 < valid) {
+            hs_key key = tile[hs_local_id() + 256];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 256;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 256;
             hs_store(to, place, key);
         }
-        if (hs_item() + 512 < valid) {
-            hs_key key = tile[hs_item() + 512];
+        if (hs_local_id() + 512 < valid) {
+            hs_key key = tile[hs_local_id() + 512];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 512;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 512;
             hs_store(to, place, key);
         }
-        if (hs_item() + 768 < valid) {
-            hs_key key = tile[hs_item() + 768];
+        if (hs_local_id() + 768 < valid) {
+            hs_key key = tile[hs_local_id() + 768];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 768;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 768;
             hs_store(to, place, key);
         }
-        if (hs_item() + 1024 < valid) {
-            hs_key key = tile[hs_item() + 1024];
+        if (hs_local_id() + 1024 < valid) {
+            hs_key key = tile[hs_local_id() + 1024];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 1024;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 1024;
             hs_store(to, place, key);
         }
-        if (hs_item() + 1280 < valid) {
-            hs_key key = tile[hs_item() + 1280];
+        if (hs_local_id() + 1280 < valid) {
+            hs_key key = tile[hs_local_id() + 1280];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 1280;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 1280;
             hs_store(to, place, key);
         }
-        if (hs_item() + 1536 < valid) {
-            hs_key key = tile[hs_item() + 1536];
+        if (hs_local_id() + 1536 < valid) {
+            hs_key key = tile[hs_local_id() + 1536];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 1536;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 1536;
             hs_store(to, place, key);
         }
-        if (hs_item() + 1792 < valid) {
-            hs_key key = tile[hs_item() + 1792];
+        if (hs_local_id() + 1792 < valid) {
+            hs_key key = tile[hs_local_id() + 1792];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 1792;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 1792;
             hs_store(to, place, key);
         }
-        if (hs_item() + 2048 < valid) {
-            hs_key key = tile[hs_item() + 2048];
+        if (hs_local_id() + 2048 < valid) {
+            hs_key key = tile[hs_local_id() + 2048];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 2048;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 2048;
             hs_store(to, place, key);
         }
-        if (hs_item() + 2304 < valid) {
-            hs_key key = tile[hs_item() + 2304];
+        if (hs_local_id() + 2304 < valid) {
+            hs_key key = tile[hs_local_id() + 2304];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 2304;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 2304;
             hs_store(to, place, key);
         }
-        if (hs_item() + 2560 < valid) {
-            hs_key key = tile[hs_item() + 2560];
+        if (hs_local_id() + 2560 < valid) {
+            hs_key key = tile[hs_local_id() + 2560];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 2560;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 2560;
             hs_store(to, place, key);
         }
-        if (hs_item() + 2816 < valid) {
-            hs_key key = tile[hs_item() + 2816];
+        if (hs_local_id() + 2816 < valid) {
+            hs_key key = tile[hs_local_id() + 2816];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 2816;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 2816;
             hs_store(to, place, key);
         }
-        if (hs_item() + 3072 < valid) {
-            hs_key key = tile[hs_item() + 3072];
+        if (hs_local_id() + 3072 < valid) {
+            hs_key key = tile[hs_local_id() + 3072];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 3072;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 3072;
             hs_store(to, place, key);
         }
-        if (hs_item() + 3328 < valid) {
-            hs_key key = tile[hs_item() + 3328];
+        if (hs_local_id() + 3328 < valid) {
+            hs_key key = tile[hs_local_id() + 3328];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 3328;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 3328;
             hs_store(to, place, key);
         }
-        if (hs_item() + 3584 < valid) {
-            hs_key key = tile[hs_item() + 3584];
+        if (hs_local_id() + 3584 < valid) {
+            hs_key key = tile[hs_local_id() + 3584];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 3584;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 3584;
             hs_store(to, place, key);
         }
-        if (hs_item() + 3840 < valid) {
-            hs_key key = tile[hs_item() + 3840];
+        if (hs_local_id() + 3840 < valid) {
+            hs_key key = tile[hs_local_id() + 3840];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 3840;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 3840;
             hs_store(to, place, key);
         }
-        if (hs_item() + 4096 < valid) {
-            hs_key key = tile[hs_item() + 4096];
+        if (hs_local_id() + 4096 < valid) {
+            hs_key key = tile[hs_local_id() + 4096];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 4096;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 4096;
             hs_store(to, place, key);
         }
-        if (hs_item() + 4352 < valid) {
-            hs_key key = tile[hs_item() + 4352];
+        if (hs_local_id() + 4352 < valid) {
+            hs_key key = tile[hs_local_id() + 4352];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 4352;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 4352;
             hs_store(to, place, key);
         }
-        if (hs_item() + 4608 < valid) {
-            hs_key key = tile[hs_item() + 4608];
+        if (hs_local_id() + 4608 < valid) {
+            hs_key key = tile[hs_local_id() + 4608];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 4608;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 4608;
             hs_store(to, place, key);
         }
-        if (hs_item() + 4864 < valid) {
-            hs_key key = tile[hs_item() + 4864];
+        if (hs_local_id() + 4864 < valid) {
+            hs_key key = tile[hs_local_id() + 4864];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 4864;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 4864;
             hs_store(to, place, key);
         }
-        if (hs_item() + 5120 < valid) {
-            hs_key key = tile[hs_item() + 5120];
+        if (hs_local_id() + 5120 < valid) {
+            hs_key key = tile[hs_local_id() + 5120];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 5120;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 5120;
             hs_store(to, place, key);
         }
-        if (hs_item() + 5376 < valid) {
-            hs_key key = tile[hs_item() + 5376];
+        if (hs_local_id() + 5376 < valid) {
+            hs_key key = tile[hs_local_id() + 5376];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 5376;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 5376;
             hs_store(to, place, key);
         }
-        if (hs_item() + 5632 < valid) {
-            hs_key key = tile[hs_item() + 5632];
+        if (hs_local_id() + 5632 < valid) {
+            hs_key key = tile[hs_local_id() + 5632];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 5632;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 5632;
             hs_store(to, place, key);
         }
-        if (hs_item() + 5888 < valid) {
-            hs_key key = tile[hs_item() + 5888];
+        if (hs_local_id() + 5888 < valid) {
+            hs_key key = tile[hs_local_id() + 5888];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 5888;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 5888;
             hs_store(to, place, key);
         }
-        if (hs_item() + 6144 < valid) {
-            hs_key key = tile[hs_item() + 6144];
+        if (hs_local_id() + 6144 < valid) {
+            hs_key key = tile[hs_local_id() + 6144];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 6144;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 6144;
             hs_store(to, place, key);
         }
-        if (hs_item() + 6400 < valid) {
-            hs_key key = tile[hs_item() + 6400];
+        if (hs_local_id() + 6400 < valid) {
+            hs_key key = tile[hs_local_id() + 6400];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 6400;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 6400;
             hs_store(to, place, key);
         }
-        if (hs_item() + 6656 < valid) {
-            hs_key key = tile[hs_item() + 6656];
+        if (hs_local_id() + 6656 < valid) {
+            hs_key key = tile[hs_local_id() + 6656];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 6656;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 6656;
             hs_store(to, place, key);
         }
-        if (hs_item() + 6912 < valid) {
-            hs_key key = tile[hs_item() + 6912];
+        if (hs_local_id() + 6912 < valid) {
+            hs_key key = tile[hs_local_id() + 6912];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 6912;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 6912;
             hs_store(to, place, key);
         }
-        if (hs_item() + 7168 < valid) {
-            hs_key key = tile[hs_item() + 7168];
+        if (hs_local_id() + 7168 < valid) {
+            hs_key key = tile[hs_local_id() + 7168];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 7168;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 7168;
             hs_store(to, place, key);
         }
-        if (hs_item() + 7424 < valid) {
-            hs_key key = tile[hs_item() + 7424];
+        if (hs_local_id() + 7424 < valid) {
+            hs_key key = tile[hs_local_id() + 7424];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 7424;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 7424;
             hs_store(to, place, key);
         }
-        if (hs_item() + 7680 < valid) {
-            hs_key key = tile[hs_item() + 7680];
+        if (hs_local_id() + 7680 < valid) {
+            hs_key key = tile[hs_local_id() + 7680];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 7680;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 7680;
             hs_store(to, place, key);
         }
-        if (hs_item() + 7936 < valid) {
-            hs_key key = tile[hs_item() + 7936];
+        if (hs_local_id() + 7936 < valid) {
+            hs_key key = tile[hs_local_id() + 7936];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 7936;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 7936;
             hs_store(to, place, key);
         }
-        if (hs_item() + 8192 < valid) {
-            hs_key key = tile[hs_item() + 8192];
+        if (hs_local_id() + 8192 < valid) {
+            hs_key key = tile[hs_local_id() + 8192];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 8192;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 8192;
             hs_store(to, place, key);
         }
-        if (hs_item() + 8448 < valid) {
-            hs_key key = tile[hs_item() + 8448];
+        if (hs_local_id() + 8448 < valid) {
+            hs_key key = tile[hs_local_id() + 8448];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 8448;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 8448;
             hs_store(to, place, key);
         }
-        if (hs_item() + 8704 < valid) {
-            hs_key key = tile[hs_item() + 8704];
+        if (hs_local_id() + 8704 < valid) {
+            hs_key key = tile[hs_local_id() + 8704];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 8704;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 8704;
             hs_store(to, place, key);
         }
-        if (hs_item() + 8960 < valid) {
-            hs_key key = tile[hs_item() + 8960];
+        if (hs_local_id() + 8960 < valid) {
+            hs_key key = tile[hs_local_id() + 8960];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 8960;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 8960;
             hs_store(to, place, key);
         }
-        if (hs_item() + 9216 < valid) {
-            hs_key key = tile[hs_item() + 9216];
+        if (hs_local_id() + 9216 < valid) {
+            hs_key key = tile[hs_local_id() + 9216];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 9216;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 9216;
             hs_store(to, place, key);
         }
-        if (hs_item() + 9472 < valid) {
-            hs_key key = tile[hs_item() + 9472];
+        if (hs_local_id() + 9472 < valid) {
+            hs_key key = tile[hs_local_id() + 9472];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 9472;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 9472;
             hs_store(to, place, key);
         }
-        if (hs_item() + 9728 < valid) {
-            hs_key key = tile[hs_item() + 9728];
+        if (hs_local_id() + 9728 < valid) {
+            hs_key key = tile[hs_local_id() + 9728];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 9728;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 9728;
             hs_store(to, place, key);
         }
-        if (hs_item() + 9984 < valid) {
-            hs_key key = tile[hs_item() + 9984];
+        if (hs_local_id() + 9984 < valid) {
+            hs_key key = tile[hs_local_id() + 9984];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 9984;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 9984;
             hs_store(to, place, key);
         }
-        if (hs_item() + 10240 < valid) {
-            hs_key key = tile[hs_item() + 10240];
+        if (hs_local_id() + 10240 < valid) {
+            hs_key key = tile[hs_local_id() + 10240];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 10240;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 10240;
             hs_store(to, place, key);
         }
-        if (hs_item() + 10496 < valid) {
-            hs_key key = tile[hs_item() + 10496];
+        if (hs_local_id() + 10496 < valid) {
+            hs_key key = tile[hs_local_id() + 10496];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 10496;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 10496;
             hs_store(to, place, key);
         }
-        if (hs_item() + 10752 < valid) {
-            hs_key key = tile[hs_item() + 10752];
+        if (hs_local_id() + 10752 < valid) {
+            hs_key key = tile[hs_local_id() + 10752];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 10752;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 10752;
             hs_store(to, place, key);
         }
-        if (hs_item() + 11008 < valid) {
-            hs_key key = tile[hs_item() + 11008];
+        if (hs_local_id() + 11008 < valid) {
+            hs_key key = tile[hs_local_id() + 11008];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 11008;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 11008;
             hs_store(to, place, key);
         }
     }
         hs_barrier();
-        for (int d = hs_item(), once = 1; once != 0; once = 0) bases[d] += totals[d];
+        for (int d = hs_local_id(), once = 1; once != 0; once = 0) bases[d] += totals[d];
     }
 }
 
 // copy the keys to the destination, unless they are there
-HS_KERNEL void __launch_bounds__(256) copy_wide_radix(const hs_stored *source, hs_stored *destination, hs_stored *other, hs_word *words, hs_wide *table, long long n, int argument)
+HS_KERNEL void __launch_bounds__(256) copy_wide_radix(const hs_stored_key *source, hs_stored_key *destination, hs_stored_key *other, hs_u32 *words, hs_u64 *table, long long n, int argument)
 {
 
-    int at = hs_as_int(words[4 + hs_pass()]), next = 1;
+    int at = hs_to_int(words[4 + hs_pass()]), next = 1;
     if (at == next) return;
-    hs_long tiles = (hs_n() + 11263) / 11264;
-    int groups = hs_as_int(tiles < 528 ? tiles : 528);
-    int group = hs_group();
+    hs_i64 tiles = (hs_n() + 11263) / 11264;
+    int groups = hs_to_int(tiles < 528 ? tiles : 528);
+    int group = hs_group_id();
     if (group >= groups) return;
-    hs_long each = (tiles + groups - 1) / groups * 11264; // keys of a work-group
-    hs_long begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
-    hs_pick(from, at);
-    hs_pick(to, next);
-    for (hs_long i = begin + hs_item(); i < end; i += 256) {
+    hs_i64 each = (tiles + groups - 1) / groups * 11264; // keys of a work-group
+    hs_i64 begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
+    hs_select_keys(from, at);
+    hs_select_keys(to, next);
+    for (hs_i64 i = begin + hs_local_id(); i < end; i += 256) {
         hs_store(to, i, hs_load(from, i));
     }
 }

@@ -22,71 +22,71 @@
 #else
 #define HS_KERNEL static __global__
 #endif
-typedef unsigned int hs_word;
-typedef unsigned long long hs_wide;
-typedef long long hs_long;
-typedef unsigned long long hs_stored;
+typedef unsigned int hs_u32;
+typedef unsigned long long hs_u64;
+typedef long long hs_i64;
+typedef unsigned long long hs_stored_key;
 typedef unsigned long long hs_key;
 #define HS_LEAST ((hs_key)0)
 #define HS_GREATEST (~(hs_key)0)
 #define hs_less(a, b) ((a) < (b))
 #define hs_min(a, b) min(a, b)
 #define hs_max(a, b) max(a, b)
-#define hs_bits(key, shift) ((hs_word)((key) >> (shift)))
+#define hs_key_bits(key, shift) ((hs_u32)((key) >> (shift)))
 // sums of keys, which wrap; a key of a low and a high word
-#define hs_plus(a, b) ((a) + (b))
-#define hs_join(low, high) ((hs_key)(low) | (hs_key)(high) << 32)
-#define hs_held(x) ((hs_key)(x))
-#define hs_raw(key) ((hs_stored)(key))
-#define hs_in(x) ((hs_key)(x))
-#define hs_out(key) ((hs_stored)(key))
-#define hs_as_word(x) ((hs_word)(x))
-#define hs_as_int(x) ((int)(x))
+#define hs_key_add(a, b) ((a) + (b))
+#define hs_make_key(low, high) ((hs_key)(low) | (hs_key)(high) << 32)
+#define hs_raw_in(x) ((hs_key)(x))
+#define hs_raw_out(key) ((hs_stored_key)(key))
+#define hs_twiddle_in(x) ((hs_key)(x))
+#define hs_twiddle_out(key) ((hs_stored_key)(key))
+#define hs_to_u32(x) ((hs_u32)(x))
+#define hs_to_int(x) ((int)(x))
 #define hs_popcount(x) __popc(x)
 #define hs_n() n
 #define hs_argument() argument
-#define hs_group() ((int)(blockIdx.x + blockIdx.y * gridDim.x))
-#define hs_item() ((int)threadIdx.x)
+#define hs_group_id() ((int)(blockIdx.x + blockIdx.y * gridDim.x))
+#define hs_local_id() ((int)threadIdx.x)
 #define hs_barrier() __syncthreads()
-#define hs_barrier_all() __syncthreads()
+#define hs_barrier_global() __syncthreads()
 // atomic access: to shared arrays, and to words in memory that other blocks see
-#define hs_local_add(x, y) atomicAdd(&(x), y)
-#define hs_local_or(x, y) atomicOr(&(x), y)
-#define hs_add(x, y) atomicAdd(&(x), y)
-#define hs_look(x) (*(volatile hs_word *)&(x))
-#define hs_post(x, y) (*(volatile hs_word *)&(x) = (y))
+#define hs_local_atomic_add(x, y) atomicAdd(&(x), y)
+#define hs_local_atomic_or(x, y) atomicOr(&(x), y)
+#define hs_atomic_add(x, y) atomicAdd(&(x), y)
+#define hs_atomic_load(x) (*(volatile hs_u32 *)&(x))
+#define hs_atomic_store(x, y) (*(volatile hs_u32 *)&(x) = (y))
 // one of three buffers, chosen while the kernel runs
-#define hs_pick(name, which) hs_stored *name = (which) == 0 ? (hs_stored *)source : (which) == 1 ? destination : other
-#define hs_load(from, i) hs_in(from[i])
-#define hs_store(to, i, x) to[i] = hs_out(x)
-#define hs_phase(to, line) ((int)((size_t)(to) / sizeof(hs_key) % line))
-#define hs_flush()
-#define hs_stream(to, i, lines, first) for (int x_ = 0; x_ < (int)(64 / sizeof(hs_key)); x_++) (to)[(i) + x_] = (lines)[(first) + x_];
-#define hs_lane() ((int)(threadIdx.x % 32))
-#define hs_subgroup() ((int)(threadIdx.x / 32))
+#define hs_select_keys(name, which) hs_stored_key *name = (which) == 0 ? (hs_stored_key *)source : (which) == 1 ? destination : other
+#define hs_load(from, i) hs_twiddle_in(from[i])
+#define hs_store(to, i, x) to[i] = hs_twiddle_out(x)
+#define hs_line_offset(to, line) ((int)((size_t)(to) / sizeof(hs_key) % line))
+#define hs_store_line_fence()
+#define hs_store_line(to, i, lines, first) for (int x_ = 0; x_ < (int)(64 / sizeof(hs_key)); x_++) (to)[(i) + x_] = (lines)[(first) + x_];
+#define hs_lane_id() ((int)(threadIdx.x % 32))
+#define hs_subgroup_id() ((int)(threadIdx.x / 32))
 #define hs_shuffle_xor(a, mask) __shfl_xor_sync(0xffffffffu, a, mask)
 #define hs_broadcast(a, lane) __shfl_sync(0xffffffffu, a, lane, 32)
 #define hs_subgroup_barrier() __syncwarp(0xffffffffu)
-typedef unsigned int hs_mask;
-#define HS_ALL 0xffffffffu
-#define hs_votes(m) __popc(m)
-#define hs_below() ((1u << (threadIdx.x % 32)) - 1u)
-#define hs_ballot(vote) __ballot_sync(HS_ALL, vote)
+typedef unsigned int hs_lanemask;
+#define HS_LANEMASK_ALL 0xffffffffu
+#define hs_popcount_mask(m) __popc(m)
+#define hs_lanemask_lt() ((1u << (threadIdx.x % 32)) - 1u)
+#define hs_ballot(vote) __ballot_sync(HS_LANEMASK_ALL, vote)
 // leave the lanes whose digits have the same bit b as this lane's; written out, since compilers take five instructions for it instead of three
 #define hs_match_bit(same, d, b) asm volatile("{ .reg .pred p; .reg .b32 v; and.b32 v, %1, %2; setp.ne.u32 p, v, 0; vote.sync.ballot.b32 v, p, 0xffffffff; @!p not.b32 v, v; and.b32 %0, %0, v; }" : "+r"(same) : "r"(d), "r"(1 << (b)))
 // barriers of the first blocks of a cooperative grid: all threads of them arrive, then wait
-static __device__ __forceinline__ hs_word *hs_grid_word()
+static __device__ __forceinline__ hs_u32 *hs_grid_word()
 {
-    hs_word low, high;
+    hs_u32 low, high;
     asm("mov.u32 %0, %%envreg2; mov.u32 %1, %%envreg1;" : "=r"(low), "=r"(high));
-    return (hs_word *)((hs_wide)high << 32 | low) + 1;
+    return (hs_u32 *)((hs_u64)high << 32 | low) + 1;
 }
-static __device__ __forceinline__ hs_word hs_grid_arrive(int groups)
+static __device__ __forceinline__ hs_u32 hs_grid_arrive(int groups)
 {
-    hs_word was = 0u;
+    hs_u32 was = 0u;
     __syncthreads();
     if (threadIdx.x == 0) {
-        hs_word more = hs_group() == 0 ? 0x80000000u - (hs_word)(groups - 1) : 1u;
+        hs_u32 more = hs_group_id() == 0 ? 0x80000000u - (hs_u32)(groups - 1) : 1u;
 #if __CUDA_ARCH__ >= 700
         asm volatile("atom.add.release.gpu.u32 %0, [%1], %2;" : "=r"(was) : "l"(hs_grid_word()), "r"(more) : "memory");
 #else
@@ -95,15 +95,15 @@ static __device__ __forceinline__ hs_word hs_grid_arrive(int groups)
     }
     return was;
 }
-static __device__ __forceinline__ void hs_grid_wait(hs_word was)
+static __device__ __forceinline__ void hs_grid_wait(hs_u32 was)
 {
     if (threadIdx.x == 0) {
-        hs_word now;
+        hs_u32 now;
         do {
 #if __CUDA_ARCH__ >= 700
             asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(now) : "l"(hs_grid_word()) : "memory");
 #else
-            now = hs_look(*hs_grid_word()), __threadfence();
+            now = hs_atomic_load(*hs_grid_word()), __threadfence();
 #endif
         } while (((was ^ now) & 0x80000000u) == 0u);
     }
@@ -118,132 +118,132 @@ static __device__ __forceinline__ void hs_grid_barrier(int groups) { hs_grid_wai
 #define hs_redo() ((hs_argument() >> 20 & 1) != 0)
 #define hs_direct() ((hs_argument() >> 21 & 1) != 0)
 #define hs_discards() ((hs_argument() >> 22 & 1) != 0)
-#define hs_digit(key, shift, mask) (hs_as_int(hs_bits(key, shift)) & (mask))
+#define hs_digit(key, shift, mask) (hs_to_int(hs_key_bits(key, shift)) & (mask))
 
 // sort up to 4096 keys in one work-group
-HS_KERNEL void __launch_bounds__(512) single(const hs_stored *source, hs_stored *destination, int n, int argument)
+HS_KERNEL void __launch_bounds__(512) single(const hs_stored_key *source, hs_stored_key *destination, int n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
-    hs_word *const totals = (hs_word *)((unsigned char *)hs_shared + 32768);
-    hs_word *const firsts = (hs_word *)((unsigned char *)hs_shared + 33792);
-    hs_word *const sums = (hs_word *)((unsigned char *)hs_shared + 34816);
-    hs_word *const mixed = (hs_word *)((unsigned char *)hs_shared + 36864);
-    hs_word *const counts = (hs_word *)((unsigned char *)hs_shared + 36872);
-    hs_word *const places = (hs_word *)((unsigned char *)hs_shared + 53256);
-    hs_word *const tops = (hs_word *)((unsigned char *)hs_shared + 69640);
-    hs_word *const full = (hs_word *)((unsigned char *)hs_shared + 69704);
+    hs_u32 *const totals = (hs_u32 *)((unsigned char *)hs_shared + 32768);
+    hs_u32 *const firsts = (hs_u32 *)((unsigned char *)hs_shared + 33792);
+    hs_u32 *const sums = (hs_u32 *)((unsigned char *)hs_shared + 34816);
+    hs_u32 *const mixed = (hs_u32 *)((unsigned char *)hs_shared + 36864);
+    hs_u32 *const counts = (hs_u32 *)((unsigned char *)hs_shared + 36872);
+    hs_u32 *const places = (hs_u32 *)((unsigned char *)hs_shared + 53256);
+    hs_u32 *const tops = (hs_u32 *)((unsigned char *)hs_shared + 69640);
+    hs_u32 *const full = (hs_u32 *)((unsigned char *)hs_shared + 69704);
 
-    if (hs_group() > 0) return;
+    if (hs_group_id() > 0) return;
     int valid = hs_n(), shift = 0;
-    for (int i = hs_item(); i < 4096; i += 512) places[i] = 0u;
-    if (hs_item() == 0) {
+    for (int i = hs_local_id(); i < 4096; i += 512) places[i] = 0u;
+    if (hs_local_id() == 0) {
         full[0] = 0u;
         full[2] = full[3] = 0u;
     }
     hs_key k0 = HS_LEAST, k1 = HS_LEAST, k2 = HS_LEAST, k3 = HS_LEAST, k4 = HS_LEAST, k5 = HS_LEAST, k6 = HS_LEAST, k7 = HS_LEAST;
-    hs_word at0 = 0u, at1 = 0u, at2 = 0u, at3 = 0u;
+    hs_u32 at0 = 0u, at1 = 0u, at2 = 0u, at3 = 0u;
     do {
         if (2048 <= valid) {
-            k0 = hs_in(source[hs_item() + 0]);
-            k1 = hs_in(source[hs_item() + 512]);
-            k2 = hs_in(source[hs_item() + 1024]);
-            k3 = hs_in(source[hs_item() + 1536]);
+            k0 = hs_twiddle_in(source[hs_local_id() + 0]);
+            k1 = hs_twiddle_in(source[hs_local_id() + 512]);
+            k2 = hs_twiddle_in(source[hs_local_id() + 1024]);
+            k3 = hs_twiddle_in(source[hs_local_id() + 1536]);
         } else {
-            if (hs_item() + 0 < valid) k0 = hs_in(source[hs_item() + 0]);
-            if (hs_item() + 512 < valid) k1 = hs_in(source[hs_item() + 512]);
-            if (hs_item() + 1024 < valid) k2 = hs_in(source[hs_item() + 1024]);
-            if (hs_item() + 1536 < valid) k3 = hs_in(source[hs_item() + 1536]);
+            if (hs_local_id() + 0 < valid) k0 = hs_twiddle_in(source[hs_local_id() + 0]);
+            if (hs_local_id() + 512 < valid) k1 = hs_twiddle_in(source[hs_local_id() + 512]);
+            if (hs_local_id() + 1024 < valid) k2 = hs_twiddle_in(source[hs_local_id() + 1024]);
+            if (hs_local_id() + 1536 < valid) k3 = hs_twiddle_in(source[hs_local_id() + 1536]);
             break;
         }
         if (4096 <= valid) {
-            k4 = hs_in(source[hs_item() + 2048]);
-            k5 = hs_in(source[hs_item() + 2560]);
-            k6 = hs_in(source[hs_item() + 3072]);
-            k7 = hs_in(source[hs_item() + 3584]);
+            k4 = hs_twiddle_in(source[hs_local_id() + 2048]);
+            k5 = hs_twiddle_in(source[hs_local_id() + 2560]);
+            k6 = hs_twiddle_in(source[hs_local_id() + 3072]);
+            k7 = hs_twiddle_in(source[hs_local_id() + 3584]);
         } else {
-            if (hs_item() + 2048 < valid) k4 = hs_in(source[hs_item() + 2048]);
-            if (hs_item() + 2560 < valid) k5 = hs_in(source[hs_item() + 2560]);
-            if (hs_item() + 3072 < valid) k6 = hs_in(source[hs_item() + 3072]);
-            if (hs_item() + 3584 < valid) k7 = hs_in(source[hs_item() + 3584]);
+            if (hs_local_id() + 2048 < valid) k4 = hs_twiddle_in(source[hs_local_id() + 2048]);
+            if (hs_local_id() + 2560 < valid) k5 = hs_twiddle_in(source[hs_local_id() + 2560]);
+            if (hs_local_id() + 3072 < valid) k6 = hs_twiddle_in(source[hs_local_id() + 3072]);
+            if (hs_local_id() + 3584 < valid) k7 = hs_twiddle_in(source[hs_local_id() + 3584]);
             break;
         }
     } while (false);
     hs_barrier();
-    hs_key one = hs_in(source[0]);
+    hs_key one = hs_twiddle_in(source[0]);
     {
-        hs_word differ = 0u;
+        hs_u32 differ = 0u;
         do {
             if (2048 <= valid) {
-                differ |= hs_bits(k0, 32) ^ hs_bits(one, 32);
-                differ |= hs_bits(k1, 32) ^ hs_bits(one, 32);
-                differ |= hs_bits(k2, 32) ^ hs_bits(one, 32);
-                differ |= hs_bits(k3, 32) ^ hs_bits(one, 32);
+                differ |= hs_key_bits(k0, 32) ^ hs_key_bits(one, 32);
+                differ |= hs_key_bits(k1, 32) ^ hs_key_bits(one, 32);
+                differ |= hs_key_bits(k2, 32) ^ hs_key_bits(one, 32);
+                differ |= hs_key_bits(k3, 32) ^ hs_key_bits(one, 32);
             } else {
-                if (hs_item() + 0 < valid) differ |= hs_bits(k0, 32) ^ hs_bits(one, 32);
-                if (hs_item() + 512 < valid) differ |= hs_bits(k1, 32) ^ hs_bits(one, 32);
-                if (hs_item() + 1024 < valid) differ |= hs_bits(k2, 32) ^ hs_bits(one, 32);
-                if (hs_item() + 1536 < valid) differ |= hs_bits(k3, 32) ^ hs_bits(one, 32);
+                if (hs_local_id() + 0 < valid) differ |= hs_key_bits(k0, 32) ^ hs_key_bits(one, 32);
+                if (hs_local_id() + 512 < valid) differ |= hs_key_bits(k1, 32) ^ hs_key_bits(one, 32);
+                if (hs_local_id() + 1024 < valid) differ |= hs_key_bits(k2, 32) ^ hs_key_bits(one, 32);
+                if (hs_local_id() + 1536 < valid) differ |= hs_key_bits(k3, 32) ^ hs_key_bits(one, 32);
                 break;
             }
             if (4096 <= valid) {
-                differ |= hs_bits(k4, 32) ^ hs_bits(one, 32);
-                differ |= hs_bits(k5, 32) ^ hs_bits(one, 32);
-                differ |= hs_bits(k6, 32) ^ hs_bits(one, 32);
-                differ |= hs_bits(k7, 32) ^ hs_bits(one, 32);
+                differ |= hs_key_bits(k4, 32) ^ hs_key_bits(one, 32);
+                differ |= hs_key_bits(k5, 32) ^ hs_key_bits(one, 32);
+                differ |= hs_key_bits(k6, 32) ^ hs_key_bits(one, 32);
+                differ |= hs_key_bits(k7, 32) ^ hs_key_bits(one, 32);
             } else {
-                if (hs_item() + 2048 < valid) differ |= hs_bits(k4, 32) ^ hs_bits(one, 32);
-                if (hs_item() + 2560 < valid) differ |= hs_bits(k5, 32) ^ hs_bits(one, 32);
-                if (hs_item() + 3072 < valid) differ |= hs_bits(k6, 32) ^ hs_bits(one, 32);
-                if (hs_item() + 3584 < valid) differ |= hs_bits(k7, 32) ^ hs_bits(one, 32);
+                if (hs_local_id() + 2048 < valid) differ |= hs_key_bits(k4, 32) ^ hs_key_bits(one, 32);
+                if (hs_local_id() + 2560 < valid) differ |= hs_key_bits(k5, 32) ^ hs_key_bits(one, 32);
+                if (hs_local_id() + 3072 < valid) differ |= hs_key_bits(k6, 32) ^ hs_key_bits(one, 32);
+                if (hs_local_id() + 3584 < valid) differ |= hs_key_bits(k7, 32) ^ hs_key_bits(one, 32);
                 break;
             }
         } while (false);
-        for (int far = 1; far < 32; far *= 2) differ |= hs_as_word(hs_shuffle_xor(differ, far));
-        if (hs_lane() == 0 && differ != 0u) hs_local_or(full[3], differ);
+        for (int far = 1; far < 32; far *= 2) differ |= hs_to_u32(hs_shuffle_xor(differ, far));
+        if (hs_lane_id() == 0 && differ != 0u) hs_local_atomic_or(full[3], differ);
         hs_barrier();
     }
     if (full[3] == 0u) {
-        hs_word differ = 0u;
+        hs_u32 differ = 0u;
         do {
             if (2048 <= valid) {
-                differ |= hs_bits(k0, 0) ^ hs_bits(one, 0);
-                differ |= hs_bits(k1, 0) ^ hs_bits(one, 0);
-                differ |= hs_bits(k2, 0) ^ hs_bits(one, 0);
-                differ |= hs_bits(k3, 0) ^ hs_bits(one, 0);
+                differ |= hs_key_bits(k0, 0) ^ hs_key_bits(one, 0);
+                differ |= hs_key_bits(k1, 0) ^ hs_key_bits(one, 0);
+                differ |= hs_key_bits(k2, 0) ^ hs_key_bits(one, 0);
+                differ |= hs_key_bits(k3, 0) ^ hs_key_bits(one, 0);
             } else {
-                if (hs_item() + 0 < valid) differ |= hs_bits(k0, 0) ^ hs_bits(one, 0);
-                if (hs_item() + 512 < valid) differ |= hs_bits(k1, 0) ^ hs_bits(one, 0);
-                if (hs_item() + 1024 < valid) differ |= hs_bits(k2, 0) ^ hs_bits(one, 0);
-                if (hs_item() + 1536 < valid) differ |= hs_bits(k3, 0) ^ hs_bits(one, 0);
+                if (hs_local_id() + 0 < valid) differ |= hs_key_bits(k0, 0) ^ hs_key_bits(one, 0);
+                if (hs_local_id() + 512 < valid) differ |= hs_key_bits(k1, 0) ^ hs_key_bits(one, 0);
+                if (hs_local_id() + 1024 < valid) differ |= hs_key_bits(k2, 0) ^ hs_key_bits(one, 0);
+                if (hs_local_id() + 1536 < valid) differ |= hs_key_bits(k3, 0) ^ hs_key_bits(one, 0);
                 break;
             }
             if (4096 <= valid) {
-                differ |= hs_bits(k4, 0) ^ hs_bits(one, 0);
-                differ |= hs_bits(k5, 0) ^ hs_bits(one, 0);
-                differ |= hs_bits(k6, 0) ^ hs_bits(one, 0);
-                differ |= hs_bits(k7, 0) ^ hs_bits(one, 0);
+                differ |= hs_key_bits(k4, 0) ^ hs_key_bits(one, 0);
+                differ |= hs_key_bits(k5, 0) ^ hs_key_bits(one, 0);
+                differ |= hs_key_bits(k6, 0) ^ hs_key_bits(one, 0);
+                differ |= hs_key_bits(k7, 0) ^ hs_key_bits(one, 0);
             } else {
-                if (hs_item() + 2048 < valid) differ |= hs_bits(k4, 0) ^ hs_bits(one, 0);
-                if (hs_item() + 2560 < valid) differ |= hs_bits(k5, 0) ^ hs_bits(one, 0);
-                if (hs_item() + 3072 < valid) differ |= hs_bits(k6, 0) ^ hs_bits(one, 0);
-                if (hs_item() + 3584 < valid) differ |= hs_bits(k7, 0) ^ hs_bits(one, 0);
+                if (hs_local_id() + 2048 < valid) differ |= hs_key_bits(k4, 0) ^ hs_key_bits(one, 0);
+                if (hs_local_id() + 2560 < valid) differ |= hs_key_bits(k5, 0) ^ hs_key_bits(one, 0);
+                if (hs_local_id() + 3072 < valid) differ |= hs_key_bits(k6, 0) ^ hs_key_bits(one, 0);
+                if (hs_local_id() + 3584 < valid) differ |= hs_key_bits(k7, 0) ^ hs_key_bits(one, 0);
                 break;
             }
         } while (false);
-        for (int far = 1; far < 32; far *= 2) differ |= hs_as_word(hs_shuffle_xor(differ, far));
-        if (hs_lane() == 0 && differ != 0u) hs_local_or(full[2], differ);
+        for (int far = 1; far < 32; far *= 2) differ |= hs_to_u32(hs_shuffle_xor(differ, far));
+        if (hs_lane_id() == 0 && differ != 0u) hs_local_atomic_or(full[2], differ);
         hs_barrier();
     }
     {
-        hs_word differ = full[3] != 0u ? full[3] : full[2];
+        hs_u32 differ = full[3] != 0u ? full[3] : full[2];
         shift = (full[3] != 0u ? 33 : 1) - 12;
         for (int half = 16; half > 0; half /= 2) if (differ >> half != 0u) {
             differ >>= half;
             shift += half;
         }
         if (shift < 0) shift = 0;
-        if (hs_item() == 0) full[1] = hs_as_word(shift);
+        if (hs_local_id() == 0) full[1] = hs_to_u32(shift);
     }
     hs_key differ = HS_LEAST;
     do {
@@ -253,10 +253,10 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored *source, hs_stored 
             differ |= k0 ^ k2;
             differ |= k0 ^ k3;
         } else {
-            if (hs_item() + 0 < valid) differ |= k0 ^ k0;
-            if (hs_item() + 512 < valid) differ |= k0 ^ k1;
-            if (hs_item() + 1024 < valid) differ |= k0 ^ k2;
-            if (hs_item() + 1536 < valid) differ |= k0 ^ k3;
+            if (hs_local_id() + 0 < valid) differ |= k0 ^ k0;
+            if (hs_local_id() + 512 < valid) differ |= k0 ^ k1;
+            if (hs_local_id() + 1024 < valid) differ |= k0 ^ k2;
+            if (hs_local_id() + 1536 < valid) differ |= k0 ^ k3;
             break;
         }
         if (4096 <= valid) {
@@ -265,16 +265,16 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored *source, hs_stored 
             differ |= k0 ^ k6;
             differ |= k0 ^ k7;
         } else {
-            if (hs_item() + 2048 < valid) differ |= k0 ^ k4;
-            if (hs_item() + 2560 < valid) differ |= k0 ^ k5;
-            if (hs_item() + 3072 < valid) differ |= k0 ^ k6;
-            if (hs_item() + 3584 < valid) differ |= k0 ^ k7;
+            if (hs_local_id() + 2048 < valid) differ |= k0 ^ k4;
+            if (hs_local_id() + 2560 < valid) differ |= k0 ^ k5;
+            if (hs_local_id() + 3072 < valid) differ |= k0 ^ k6;
+            if (hs_local_id() + 3584 < valid) differ |= k0 ^ k7;
             break;
         }
     } while (false);
     if (hs_digit(differ, shift, 4095) == 0) {
-        int x = hs_digit(k0, shift, 4095), own = valid > hs_item() ? (valid - hs_item() + 511) / 512 : 0;
-        at0 = hs_local_add(places[x ^ (x >> 5 & 7)], hs_as_word(own));
+        int x = hs_digit(k0, shift, 4095), own = valid > hs_local_id() ? (valid - hs_local_id() + 511) / 512 : 0;
+        at0 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], hs_to_u32(own));
         at0 |= (at0 + 1u) << 16;
         at1 = at0 + 131074u;
         at2 = at0 + 262148u;
@@ -282,134 +282,134 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored *source, hs_stored 
     } else {
         do {
             if (2048 <= valid) {
-                { int x = hs_digit(k0, shift, 4095); at0 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                { int x = hs_digit(k1, shift, 4095); at0 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
-                { int x = hs_digit(k2, shift, 4095); at1 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                { int x = hs_digit(k3, shift, 4095); at1 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                { int x = hs_digit(k0, shift, 4095); at0 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                { int x = hs_digit(k1, shift, 4095); at0 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                { int x = hs_digit(k2, shift, 4095); at1 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                { int x = hs_digit(k3, shift, 4095); at1 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
             } else {
-                if (hs_item() + 0 < valid) { int x = hs_digit(k0, shift, 4095); at0 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                if (hs_item() + 512 < valid) { int x = hs_digit(k1, shift, 4095); at0 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
-                if (hs_item() + 1024 < valid) { int x = hs_digit(k2, shift, 4095); at1 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                if (hs_item() + 1536 < valid) { int x = hs_digit(k3, shift, 4095); at1 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                if (hs_local_id() + 0 < valid) { int x = hs_digit(k0, shift, 4095); at0 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                if (hs_local_id() + 512 < valid) { int x = hs_digit(k1, shift, 4095); at0 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                if (hs_local_id() + 1024 < valid) { int x = hs_digit(k2, shift, 4095); at1 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                if (hs_local_id() + 1536 < valid) { int x = hs_digit(k3, shift, 4095); at1 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
                 break;
             }
             if (4096 <= valid) {
-                { int x = hs_digit(k4, shift, 4095); at2 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                { int x = hs_digit(k5, shift, 4095); at2 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
-                { int x = hs_digit(k6, shift, 4095); at3 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                { int x = hs_digit(k7, shift, 4095); at3 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                { int x = hs_digit(k4, shift, 4095); at2 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                { int x = hs_digit(k5, shift, 4095); at2 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                { int x = hs_digit(k6, shift, 4095); at3 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                { int x = hs_digit(k7, shift, 4095); at3 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
             } else {
-                if (hs_item() + 2048 < valid) { int x = hs_digit(k4, shift, 4095); at2 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                if (hs_item() + 2560 < valid) { int x = hs_digit(k5, shift, 4095); at2 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
-                if (hs_item() + 3072 < valid) { int x = hs_digit(k6, shift, 4095); at3 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                if (hs_item() + 3584 < valid) { int x = hs_digit(k7, shift, 4095); at3 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                if (hs_local_id() + 2048 < valid) { int x = hs_digit(k4, shift, 4095); at2 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                if (hs_local_id() + 2560 < valid) { int x = hs_digit(k5, shift, 4095); at2 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                if (hs_local_id() + 3072 < valid) { int x = hs_digit(k6, shift, 4095); at3 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                if (hs_local_id() + 3584 < valid) { int x = hs_digit(k7, shift, 4095); at3 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
                 break;
             }
         } while (false);
     }
-    hs_barrier_all(); // in place, keys must all be read before the first is written
-    shift = hs_as_int(full[1]); // the same; else compilers keep all places until they are needed again, and spill
-    hs_word sum = 0u, crowd = 0u;
+    hs_barrier_global(); // in place, keys must all be read before the first is written
+    shift = hs_to_int(full[1]); // the same; else compilers keep all places until they are needed again, and spill
+    hs_u32 sum = 0u, crowd = 0u;
     for (int e = 0; e < 8; e++) {
-        int x = hs_item() * 8 + e;
-        hs_word c = places[x ^ (x >> 5 & 7)];
+        int x = hs_local_id() * 8 + e;
+        hs_u32 c = places[x ^ (x >> 5 & 7)];
         sum += c;
         crowd = c > crowd ? c : crowd;
     }
     if (crowd > 24u) full[0] = 1u;
-    hs_word before = 0u;
+    hs_u32 before = 0u;
     {
-        hs_word all = sum;
+        hs_u32 all = sum;
         for (int far = 1; far < 32; far *= 2) {
-            hs_word beside = hs_as_word(hs_shuffle_xor(all, far));
-            if ((hs_lane() & far) != 0) before += beside;
+            hs_u32 beside = hs_to_u32(hs_shuffle_xor(all, far));
+            if ((hs_lane_id() & far) != 0) before += beside;
             all += beside;
         }
-        if (hs_lane() == 0) tops[hs_subgroup()] = all;
+        if (hs_lane_id() == 0) tops[hs_subgroup_id()] = all;
         hs_barrier();
-        for (int j = 0; j < 15; j++) if (j < hs_subgroup()) before += tops[j];
+        for (int j = 0; j < 15; j++) if (j < hs_subgroup_id()) before += tops[j];
     }
     if (full[0] != 0u) {
         const int begin = 0;
         int rows = (valid + 511) / 512, slots = rows * 512;
-        int row = hs_subgroup() * 32 * rows + hs_lane();
+        int row = hs_subgroup_id() * 32 * rows + hs_lane_id();
         hs_key k0, k1, k2, k3, k4, k5, k6, k7;
         do {
-        k0 = row + 0 < valid ? hs_in(source[begin + row + 0]) : HS_GREATEST;
+        k0 = row + 0 < valid ? hs_twiddle_in(source[begin + row + 0]) : HS_GREATEST;
         if (1 >= rows) break;
-        k1 = row + 32 < valid ? hs_in(source[begin + row + 32]) : HS_GREATEST;
+        k1 = row + 32 < valid ? hs_twiddle_in(source[begin + row + 32]) : HS_GREATEST;
         if (2 >= rows) break;
-        k2 = row + 64 < valid ? hs_in(source[begin + row + 64]) : HS_GREATEST;
+        k2 = row + 64 < valid ? hs_twiddle_in(source[begin + row + 64]) : HS_GREATEST;
         if (3 >= rows) break;
-        k3 = row + 96 < valid ? hs_in(source[begin + row + 96]) : HS_GREATEST;
+        k3 = row + 96 < valid ? hs_twiddle_in(source[begin + row + 96]) : HS_GREATEST;
         if (4 >= rows) break;
-        k4 = row + 128 < valid ? hs_in(source[begin + row + 128]) : HS_GREATEST;
+        k4 = row + 128 < valid ? hs_twiddle_in(source[begin + row + 128]) : HS_GREATEST;
         if (5 >= rows) break;
-        k5 = row + 160 < valid ? hs_in(source[begin + row + 160]) : HS_GREATEST;
+        k5 = row + 160 < valid ? hs_twiddle_in(source[begin + row + 160]) : HS_GREATEST;
         if (6 >= rows) break;
-        k6 = row + 192 < valid ? hs_in(source[begin + row + 192]) : HS_GREATEST;
+        k6 = row + 192 < valid ? hs_twiddle_in(source[begin + row + 192]) : HS_GREATEST;
         if (7 >= rows) break;
-        k7 = row + 224 < valid ? hs_in(source[begin + row + 224]) : HS_GREATEST;
+        k7 = row + 224 < valid ? hs_twiddle_in(source[begin + row + 224]) : HS_GREATEST;
         } while (false);
         const int mask = 255;
         for (int low = 0; low < 64; low += 8) {
             int shift = low;
             hs_barrier();
-            int mine = hs_subgroup() * 256;
-            for (int i = hs_item(); i < 4096; i += 512) counts[i] = 0u;
-            if (hs_item() == 0) {
+            int mine = hs_subgroup_id() * 256;
+            for (int i = hs_local_id(); i < 4096; i += 512) counts[i] = 0u;
+            if (hs_local_id() == 0) {
                 mixed[0] = 1u;
-                mixed[1] = hs_as_word(shift);
+                mixed[1] = hs_to_u32(shift);
             }
             hs_barrier();
             do {
-            hs_local_add(counts[mine + hs_digit(k0, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k0, shift, mask)], 1u);
             if (1 >= rows) break;
-            hs_local_add(counts[mine + hs_digit(k1, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k1, shift, mask)], 1u);
             if (2 >= rows) break;
-            hs_local_add(counts[mine + hs_digit(k2, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k2, shift, mask)], 1u);
             if (3 >= rows) break;
-            hs_local_add(counts[mine + hs_digit(k3, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k3, shift, mask)], 1u);
             if (4 >= rows) break;
-            hs_local_add(counts[mine + hs_digit(k4, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k4, shift, mask)], 1u);
             if (5 >= rows) break;
-            hs_local_add(counts[mine + hs_digit(k5, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k5, shift, mask)], 1u);
             if (6 >= rows) break;
-            hs_local_add(counts[mine + hs_digit(k6, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k6, shift, mask)], 1u);
             if (7 >= rows) break;
-            hs_local_add(counts[mine + hs_digit(k7, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k7, shift, mask)], 1u);
             } while (false);
             hs_barrier();
             // a digit's keys come subgroup by subgroup
-            if (hs_item() < 256) for (int d = hs_item(), once = 1; once != 0; once = 0) {
-                hs_word sum = 0u;
+            if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
+                hs_u32 sum = 0u;
                 for (int s = 0; s < 16; s++) {
-                    hs_word c = counts[s * 256 + d];
+                    hs_u32 c = counts[s * 256 + d];
                     counts[s * 256 + d] = sum;
                     sum += c;
                 }
-                if (sum == hs_as_word(slots)) mixed[0] = 0u;
-                totals[d] = d == mask ? sum - hs_as_word(slots - valid) : sum;
+                if (sum == hs_to_u32(slots)) mixed[0] = 0u;
+                totals[d] = d == mask ? sum - hs_to_u32(slots - valid) : sum;
             }
             hs_barrier();
             {
-                int own = hs_subgroup() * 32 + hs_lane(); // a digit
+                int own = hs_subgroup_id() * 32 + hs_lane_id(); // a digit
                 if (own < 256) sums[own] = totals[own];
                 for (int far = 1; far < 32; far *= 2) {
                     hs_subgroup_barrier();
-                    hs_word x = own < 256 && hs_lane() >= far ? sums[own - far] : 0u;
+                    hs_u32 x = own < 256 && hs_lane_id() >= far ? sums[own - far] : 0u;
                     hs_subgroup_barrier();
                     if (own < 256) sums[own] += x;
                 }
                 hs_barrier();
                 if (own < 256) {
-                    hs_word before = sums[own] - totals[own];
-                    for (int s = 31; s < own - hs_lane(); s += 32) before += sums[s];
+                    hs_u32 before = sums[own] - totals[own];
+                    for (int s = 31; s < own - hs_lane_id(); s += 32) before += sums[s];
                     firsts[own] = before;
                 }
                 hs_barrier();
             }
-            shift = hs_as_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
+            shift = hs_to_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
             if (mixed[0] == 0u) { // the keys stay where they are
             do {
                 tile[row + 0] = k0;
@@ -429,12 +429,12 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored *source, hs_stored 
             tile[row + 224] = k7;
             } while (false);
             } else {
-                if (hs_item() < 256) for (int d = hs_item(), once = 1; once != 0; once = 0) for (int s = 0; s < 16; s++) counts[s * 256 + d] += firsts[d];
+                if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) for (int s = 0; s < 16; s++) counts[s * 256 + d] += firsts[d];
                 hs_barrier();
             do {
                 {
                     int d = hs_digit(k0, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -443,16 +443,16 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored *source, hs_stored 
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k0;
                 }
                 if (1 >= rows) break;
             {
                     int d = hs_digit(k1, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -461,16 +461,16 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored *source, hs_stored 
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k1;
                 }
                 if (2 >= rows) break;
             {
                     int d = hs_digit(k2, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -479,16 +479,16 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored *source, hs_stored 
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k2;
                 }
                 if (3 >= rows) break;
             {
                     int d = hs_digit(k3, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -497,16 +497,16 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored *source, hs_stored 
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k3;
                 }
                 if (4 >= rows) break;
             {
                     int d = hs_digit(k4, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -515,16 +515,16 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored *source, hs_stored 
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k4;
                 }
                 if (5 >= rows) break;
             {
                     int d = hs_digit(k5, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -533,16 +533,16 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored *source, hs_stored 
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k5;
                 }
                 if (6 >= rows) break;
             {
                     int d = hs_digit(k6, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -551,16 +551,16 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored *source, hs_stored 
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k6;
                 }
                 if (7 >= rows) break;
             {
                     int d = hs_digit(k7, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -569,9 +569,9 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored *source, hs_stored 
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k7;
                 }
@@ -597,216 +597,216 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored *source, hs_stored 
         } while (false);
         }
         do {
-        if (row + 0 < valid) destination[begin + row + 0] = hs_out(k0);
+        if (row + 0 < valid) destination[begin + row + 0] = hs_twiddle_out(k0);
         if (1 >= rows) break;
-        if (row + 32 < valid) destination[begin + row + 32] = hs_out(k1);
+        if (row + 32 < valid) destination[begin + row + 32] = hs_twiddle_out(k1);
         if (2 >= rows) break;
-        if (row + 64 < valid) destination[begin + row + 64] = hs_out(k2);
+        if (row + 64 < valid) destination[begin + row + 64] = hs_twiddle_out(k2);
         if (3 >= rows) break;
-        if (row + 96 < valid) destination[begin + row + 96] = hs_out(k3);
+        if (row + 96 < valid) destination[begin + row + 96] = hs_twiddle_out(k3);
         if (4 >= rows) break;
-        if (row + 128 < valid) destination[begin + row + 128] = hs_out(k4);
+        if (row + 128 < valid) destination[begin + row + 128] = hs_twiddle_out(k4);
         if (5 >= rows) break;
-        if (row + 160 < valid) destination[begin + row + 160] = hs_out(k5);
+        if (row + 160 < valid) destination[begin + row + 160] = hs_twiddle_out(k5);
         if (6 >= rows) break;
-        if (row + 192 < valid) destination[begin + row + 192] = hs_out(k6);
+        if (row + 192 < valid) destination[begin + row + 192] = hs_twiddle_out(k6);
         if (7 >= rows) break;
-        if (row + 224 < valid) destination[begin + row + 224] = hs_out(k7);
+        if (row + 224 < valid) destination[begin + row + 224] = hs_twiddle_out(k7);
         } while (false);
     } else {
         for (int e = 0; e < 8; e++) {
-            int x = hs_item() * 8 + e;
-            hs_word c = places[x ^ (x >> 5 & 7)];
+            int x = hs_local_id() * 8 + e;
+            hs_u32 c = places[x ^ (x >> 5 & 7)];
             places[x ^ (x >> 5 & 7)] = before | c << 16;
             before += c;
         }
         hs_barrier();
         do {
             if (2048 <= valid) {
-                { int x = hs_digit(k0, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at0 & 65535u)] = k0; }
-                { int x = hs_digit(k1, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at0 >> 16)] = k1; }
-                { int x = hs_digit(k2, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at1 & 65535u)] = k2; }
-                { int x = hs_digit(k3, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at1 >> 16)] = k3; }
+                { int x = hs_digit(k0, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at0 & 65535u)] = k0; }
+                { int x = hs_digit(k1, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at0 >> 16)] = k1; }
+                { int x = hs_digit(k2, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at1 & 65535u)] = k2; }
+                { int x = hs_digit(k3, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at1 >> 16)] = k3; }
             } else {
-                if (hs_item() + 0 < valid) { int x = hs_digit(k0, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at0 & 65535u)] = k0; }
-                if (hs_item() + 512 < valid) { int x = hs_digit(k1, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at0 >> 16)] = k1; }
-                if (hs_item() + 1024 < valid) { int x = hs_digit(k2, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at1 & 65535u)] = k2; }
-                if (hs_item() + 1536 < valid) { int x = hs_digit(k3, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at1 >> 16)] = k3; }
+                if (hs_local_id() + 0 < valid) { int x = hs_digit(k0, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at0 & 65535u)] = k0; }
+                if (hs_local_id() + 512 < valid) { int x = hs_digit(k1, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at0 >> 16)] = k1; }
+                if (hs_local_id() + 1024 < valid) { int x = hs_digit(k2, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at1 & 65535u)] = k2; }
+                if (hs_local_id() + 1536 < valid) { int x = hs_digit(k3, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at1 >> 16)] = k3; }
                 break;
             }
             if (4096 <= valid) {
-                { int x = hs_digit(k4, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at2 & 65535u)] = k4; }
-                { int x = hs_digit(k5, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at2 >> 16)] = k5; }
-                { int x = hs_digit(k6, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at3 & 65535u)] = k6; }
-                { int x = hs_digit(k7, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at3 >> 16)] = k7; }
+                { int x = hs_digit(k4, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at2 & 65535u)] = k4; }
+                { int x = hs_digit(k5, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at2 >> 16)] = k5; }
+                { int x = hs_digit(k6, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at3 & 65535u)] = k6; }
+                { int x = hs_digit(k7, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at3 >> 16)] = k7; }
             } else {
-                if (hs_item() + 2048 < valid) { int x = hs_digit(k4, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at2 & 65535u)] = k4; }
-                if (hs_item() + 2560 < valid) { int x = hs_digit(k5, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at2 >> 16)] = k5; }
-                if (hs_item() + 3072 < valid) { int x = hs_digit(k6, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at3 & 65535u)] = k6; }
-                if (hs_item() + 3584 < valid) { int x = hs_digit(k7, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at3 >> 16)] = k7; }
+                if (hs_local_id() + 2048 < valid) { int x = hs_digit(k4, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at2 & 65535u)] = k4; }
+                if (hs_local_id() + 2560 < valid) { int x = hs_digit(k5, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at2 >> 16)] = k5; }
+                if (hs_local_id() + 3072 < valid) { int x = hs_digit(k6, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at3 & 65535u)] = k6; }
+                if (hs_local_id() + 3584 < valid) { int x = hs_digit(k7, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at3 >> 16)] = k7; }
                 break;
             }
         } while (false);
         hs_barrier();
-        for (int q = hs_item(); q < valid; q += 512) {
+        for (int q = hs_local_id(); q < valid; q += 512) {
             hs_key key = tile[q];
             int x = hs_digit(key, shift, 4095);
-            hs_word c = places[x ^ (x >> 5 & 7)];
-            int start = hs_as_int(c & 65535u), end = start + hs_as_int(c >> 16), r = start;
+            hs_u32 c = places[x ^ (x >> 5 & 7)];
+            int start = hs_to_int(c & 65535u), end = start + hs_to_int(c >> 16), r = start;
             for (int j = start; j < end; j++) {
                 hs_key near = tile[j];
                 r += (j < q ? !hs_less(key, near) : hs_less(near, key)) ? 1 : 0;
             }
-            destination[r] = hs_out(key);
+            destination[r] = hs_twiddle_out(key);
         }
     }
 
 }
 
 // sort up to 1179648 keys in one launch
-HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *destination, hs_word *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_stored_key *destination, hs_u32 *words, int n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
-    hs_word *const totals = (hs_word *)((unsigned char *)hs_shared + 73728);
-    hs_word *const firsts = (hs_word *)((unsigned char *)hs_shared + 74752);
-    hs_word *const sums = (hs_word *)((unsigned char *)hs_shared + 75776);
-    hs_word *const mixed = (hs_word *)((unsigned char *)hs_shared + 77824);
-    hs_word *const counts = (hs_word *)((unsigned char *)hs_shared + 77832);
-    hs_word *const bases = (hs_word *)((unsigned char *)hs_shared + 94216);
-    hs_word *const live = (hs_word *)((unsigned char *)hs_shared + 95240);
-    hs_word *const places = (hs_word *)((unsigned char *)hs_shared + 95248);
-    hs_word *const tops = (hs_word *)((unsigned char *)hs_shared + 111632);
-    hs_word *const full = (hs_word *)((unsigned char *)hs_shared + 111696);
+    hs_u32 *const totals = (hs_u32 *)((unsigned char *)hs_shared + 73728);
+    hs_u32 *const firsts = (hs_u32 *)((unsigned char *)hs_shared + 74752);
+    hs_u32 *const sums = (hs_u32 *)((unsigned char *)hs_shared + 75776);
+    hs_u32 *const mixed = (hs_u32 *)((unsigned char *)hs_shared + 77824);
+    hs_u32 *const counts = (hs_u32 *)((unsigned char *)hs_shared + 77832);
+    hs_u32 *const bases = (hs_u32 *)((unsigned char *)hs_shared + 94216);
+    hs_u32 *const live = (hs_u32 *)((unsigned char *)hs_shared + 95240);
+    hs_u32 *const places = (hs_u32 *)((unsigned char *)hs_shared + 95248);
+    hs_u32 *const tops = (hs_u32 *)((unsigned char *)hs_shared + 111632);
+    hs_u32 *const full = (hs_u32 *)((unsigned char *)hs_shared + 111696);
 
     int groups = (hs_n() + 511) / 512;
     if (groups > 128) groups = 128;
-    int group = hs_group();
+    int group = hs_group_id();
     if (group >= groups) return;
     int rows = (hs_n() + groups * 512 - 1) / (groups * 512), slots = rows * 512;
     int begin = group * slots;
     int valid = hs_n() - begin < slots ? hs_n() - begin > 0 ? hs_n() - begin : 0 : slots;
-    int row = hs_subgroup() * 32 * rows + hs_lane();
+    int row = hs_subgroup_id() * 32 * rows + hs_lane_id();
     hs_key k0, k1, k2, k3, k4, k5, k6, k7, k8, k9, k10, k11, k12, k13, k14, k15, k16, k17;
     do {
-    k0 = row + 0 < valid ? hs_in(source[begin + row + 0]) : HS_GREATEST;
+    k0 = row + 0 < valid ? hs_twiddle_in(source[begin + row + 0]) : HS_GREATEST;
     if (1 >= rows) break;
-    k1 = row + 32 < valid ? hs_in(source[begin + row + 32]) : HS_GREATEST;
+    k1 = row + 32 < valid ? hs_twiddle_in(source[begin + row + 32]) : HS_GREATEST;
     if (2 >= rows) break;
-    k2 = row + 64 < valid ? hs_in(source[begin + row + 64]) : HS_GREATEST;
+    k2 = row + 64 < valid ? hs_twiddle_in(source[begin + row + 64]) : HS_GREATEST;
     if (3 >= rows) break;
-    k3 = row + 96 < valid ? hs_in(source[begin + row + 96]) : HS_GREATEST;
+    k3 = row + 96 < valid ? hs_twiddle_in(source[begin + row + 96]) : HS_GREATEST;
     if (4 >= rows) break;
-    k4 = row + 128 < valid ? hs_in(source[begin + row + 128]) : HS_GREATEST;
+    k4 = row + 128 < valid ? hs_twiddle_in(source[begin + row + 128]) : HS_GREATEST;
     if (5 >= rows) break;
-    k5 = row + 160 < valid ? hs_in(source[begin + row + 160]) : HS_GREATEST;
+    k5 = row + 160 < valid ? hs_twiddle_in(source[begin + row + 160]) : HS_GREATEST;
     if (6 >= rows) break;
-    k6 = row + 192 < valid ? hs_in(source[begin + row + 192]) : HS_GREATEST;
+    k6 = row + 192 < valid ? hs_twiddle_in(source[begin + row + 192]) : HS_GREATEST;
     if (7 >= rows) break;
-    k7 = row + 224 < valid ? hs_in(source[begin + row + 224]) : HS_GREATEST;
+    k7 = row + 224 < valid ? hs_twiddle_in(source[begin + row + 224]) : HS_GREATEST;
     if (8 >= rows) break;
-    k8 = row + 256 < valid ? hs_in(source[begin + row + 256]) : HS_GREATEST;
+    k8 = row + 256 < valid ? hs_twiddle_in(source[begin + row + 256]) : HS_GREATEST;
     if (9 >= rows) break;
-    k9 = row + 288 < valid ? hs_in(source[begin + row + 288]) : HS_GREATEST;
+    k9 = row + 288 < valid ? hs_twiddle_in(source[begin + row + 288]) : HS_GREATEST;
     if (10 >= rows) break;
-    k10 = row + 320 < valid ? hs_in(source[begin + row + 320]) : HS_GREATEST;
+    k10 = row + 320 < valid ? hs_twiddle_in(source[begin + row + 320]) : HS_GREATEST;
     if (11 >= rows) break;
-    k11 = row + 352 < valid ? hs_in(source[begin + row + 352]) : HS_GREATEST;
+    k11 = row + 352 < valid ? hs_twiddle_in(source[begin + row + 352]) : HS_GREATEST;
     if (12 >= rows) break;
-    k12 = row + 384 < valid ? hs_in(source[begin + row + 384]) : HS_GREATEST;
+    k12 = row + 384 < valid ? hs_twiddle_in(source[begin + row + 384]) : HS_GREATEST;
     if (13 >= rows) break;
-    k13 = row + 416 < valid ? hs_in(source[begin + row + 416]) : HS_GREATEST;
+    k13 = row + 416 < valid ? hs_twiddle_in(source[begin + row + 416]) : HS_GREATEST;
     if (14 >= rows) break;
-    k14 = row + 448 < valid ? hs_in(source[begin + row + 448]) : HS_GREATEST;
+    k14 = row + 448 < valid ? hs_twiddle_in(source[begin + row + 448]) : HS_GREATEST;
     if (15 >= rows) break;
-    k15 = row + 480 < valid ? hs_in(source[begin + row + 480]) : HS_GREATEST;
+    k15 = row + 480 < valid ? hs_twiddle_in(source[begin + row + 480]) : HS_GREATEST;
     if (16 >= rows) break;
-    k16 = row + 512 < valid ? hs_in(source[begin + row + 512]) : HS_GREATEST;
+    k16 = row + 512 < valid ? hs_twiddle_in(source[begin + row + 512]) : HS_GREATEST;
     if (17 >= rows) break;
-    k17 = row + 544 < valid ? hs_in(source[begin + row + 544]) : HS_GREATEST;
+    k17 = row + 544 < valid ? hs_twiddle_in(source[begin + row + 544]) : HS_GREATEST;
     } while (false);
     {
         const int mask = 255;
         int shift = 56;
-        int mine = hs_subgroup() * 256;
-        for (int i = hs_item(); i < 4096; i += 512) counts[i] = 0u;
-        if (hs_item() == 0) {
+        int mine = hs_subgroup_id() * 256;
+        for (int i = hs_local_id(); i < 4096; i += 512) counts[i] = 0u;
+        if (hs_local_id() == 0) {
             mixed[0] = 1u;
-            mixed[1] = hs_as_word(shift);
+            mixed[1] = hs_to_u32(shift);
         }
         hs_barrier();
         do {
-        hs_local_add(counts[mine + hs_digit(k0, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k0, shift, mask)], 1u);
         if (1 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k1, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k1, shift, mask)], 1u);
         if (2 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k2, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k2, shift, mask)], 1u);
         if (3 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k3, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k3, shift, mask)], 1u);
         if (4 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k4, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k4, shift, mask)], 1u);
         if (5 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k5, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k5, shift, mask)], 1u);
         if (6 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k6, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k6, shift, mask)], 1u);
         if (7 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k7, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k7, shift, mask)], 1u);
         if (8 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k8, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k8, shift, mask)], 1u);
         if (9 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k9, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k9, shift, mask)], 1u);
         if (10 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k10, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k10, shift, mask)], 1u);
         if (11 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k11, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k11, shift, mask)], 1u);
         if (12 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k12, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k12, shift, mask)], 1u);
         if (13 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k13, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k13, shift, mask)], 1u);
         if (14 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k14, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k14, shift, mask)], 1u);
         if (15 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k15, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k15, shift, mask)], 1u);
         if (16 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k16, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k16, shift, mask)], 1u);
         if (17 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k17, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k17, shift, mask)], 1u);
         } while (false);
         hs_barrier();
         // a digit's keys come subgroup by subgroup
-        if (hs_item() < 256) for (int d = hs_item(), once = 1; once != 0; once = 0) {
-            hs_word sum = 0u;
+        if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
+            hs_u32 sum = 0u;
             for (int s = 0; s < 16; s++) {
-                hs_word c = counts[s * 256 + d];
+                hs_u32 c = counts[s * 256 + d];
                 counts[s * 256 + d] = sum;
                 sum += c;
             }
-            if (sum == hs_as_word(slots)) mixed[0] = 0u;
-            totals[d] = d == mask ? sum - hs_as_word(slots - valid) : sum;
+            if (sum == hs_to_u32(slots)) mixed[0] = 0u;
+            totals[d] = d == mask ? sum - hs_to_u32(slots - valid) : sum;
         }
-        if (hs_item() < 256) for (int d = hs_item(), once = 1; once != 0; once = 0) words[32768 + group * 256 + d] = totals[d];
-        hs_word ticket = hs_grid_arrive(groups);
-        if (hs_item() == 0) live[0] = live[1] = 1u;
+        if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) words[32768 + group * 256 + d] = totals[d];
+        hs_u32 ticket = hs_grid_arrive(groups);
+        if (hs_local_id() == 0) live[0] = live[1] = 1u;
         // ranking takes no counts of others: it goes on while they arrive
         hs_barrier();
         {
-            int own = hs_subgroup() * 32 + hs_lane(); // a digit
+            int own = hs_subgroup_id() * 32 + hs_lane_id(); // a digit
             if (own < 256) sums[own] = totals[own];
             for (int far = 1; far < 32; far *= 2) {
                 hs_subgroup_barrier();
-                hs_word x = own < 256 && hs_lane() >= far ? sums[own - far] : 0u;
+                hs_u32 x = own < 256 && hs_lane_id() >= far ? sums[own - far] : 0u;
                 hs_subgroup_barrier();
                 if (own < 256) sums[own] += x;
             }
             hs_barrier();
             if (own < 256) {
-                hs_word before = sums[own] - totals[own];
-                for (int s = 31; s < own - hs_lane(); s += 32) before += sums[s];
+                hs_u32 before = sums[own] - totals[own];
+                for (int s = 31; s < own - hs_lane_id(); s += 32) before += sums[s];
                 firsts[own] = before;
             }
             hs_barrier();
         }
-        shift = hs_as_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
+        shift = hs_to_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
         if (mixed[0] == 0u) { // the keys stay where they are
         do {
             tile[row + 0] = k0;
@@ -846,12 +846,12 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
         tile[row + 544] = k17;
         } while (false);
         } else {
-            if (hs_item() < 256) for (int d = hs_item(), once = 1; once != 0; once = 0) for (int s = 0; s < 16; s++) counts[s * 256 + d] += firsts[d];
+            if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) for (int s = 0; s < 16; s++) counts[s * 256 + d] += firsts[d];
             hs_barrier();
         do {
             {
                 int d = hs_digit(k0, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -860,16 +860,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k0;
             }
             if (1 >= rows) break;
         {
                 int d = hs_digit(k1, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -878,16 +878,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k1;
             }
             if (2 >= rows) break;
         {
                 int d = hs_digit(k2, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -896,16 +896,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k2;
             }
             if (3 >= rows) break;
         {
                 int d = hs_digit(k3, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -914,16 +914,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k3;
             }
             if (4 >= rows) break;
         {
                 int d = hs_digit(k4, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -932,16 +932,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k4;
             }
             if (5 >= rows) break;
         {
                 int d = hs_digit(k5, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -950,16 +950,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k5;
             }
             if (6 >= rows) break;
         {
                 int d = hs_digit(k6, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -968,16 +968,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k6;
             }
             if (7 >= rows) break;
         {
                 int d = hs_digit(k7, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -986,16 +986,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k7;
             }
             if (8 >= rows) break;
         {
                 int d = hs_digit(k8, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -1004,16 +1004,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k8;
             }
             if (9 >= rows) break;
         {
                 int d = hs_digit(k9, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -1022,16 +1022,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k9;
             }
             if (10 >= rows) break;
         {
                 int d = hs_digit(k10, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -1040,16 +1040,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k10;
             }
             if (11 >= rows) break;
         {
                 int d = hs_digit(k11, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -1058,16 +1058,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k11;
             }
             if (12 >= rows) break;
         {
                 int d = hs_digit(k12, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -1076,16 +1076,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k12;
             }
             if (13 >= rows) break;
         {
                 int d = hs_digit(k13, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -1094,16 +1094,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k13;
             }
             if (14 >= rows) break;
         {
                 int d = hs_digit(k14, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -1112,16 +1112,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k14;
             }
             if (15 >= rows) break;
         {
                 int d = hs_digit(k15, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -1130,16 +1130,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k15;
             }
             if (16 >= rows) break;
         {
                 int d = hs_digit(k16, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -1148,16 +1148,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k16;
             }
             if (17 >= rows) break;
         {
                 int d = hs_digit(k17, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -1166,9 +1166,9 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k17;
             }
@@ -1176,26 +1176,26 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
         }
         hs_barrier();
         hs_grid_wait(ticket);
-        if (hs_item() < 256) for (int d = hs_item(), once = 1; once != 0; once = 0) {
-            hs_word before = 0u, all = 0u;
+        if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
+            hs_u32 before = 0u, all = 0u;
             for (int j = 0; j < groups; j += 16) {
                 // many at once, for each takes long to arrive
-                hs_word c0 = j + 0 < groups ? words[32768 + (j + 0) * 256 + d] : 0u;
-                hs_word c1 = j + 1 < groups ? words[32768 + (j + 1) * 256 + d] : 0u;
-                hs_word c2 = j + 2 < groups ? words[32768 + (j + 2) * 256 + d] : 0u;
-                hs_word c3 = j + 3 < groups ? words[32768 + (j + 3) * 256 + d] : 0u;
-                hs_word c4 = j + 4 < groups ? words[32768 + (j + 4) * 256 + d] : 0u;
-                hs_word c5 = j + 5 < groups ? words[32768 + (j + 5) * 256 + d] : 0u;
-                hs_word c6 = j + 6 < groups ? words[32768 + (j + 6) * 256 + d] : 0u;
-                hs_word c7 = j + 7 < groups ? words[32768 + (j + 7) * 256 + d] : 0u;
-                hs_word c8 = j + 8 < groups ? words[32768 + (j + 8) * 256 + d] : 0u;
-                hs_word c9 = j + 9 < groups ? words[32768 + (j + 9) * 256 + d] : 0u;
-                hs_word c10 = j + 10 < groups ? words[32768 + (j + 10) * 256 + d] : 0u;
-                hs_word c11 = j + 11 < groups ? words[32768 + (j + 11) * 256 + d] : 0u;
-                hs_word c12 = j + 12 < groups ? words[32768 + (j + 12) * 256 + d] : 0u;
-                hs_word c13 = j + 13 < groups ? words[32768 + (j + 13) * 256 + d] : 0u;
-                hs_word c14 = j + 14 < groups ? words[32768 + (j + 14) * 256 + d] : 0u;
-                hs_word c15 = j + 15 < groups ? words[32768 + (j + 15) * 256 + d] : 0u;
+                hs_u32 c0 = j + 0 < groups ? words[32768 + (j + 0) * 256 + d] : 0u;
+                hs_u32 c1 = j + 1 < groups ? words[32768 + (j + 1) * 256 + d] : 0u;
+                hs_u32 c2 = j + 2 < groups ? words[32768 + (j + 2) * 256 + d] : 0u;
+                hs_u32 c3 = j + 3 < groups ? words[32768 + (j + 3) * 256 + d] : 0u;
+                hs_u32 c4 = j + 4 < groups ? words[32768 + (j + 4) * 256 + d] : 0u;
+                hs_u32 c5 = j + 5 < groups ? words[32768 + (j + 5) * 256 + d] : 0u;
+                hs_u32 c6 = j + 6 < groups ? words[32768 + (j + 6) * 256 + d] : 0u;
+                hs_u32 c7 = j + 7 < groups ? words[32768 + (j + 7) * 256 + d] : 0u;
+                hs_u32 c8 = j + 8 < groups ? words[32768 + (j + 8) * 256 + d] : 0u;
+                hs_u32 c9 = j + 9 < groups ? words[32768 + (j + 9) * 256 + d] : 0u;
+                hs_u32 c10 = j + 10 < groups ? words[32768 + (j + 10) * 256 + d] : 0u;
+                hs_u32 c11 = j + 11 < groups ? words[32768 + (j + 11) * 256 + d] : 0u;
+                hs_u32 c12 = j + 12 < groups ? words[32768 + (j + 12) * 256 + d] : 0u;
+                hs_u32 c13 = j + 13 < groups ? words[32768 + (j + 13) * 256 + d] : 0u;
+                hs_u32 c14 = j + 14 < groups ? words[32768 + (j + 14) * 256 + d] : 0u;
+                hs_u32 c15 = j + 15 < groups ? words[32768 + (j + 15) * 256 + d] : 0u;
                 all += c0;
                 before += j + 0 < group ? c0 : 0u;
                 all += c1;
@@ -1231,22 +1231,22 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
             }
             bases[d] = before - firsts[d];
             totals[d] = all;
-            if (hs_as_int(all) == hs_n()) live[0] = 0u;
+            if (hs_to_int(all) == hs_n()) live[0] = 0u;
         }
         hs_barrier();
         {
-            int own = hs_subgroup() * 32 + hs_lane(); // a digit
+            int own = hs_subgroup_id() * 32 + hs_lane_id(); // a digit
             if (own < 256) sums[own] = totals[own];
             for (int far = 1; far < 32; far *= 2) {
                 hs_subgroup_barrier();
-                hs_word x = own < 256 && hs_lane() >= far ? sums[own - far] : 0u;
+                hs_u32 x = own < 256 && hs_lane_id() >= far ? sums[own - far] : 0u;
                 hs_subgroup_barrier();
                 if (own < 256) sums[own] += x;
             }
             hs_barrier();
             if (own < 256) {
-                hs_word before = sums[own] - totals[own];
-                for (int s = 31; s < own - hs_lane(); s += 32) before += sums[s];
+                hs_u32 before = sums[own] - totals[own];
+                for (int s = 31; s < own - hs_lane_id(); s += 32) before += sums[s];
                 firsts[own] = before;
             }
             hs_barrier();
@@ -1257,194 +1257,194 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
             own /= 2;
             bits--;
         }
-        if (hs_item() < 256) for (int d = hs_item(), once = 1; once != 0; once = 0) {
+        if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
             bases[d] += firsts[d];
             if (d % own == 0) {
-                int behind = d + own < 256 ? hs_as_int(firsts[d + own]) : hs_n();
-                if (behind - hs_as_int(firsts[d]) > 9216) live[1] = 0u;
+                int behind = d + own < 256 ? hs_to_int(firsts[d + own]) : hs_n();
+                if (behind - hs_to_int(firsts[d]) > 9216) live[1] = 0u;
             }
         }
         hs_barrier();
         if (live[1] != 0u) {
             do {
-            if (hs_item() + 0 < valid) {
-                hs_key key = tile[hs_item() + 0];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 0;
+            if (hs_local_id() + 0 < valid) {
+                hs_key key = tile[hs_local_id() + 0];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 0;
                 hs_store(destination, place, key);
             }
             if (1 >= rows) break;
-            if (hs_item() + 512 < valid) {
-                hs_key key = tile[hs_item() + 512];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 512;
+            if (hs_local_id() + 512 < valid) {
+                hs_key key = tile[hs_local_id() + 512];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 512;
                 hs_store(destination, place, key);
             }
             if (2 >= rows) break;
-            if (hs_item() + 1024 < valid) {
-                hs_key key = tile[hs_item() + 1024];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 1024;
+            if (hs_local_id() + 1024 < valid) {
+                hs_key key = tile[hs_local_id() + 1024];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 1024;
                 hs_store(destination, place, key);
             }
             if (3 >= rows) break;
-            if (hs_item() + 1536 < valid) {
-                hs_key key = tile[hs_item() + 1536];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 1536;
+            if (hs_local_id() + 1536 < valid) {
+                hs_key key = tile[hs_local_id() + 1536];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 1536;
                 hs_store(destination, place, key);
             }
             if (4 >= rows) break;
-            if (hs_item() + 2048 < valid) {
-                hs_key key = tile[hs_item() + 2048];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 2048;
+            if (hs_local_id() + 2048 < valid) {
+                hs_key key = tile[hs_local_id() + 2048];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 2048;
                 hs_store(destination, place, key);
             }
             if (5 >= rows) break;
-            if (hs_item() + 2560 < valid) {
-                hs_key key = tile[hs_item() + 2560];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 2560;
+            if (hs_local_id() + 2560 < valid) {
+                hs_key key = tile[hs_local_id() + 2560];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 2560;
                 hs_store(destination, place, key);
             }
             if (6 >= rows) break;
-            if (hs_item() + 3072 < valid) {
-                hs_key key = tile[hs_item() + 3072];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 3072;
+            if (hs_local_id() + 3072 < valid) {
+                hs_key key = tile[hs_local_id() + 3072];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 3072;
                 hs_store(destination, place, key);
             }
             if (7 >= rows) break;
-            if (hs_item() + 3584 < valid) {
-                hs_key key = tile[hs_item() + 3584];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 3584;
+            if (hs_local_id() + 3584 < valid) {
+                hs_key key = tile[hs_local_id() + 3584];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 3584;
                 hs_store(destination, place, key);
             }
             if (8 >= rows) break;
-            if (hs_item() + 4096 < valid) {
-                hs_key key = tile[hs_item() + 4096];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 4096;
+            if (hs_local_id() + 4096 < valid) {
+                hs_key key = tile[hs_local_id() + 4096];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 4096;
                 hs_store(destination, place, key);
             }
             if (9 >= rows) break;
-            if (hs_item() + 4608 < valid) {
-                hs_key key = tile[hs_item() + 4608];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 4608;
+            if (hs_local_id() + 4608 < valid) {
+                hs_key key = tile[hs_local_id() + 4608];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 4608;
                 hs_store(destination, place, key);
             }
             if (10 >= rows) break;
-            if (hs_item() + 5120 < valid) {
-                hs_key key = tile[hs_item() + 5120];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 5120;
+            if (hs_local_id() + 5120 < valid) {
+                hs_key key = tile[hs_local_id() + 5120];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 5120;
                 hs_store(destination, place, key);
             }
             if (11 >= rows) break;
-            if (hs_item() + 5632 < valid) {
-                hs_key key = tile[hs_item() + 5632];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 5632;
+            if (hs_local_id() + 5632 < valid) {
+                hs_key key = tile[hs_local_id() + 5632];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 5632;
                 hs_store(destination, place, key);
             }
             if (12 >= rows) break;
-            if (hs_item() + 6144 < valid) {
-                hs_key key = tile[hs_item() + 6144];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 6144;
+            if (hs_local_id() + 6144 < valid) {
+                hs_key key = tile[hs_local_id() + 6144];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 6144;
                 hs_store(destination, place, key);
             }
             if (13 >= rows) break;
-            if (hs_item() + 6656 < valid) {
-                hs_key key = tile[hs_item() + 6656];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 6656;
+            if (hs_local_id() + 6656 < valid) {
+                hs_key key = tile[hs_local_id() + 6656];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 6656;
                 hs_store(destination, place, key);
             }
             if (14 >= rows) break;
-            if (hs_item() + 7168 < valid) {
-                hs_key key = tile[hs_item() + 7168];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 7168;
+            if (hs_local_id() + 7168 < valid) {
+                hs_key key = tile[hs_local_id() + 7168];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 7168;
                 hs_store(destination, place, key);
             }
             if (15 >= rows) break;
-            if (hs_item() + 7680 < valid) {
-                hs_key key = tile[hs_item() + 7680];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 7680;
+            if (hs_local_id() + 7680 < valid) {
+                hs_key key = tile[hs_local_id() + 7680];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 7680;
                 hs_store(destination, place, key);
             }
             if (16 >= rows) break;
-            if (hs_item() + 8192 < valid) {
-                hs_key key = tile[hs_item() + 8192];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 8192;
+            if (hs_local_id() + 8192 < valid) {
+                hs_key key = tile[hs_local_id() + 8192];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 8192;
                 hs_store(destination, place, key);
             }
             if (17 >= rows) break;
-            if (hs_item() + 8704 < valid) {
-                hs_key key = tile[hs_item() + 8704];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 8704;
+            if (hs_local_id() + 8704 < valid) {
+                hs_key key = tile[hs_local_id() + 8704];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 8704;
                 hs_store(destination, place, key);
             }
             } while (false);
             int first = group * own;
             if (first < 256) { // others get none, and no longer take part
-                begin = hs_as_int(firsts[first]);
-                valid = (first + own < 256 ? hs_as_int(firsts[first + own]) : hs_n()) - begin;
+                begin = hs_to_int(firsts[first]);
+                valid = (first + own < 256 ? hs_to_int(firsts[first + own]) : hs_n()) - begin;
             } else valid = 0;
             hs_grid_barrier(groups);
             if (valid == 0) return;
             shift = bits > 12 ? bits - 12 : 0;
-            for (int i = hs_item(); i < 4096; i += 512) places[i] = 0u;
-            if (hs_item() == 0) {
+            for (int i = hs_local_id(); i < 4096; i += 512) places[i] = 0u;
+            if (hs_local_id() == 0) {
                 full[0] = 0u;
-                full[1] = hs_as_word(shift);
+                full[1] = hs_to_u32(shift);
             }
             hs_key k0 = HS_LEAST, k1 = HS_LEAST, k2 = HS_LEAST, k3 = HS_LEAST, k4 = HS_LEAST, k5 = HS_LEAST, k6 = HS_LEAST, k7 = HS_LEAST, k8 = HS_LEAST, k9 = HS_LEAST, k10 = HS_LEAST, k11 = HS_LEAST, k12 = HS_LEAST, k13 = HS_LEAST, k14 = HS_LEAST, k15 = HS_LEAST, k16 = HS_LEAST, k17 = HS_LEAST;
-            hs_word at0 = 0u, at1 = 0u, at2 = 0u, at3 = 0u, at4 = 0u, at5 = 0u, at6 = 0u, at7 = 0u, at8 = 0u;
+            hs_u32 at0 = 0u, at1 = 0u, at2 = 0u, at3 = 0u, at4 = 0u, at5 = 0u, at6 = 0u, at7 = 0u, at8 = 0u;
             do {
                 if (2048 <= valid) {
-                    k0 = hs_load(destination, begin + hs_item() + 0);
-                    k1 = hs_load(destination, begin + hs_item() + 512);
-                    k2 = hs_load(destination, begin + hs_item() + 1024);
-                    k3 = hs_load(destination, begin + hs_item() + 1536);
+                    k0 = hs_load(destination, begin + hs_local_id() + 0);
+                    k1 = hs_load(destination, begin + hs_local_id() + 512);
+                    k2 = hs_load(destination, begin + hs_local_id() + 1024);
+                    k3 = hs_load(destination, begin + hs_local_id() + 1536);
                 } else {
-                    if (hs_item() + 0 < valid) k0 = hs_load(destination, begin + hs_item() + 0);
-                    if (hs_item() + 512 < valid) k1 = hs_load(destination, begin + hs_item() + 512);
-                    if (hs_item() + 1024 < valid) k2 = hs_load(destination, begin + hs_item() + 1024);
-                    if (hs_item() + 1536 < valid) k3 = hs_load(destination, begin + hs_item() + 1536);
+                    if (hs_local_id() + 0 < valid) k0 = hs_load(destination, begin + hs_local_id() + 0);
+                    if (hs_local_id() + 512 < valid) k1 = hs_load(destination, begin + hs_local_id() + 512);
+                    if (hs_local_id() + 1024 < valid) k2 = hs_load(destination, begin + hs_local_id() + 1024);
+                    if (hs_local_id() + 1536 < valid) k3 = hs_load(destination, begin + hs_local_id() + 1536);
                     break;
                 }
                 if (4096 <= valid) {
-                    k4 = hs_load(destination, begin + hs_item() + 2048);
-                    k5 = hs_load(destination, begin + hs_item() + 2560);
-                    k6 = hs_load(destination, begin + hs_item() + 3072);
-                    k7 = hs_load(destination, begin + hs_item() + 3584);
+                    k4 = hs_load(destination, begin + hs_local_id() + 2048);
+                    k5 = hs_load(destination, begin + hs_local_id() + 2560);
+                    k6 = hs_load(destination, begin + hs_local_id() + 3072);
+                    k7 = hs_load(destination, begin + hs_local_id() + 3584);
                 } else {
-                    if (hs_item() + 2048 < valid) k4 = hs_load(destination, begin + hs_item() + 2048);
-                    if (hs_item() + 2560 < valid) k5 = hs_load(destination, begin + hs_item() + 2560);
-                    if (hs_item() + 3072 < valid) k6 = hs_load(destination, begin + hs_item() + 3072);
-                    if (hs_item() + 3584 < valid) k7 = hs_load(destination, begin + hs_item() + 3584);
+                    if (hs_local_id() + 2048 < valid) k4 = hs_load(destination, begin + hs_local_id() + 2048);
+                    if (hs_local_id() + 2560 < valid) k5 = hs_load(destination, begin + hs_local_id() + 2560);
+                    if (hs_local_id() + 3072 < valid) k6 = hs_load(destination, begin + hs_local_id() + 3072);
+                    if (hs_local_id() + 3584 < valid) k7 = hs_load(destination, begin + hs_local_id() + 3584);
                     break;
                 }
                 if (6144 <= valid) {
-                    k8 = hs_load(destination, begin + hs_item() + 4096);
-                    k9 = hs_load(destination, begin + hs_item() + 4608);
-                    k10 = hs_load(destination, begin + hs_item() + 5120);
-                    k11 = hs_load(destination, begin + hs_item() + 5632);
+                    k8 = hs_load(destination, begin + hs_local_id() + 4096);
+                    k9 = hs_load(destination, begin + hs_local_id() + 4608);
+                    k10 = hs_load(destination, begin + hs_local_id() + 5120);
+                    k11 = hs_load(destination, begin + hs_local_id() + 5632);
                 } else {
-                    if (hs_item() + 4096 < valid) k8 = hs_load(destination, begin + hs_item() + 4096);
-                    if (hs_item() + 4608 < valid) k9 = hs_load(destination, begin + hs_item() + 4608);
-                    if (hs_item() + 5120 < valid) k10 = hs_load(destination, begin + hs_item() + 5120);
-                    if (hs_item() + 5632 < valid) k11 = hs_load(destination, begin + hs_item() + 5632);
+                    if (hs_local_id() + 4096 < valid) k8 = hs_load(destination, begin + hs_local_id() + 4096);
+                    if (hs_local_id() + 4608 < valid) k9 = hs_load(destination, begin + hs_local_id() + 4608);
+                    if (hs_local_id() + 5120 < valid) k10 = hs_load(destination, begin + hs_local_id() + 5120);
+                    if (hs_local_id() + 5632 < valid) k11 = hs_load(destination, begin + hs_local_id() + 5632);
                     break;
                 }
                 if (8192 <= valid) {
-                    k12 = hs_load(destination, begin + hs_item() + 6144);
-                    k13 = hs_load(destination, begin + hs_item() + 6656);
-                    k14 = hs_load(destination, begin + hs_item() + 7168);
-                    k15 = hs_load(destination, begin + hs_item() + 7680);
+                    k12 = hs_load(destination, begin + hs_local_id() + 6144);
+                    k13 = hs_load(destination, begin + hs_local_id() + 6656);
+                    k14 = hs_load(destination, begin + hs_local_id() + 7168);
+                    k15 = hs_load(destination, begin + hs_local_id() + 7680);
                 } else {
-                    if (hs_item() + 6144 < valid) k12 = hs_load(destination, begin + hs_item() + 6144);
-                    if (hs_item() + 6656 < valid) k13 = hs_load(destination, begin + hs_item() + 6656);
-                    if (hs_item() + 7168 < valid) k14 = hs_load(destination, begin + hs_item() + 7168);
-                    if (hs_item() + 7680 < valid) k15 = hs_load(destination, begin + hs_item() + 7680);
+                    if (hs_local_id() + 6144 < valid) k12 = hs_load(destination, begin + hs_local_id() + 6144);
+                    if (hs_local_id() + 6656 < valid) k13 = hs_load(destination, begin + hs_local_id() + 6656);
+                    if (hs_local_id() + 7168 < valid) k14 = hs_load(destination, begin + hs_local_id() + 7168);
+                    if (hs_local_id() + 7680 < valid) k15 = hs_load(destination, begin + hs_local_id() + 7680);
                     break;
                 }
                 if (9216 <= valid) {
-                    k16 = hs_load(destination, begin + hs_item() + 8192);
-                    k17 = hs_load(destination, begin + hs_item() + 8704);
+                    k16 = hs_load(destination, begin + hs_local_id() + 8192);
+                    k17 = hs_load(destination, begin + hs_local_id() + 8704);
                 } else {
-                    if (hs_item() + 8192 < valid) k16 = hs_load(destination, begin + hs_item() + 8192);
-                    if (hs_item() + 8704 < valid) k17 = hs_load(destination, begin + hs_item() + 8704);
+                    if (hs_local_id() + 8192 < valid) k16 = hs_load(destination, begin + hs_local_id() + 8192);
+                    if (hs_local_id() + 8704 < valid) k17 = hs_load(destination, begin + hs_local_id() + 8704);
                     break;
                 }
             } while (false);
@@ -1457,10 +1457,10 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                     differ |= k0 ^ k2;
                     differ |= k0 ^ k3;
                 } else {
-                    if (hs_item() + 0 < valid) differ |= k0 ^ k0;
-                    if (hs_item() + 512 < valid) differ |= k0 ^ k1;
-                    if (hs_item() + 1024 < valid) differ |= k0 ^ k2;
-                    if (hs_item() + 1536 < valid) differ |= k0 ^ k3;
+                    if (hs_local_id() + 0 < valid) differ |= k0 ^ k0;
+                    if (hs_local_id() + 512 < valid) differ |= k0 ^ k1;
+                    if (hs_local_id() + 1024 < valid) differ |= k0 ^ k2;
+                    if (hs_local_id() + 1536 < valid) differ |= k0 ^ k3;
                     break;
                 }
                 if (4096 <= valid) {
@@ -1469,10 +1469,10 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                     differ |= k0 ^ k6;
                     differ |= k0 ^ k7;
                 } else {
-                    if (hs_item() + 2048 < valid) differ |= k0 ^ k4;
-                    if (hs_item() + 2560 < valid) differ |= k0 ^ k5;
-                    if (hs_item() + 3072 < valid) differ |= k0 ^ k6;
-                    if (hs_item() + 3584 < valid) differ |= k0 ^ k7;
+                    if (hs_local_id() + 2048 < valid) differ |= k0 ^ k4;
+                    if (hs_local_id() + 2560 < valid) differ |= k0 ^ k5;
+                    if (hs_local_id() + 3072 < valid) differ |= k0 ^ k6;
+                    if (hs_local_id() + 3584 < valid) differ |= k0 ^ k7;
                     break;
                 }
                 if (6144 <= valid) {
@@ -1481,10 +1481,10 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                     differ |= k0 ^ k10;
                     differ |= k0 ^ k11;
                 } else {
-                    if (hs_item() + 4096 < valid) differ |= k0 ^ k8;
-                    if (hs_item() + 4608 < valid) differ |= k0 ^ k9;
-                    if (hs_item() + 5120 < valid) differ |= k0 ^ k10;
-                    if (hs_item() + 5632 < valid) differ |= k0 ^ k11;
+                    if (hs_local_id() + 4096 < valid) differ |= k0 ^ k8;
+                    if (hs_local_id() + 4608 < valid) differ |= k0 ^ k9;
+                    if (hs_local_id() + 5120 < valid) differ |= k0 ^ k10;
+                    if (hs_local_id() + 5632 < valid) differ |= k0 ^ k11;
                     break;
                 }
                 if (8192 <= valid) {
@@ -1493,24 +1493,24 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                     differ |= k0 ^ k14;
                     differ |= k0 ^ k15;
                 } else {
-                    if (hs_item() + 6144 < valid) differ |= k0 ^ k12;
-                    if (hs_item() + 6656 < valid) differ |= k0 ^ k13;
-                    if (hs_item() + 7168 < valid) differ |= k0 ^ k14;
-                    if (hs_item() + 7680 < valid) differ |= k0 ^ k15;
+                    if (hs_local_id() + 6144 < valid) differ |= k0 ^ k12;
+                    if (hs_local_id() + 6656 < valid) differ |= k0 ^ k13;
+                    if (hs_local_id() + 7168 < valid) differ |= k0 ^ k14;
+                    if (hs_local_id() + 7680 < valid) differ |= k0 ^ k15;
                     break;
                 }
                 if (9216 <= valid) {
                     differ |= k0 ^ k16;
                     differ |= k0 ^ k17;
                 } else {
-                    if (hs_item() + 8192 < valid) differ |= k0 ^ k16;
-                    if (hs_item() + 8704 < valid) differ |= k0 ^ k17;
+                    if (hs_local_id() + 8192 < valid) differ |= k0 ^ k16;
+                    if (hs_local_id() + 8704 < valid) differ |= k0 ^ k17;
                     break;
                 }
             } while (false);
             if (hs_digit(differ, shift, 4095) == 0) {
-                int x = hs_digit(k0, shift, 4095), own = valid > hs_item() ? (valid - hs_item() + 511) / 512 : 0;
-                at0 = hs_local_add(places[x ^ (x >> 5 & 7)], hs_as_word(own));
+                int x = hs_digit(k0, shift, 4095), own = valid > hs_local_id() ? (valid - hs_local_id() + 511) / 512 : 0;
+                at0 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], hs_to_u32(own));
                 at0 |= (at0 + 1u) << 16;
                 at1 = at0 + 131074u;
                 at2 = at0 + 262148u;
@@ -1523,88 +1523,88 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
             } else {
                 do {
                     if (2048 <= valid) {
-                        { int x = hs_digit(k0, shift, 4095); at0 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                        { int x = hs_digit(k1, shift, 4095); at0 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
-                        { int x = hs_digit(k2, shift, 4095); at1 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                        { int x = hs_digit(k3, shift, 4095); at1 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                        { int x = hs_digit(k0, shift, 4095); at0 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                        { int x = hs_digit(k1, shift, 4095); at0 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                        { int x = hs_digit(k2, shift, 4095); at1 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                        { int x = hs_digit(k3, shift, 4095); at1 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
                     } else {
-                        if (hs_item() + 0 < valid) { int x = hs_digit(k0, shift, 4095); at0 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                        if (hs_item() + 512 < valid) { int x = hs_digit(k1, shift, 4095); at0 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
-                        if (hs_item() + 1024 < valid) { int x = hs_digit(k2, shift, 4095); at1 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                        if (hs_item() + 1536 < valid) { int x = hs_digit(k3, shift, 4095); at1 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                        if (hs_local_id() + 0 < valid) { int x = hs_digit(k0, shift, 4095); at0 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                        if (hs_local_id() + 512 < valid) { int x = hs_digit(k1, shift, 4095); at0 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                        if (hs_local_id() + 1024 < valid) { int x = hs_digit(k2, shift, 4095); at1 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                        if (hs_local_id() + 1536 < valid) { int x = hs_digit(k3, shift, 4095); at1 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
                         break;
                     }
                     if (4096 <= valid) {
-                        { int x = hs_digit(k4, shift, 4095); at2 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                        { int x = hs_digit(k5, shift, 4095); at2 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
-                        { int x = hs_digit(k6, shift, 4095); at3 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                        { int x = hs_digit(k7, shift, 4095); at3 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                        { int x = hs_digit(k4, shift, 4095); at2 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                        { int x = hs_digit(k5, shift, 4095); at2 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                        { int x = hs_digit(k6, shift, 4095); at3 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                        { int x = hs_digit(k7, shift, 4095); at3 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
                     } else {
-                        if (hs_item() + 2048 < valid) { int x = hs_digit(k4, shift, 4095); at2 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                        if (hs_item() + 2560 < valid) { int x = hs_digit(k5, shift, 4095); at2 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
-                        if (hs_item() + 3072 < valid) { int x = hs_digit(k6, shift, 4095); at3 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                        if (hs_item() + 3584 < valid) { int x = hs_digit(k7, shift, 4095); at3 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                        if (hs_local_id() + 2048 < valid) { int x = hs_digit(k4, shift, 4095); at2 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                        if (hs_local_id() + 2560 < valid) { int x = hs_digit(k5, shift, 4095); at2 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                        if (hs_local_id() + 3072 < valid) { int x = hs_digit(k6, shift, 4095); at3 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                        if (hs_local_id() + 3584 < valid) { int x = hs_digit(k7, shift, 4095); at3 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
                         break;
                     }
                     if (6144 <= valid) {
-                        { int x = hs_digit(k8, shift, 4095); at4 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                        { int x = hs_digit(k9, shift, 4095); at4 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
-                        { int x = hs_digit(k10, shift, 4095); at5 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                        { int x = hs_digit(k11, shift, 4095); at5 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                        { int x = hs_digit(k8, shift, 4095); at4 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                        { int x = hs_digit(k9, shift, 4095); at4 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                        { int x = hs_digit(k10, shift, 4095); at5 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                        { int x = hs_digit(k11, shift, 4095); at5 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
                     } else {
-                        if (hs_item() + 4096 < valid) { int x = hs_digit(k8, shift, 4095); at4 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                        if (hs_item() + 4608 < valid) { int x = hs_digit(k9, shift, 4095); at4 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
-                        if (hs_item() + 5120 < valid) { int x = hs_digit(k10, shift, 4095); at5 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                        if (hs_item() + 5632 < valid) { int x = hs_digit(k11, shift, 4095); at5 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                        if (hs_local_id() + 4096 < valid) { int x = hs_digit(k8, shift, 4095); at4 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                        if (hs_local_id() + 4608 < valid) { int x = hs_digit(k9, shift, 4095); at4 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                        if (hs_local_id() + 5120 < valid) { int x = hs_digit(k10, shift, 4095); at5 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                        if (hs_local_id() + 5632 < valid) { int x = hs_digit(k11, shift, 4095); at5 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
                         break;
                     }
                     if (8192 <= valid) {
-                        { int x = hs_digit(k12, shift, 4095); at6 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                        { int x = hs_digit(k13, shift, 4095); at6 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
-                        { int x = hs_digit(k14, shift, 4095); at7 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                        { int x = hs_digit(k15, shift, 4095); at7 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                        { int x = hs_digit(k12, shift, 4095); at6 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                        { int x = hs_digit(k13, shift, 4095); at6 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                        { int x = hs_digit(k14, shift, 4095); at7 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                        { int x = hs_digit(k15, shift, 4095); at7 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
                     } else {
-                        if (hs_item() + 6144 < valid) { int x = hs_digit(k12, shift, 4095); at6 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                        if (hs_item() + 6656 < valid) { int x = hs_digit(k13, shift, 4095); at6 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
-                        if (hs_item() + 7168 < valid) { int x = hs_digit(k14, shift, 4095); at7 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                        if (hs_item() + 7680 < valid) { int x = hs_digit(k15, shift, 4095); at7 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                        if (hs_local_id() + 6144 < valid) { int x = hs_digit(k12, shift, 4095); at6 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                        if (hs_local_id() + 6656 < valid) { int x = hs_digit(k13, shift, 4095); at6 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                        if (hs_local_id() + 7168 < valid) { int x = hs_digit(k14, shift, 4095); at7 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                        if (hs_local_id() + 7680 < valid) { int x = hs_digit(k15, shift, 4095); at7 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
                         break;
                     }
                     if (9216 <= valid) {
-                        { int x = hs_digit(k16, shift, 4095); at8 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                        { int x = hs_digit(k17, shift, 4095); at8 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                        { int x = hs_digit(k16, shift, 4095); at8 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                        { int x = hs_digit(k17, shift, 4095); at8 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
                     } else {
-                        if (hs_item() + 8192 < valid) { int x = hs_digit(k16, shift, 4095); at8 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                        if (hs_item() + 8704 < valid) { int x = hs_digit(k17, shift, 4095); at8 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                        if (hs_local_id() + 8192 < valid) { int x = hs_digit(k16, shift, 4095); at8 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                        if (hs_local_id() + 8704 < valid) { int x = hs_digit(k17, shift, 4095); at8 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
                         break;
                     }
                 } while (false);
             }
-            hs_barrier_all(); // in place, keys must all be read before the first is written
-            shift = hs_as_int(full[1]); // the same; else compilers keep all places until they are needed again, and spill
-            hs_word sum = 0u, crowd = 0u;
+            hs_barrier_global(); // in place, keys must all be read before the first is written
+            shift = hs_to_int(full[1]); // the same; else compilers keep all places until they are needed again, and spill
+            hs_u32 sum = 0u, crowd = 0u;
             for (int e = 0; e < 8; e++) {
-                int x = hs_item() * 8 + e;
-                hs_word c = places[x ^ (x >> 5 & 7)];
+                int x = hs_local_id() * 8 + e;
+                hs_u32 c = places[x ^ (x >> 5 & 7)];
                 sum += c;
                 crowd = c > crowd ? c : crowd;
             }
             if (crowd > 24u) full[0] = 1u;
-            hs_word before = 0u;
+            hs_u32 before = 0u;
             {
-                hs_word all = sum;
+                hs_u32 all = sum;
                 for (int far = 1; far < 32; far *= 2) {
-                    hs_word beside = hs_as_word(hs_shuffle_xor(all, far));
-                    if ((hs_lane() & far) != 0) before += beside;
+                    hs_u32 beside = hs_to_u32(hs_shuffle_xor(all, far));
+                    if ((hs_lane_id() & far) != 0) before += beside;
                     all += beside;
                 }
-                if (hs_lane() == 0) tops[hs_subgroup()] = all;
+                if (hs_lane_id() == 0) tops[hs_subgroup_id()] = all;
                 hs_barrier();
-                for (int j = 0; j < 15; j++) if (j < hs_subgroup()) before += tops[j];
+                for (int j = 0; j < 15; j++) if (j < hs_subgroup_id()) before += tops[j];
             }
             if (full[0] != 0u) {
                 int rows = (valid + 511) / 512, slots = rows * 512;
-                int row = hs_subgroup() * 32 * rows + hs_lane();
+                int row = hs_subgroup_id() * 32 * rows + hs_lane_id();
                 hs_key k0, k1, k2, k3, k4, k5, k6, k7, k8, k9, k10, k11, k12, k13, k14, k15, k16, k17;
                 do {
                 k0 = row + 0 < valid ? hs_load(destination, begin + row + 0) : HS_GREATEST;
@@ -1647,81 +1647,81 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 for (int low = 0; low < bits; low += 8) {
                     int shift = low;
                     hs_barrier();
-                    int mine = hs_subgroup() * 256;
-                    for (int i = hs_item(); i < 4096; i += 512) counts[i] = 0u;
-                    if (hs_item() == 0) {
+                    int mine = hs_subgroup_id() * 256;
+                    for (int i = hs_local_id(); i < 4096; i += 512) counts[i] = 0u;
+                    if (hs_local_id() == 0) {
                         mixed[0] = 1u;
-                        mixed[1] = hs_as_word(shift);
+                        mixed[1] = hs_to_u32(shift);
                     }
                     hs_barrier();
                     do {
-                    hs_local_add(counts[mine + hs_digit(k0, shift, mask)], 1u);
+                    hs_local_atomic_add(counts[mine + hs_digit(k0, shift, mask)], 1u);
                     if (1 >= rows) break;
-                    hs_local_add(counts[mine + hs_digit(k1, shift, mask)], 1u);
+                    hs_local_atomic_add(counts[mine + hs_digit(k1, shift, mask)], 1u);
                     if (2 >= rows) break;
-                    hs_local_add(counts[mine + hs_digit(k2, shift, mask)], 1u);
+                    hs_local_atomic_add(counts[mine + hs_digit(k2, shift, mask)], 1u);
                     if (3 >= rows) break;
-                    hs_local_add(counts[mine + hs_digit(k3, shift, mask)], 1u);
+                    hs_local_atomic_add(counts[mine + hs_digit(k3, shift, mask)], 1u);
                     if (4 >= rows) break;
-                    hs_local_add(counts[mine + hs_digit(k4, shift, mask)], 1u);
+                    hs_local_atomic_add(counts[mine + hs_digit(k4, shift, mask)], 1u);
                     if (5 >= rows) break;
-                    hs_local_add(counts[mine + hs_digit(k5, shift, mask)], 1u);
+                    hs_local_atomic_add(counts[mine + hs_digit(k5, shift, mask)], 1u);
                     if (6 >= rows) break;
-                    hs_local_add(counts[mine + hs_digit(k6, shift, mask)], 1u);
+                    hs_local_atomic_add(counts[mine + hs_digit(k6, shift, mask)], 1u);
                     if (7 >= rows) break;
-                    hs_local_add(counts[mine + hs_digit(k7, shift, mask)], 1u);
+                    hs_local_atomic_add(counts[mine + hs_digit(k7, shift, mask)], 1u);
                     if (8 >= rows) break;
-                    hs_local_add(counts[mine + hs_digit(k8, shift, mask)], 1u);
+                    hs_local_atomic_add(counts[mine + hs_digit(k8, shift, mask)], 1u);
                     if (9 >= rows) break;
-                    hs_local_add(counts[mine + hs_digit(k9, shift, mask)], 1u);
+                    hs_local_atomic_add(counts[mine + hs_digit(k9, shift, mask)], 1u);
                     if (10 >= rows) break;
-                    hs_local_add(counts[mine + hs_digit(k10, shift, mask)], 1u);
+                    hs_local_atomic_add(counts[mine + hs_digit(k10, shift, mask)], 1u);
                     if (11 >= rows) break;
-                    hs_local_add(counts[mine + hs_digit(k11, shift, mask)], 1u);
+                    hs_local_atomic_add(counts[mine + hs_digit(k11, shift, mask)], 1u);
                     if (12 >= rows) break;
-                    hs_local_add(counts[mine + hs_digit(k12, shift, mask)], 1u);
+                    hs_local_atomic_add(counts[mine + hs_digit(k12, shift, mask)], 1u);
                     if (13 >= rows) break;
-                    hs_local_add(counts[mine + hs_digit(k13, shift, mask)], 1u);
+                    hs_local_atomic_add(counts[mine + hs_digit(k13, shift, mask)], 1u);
                     if (14 >= rows) break;
-                    hs_local_add(counts[mine + hs_digit(k14, shift, mask)], 1u);
+                    hs_local_atomic_add(counts[mine + hs_digit(k14, shift, mask)], 1u);
                     if (15 >= rows) break;
-                    hs_local_add(counts[mine + hs_digit(k15, shift, mask)], 1u);
+                    hs_local_atomic_add(counts[mine + hs_digit(k15, shift, mask)], 1u);
                     if (16 >= rows) break;
-                    hs_local_add(counts[mine + hs_digit(k16, shift, mask)], 1u);
+                    hs_local_atomic_add(counts[mine + hs_digit(k16, shift, mask)], 1u);
                     if (17 >= rows) break;
-                    hs_local_add(counts[mine + hs_digit(k17, shift, mask)], 1u);
+                    hs_local_atomic_add(counts[mine + hs_digit(k17, shift, mask)], 1u);
                     } while (false);
                     hs_barrier();
                     // a digit's keys come subgroup by subgroup
-                    if (hs_item() < 256) for (int d = hs_item(), once = 1; once != 0; once = 0) {
-                        hs_word sum = 0u;
+                    if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
+                        hs_u32 sum = 0u;
                         for (int s = 0; s < 16; s++) {
-                            hs_word c = counts[s * 256 + d];
+                            hs_u32 c = counts[s * 256 + d];
                             counts[s * 256 + d] = sum;
                             sum += c;
                         }
-                        if (sum == hs_as_word(slots)) mixed[0] = 0u;
-                        totals[d] = d == mask ? sum - hs_as_word(slots - valid) : sum;
+                        if (sum == hs_to_u32(slots)) mixed[0] = 0u;
+                        totals[d] = d == mask ? sum - hs_to_u32(slots - valid) : sum;
                     }
                     hs_barrier();
                     {
-                        int own = hs_subgroup() * 32 + hs_lane(); // a digit
+                        int own = hs_subgroup_id() * 32 + hs_lane_id(); // a digit
                         if (own < 256) sums[own] = totals[own];
                         for (int far = 1; far < 32; far *= 2) {
                             hs_subgroup_barrier();
-                            hs_word x = own < 256 && hs_lane() >= far ? sums[own - far] : 0u;
+                            hs_u32 x = own < 256 && hs_lane_id() >= far ? sums[own - far] : 0u;
                             hs_subgroup_barrier();
                             if (own < 256) sums[own] += x;
                         }
                         hs_barrier();
                         if (own < 256) {
-                            hs_word before = sums[own] - totals[own];
-                            for (int s = 31; s < own - hs_lane(); s += 32) before += sums[s];
+                            hs_u32 before = sums[own] - totals[own];
+                            for (int s = 31; s < own - hs_lane_id(); s += 32) before += sums[s];
                             firsts[own] = before;
                         }
                         hs_barrier();
                     }
-                    shift = hs_as_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
+                    shift = hs_to_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
                     if (mixed[0] == 0u) { // the keys stay where they are
                     do {
                         tile[row + 0] = k0;
@@ -1761,12 +1761,12 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                     tile[row + 544] = k17;
                     } while (false);
                     } else {
-                        if (hs_item() < 256) for (int d = hs_item(), once = 1; once != 0; once = 0) for (int s = 0; s < 16; s++) counts[s * 256 + d] += firsts[d];
+                        if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) for (int s = 0; s < 16; s++) counts[s * 256 + d] += firsts[d];
                         hs_barrier();
                     do {
                         {
                             int d = hs_digit(k0, shift, mask);
-                            hs_mask same = HS_ALL;
+                            hs_lanemask same = HS_LANEMASK_ALL;
                             hs_match_bit(same, d, 0);
                             hs_match_bit(same, d, 1);
                             hs_match_bit(same, d, 2);
@@ -1775,16 +1775,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                             hs_match_bit(same, d, 5);
                             hs_match_bit(same, d, 6);
                             hs_match_bit(same, d, 7);
-                            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                             hs_subgroup_barrier();
-                            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                             hs_subgroup_barrier();
                             tile[place] = k0;
                         }
                         if (1 >= rows) break;
                     {
                             int d = hs_digit(k1, shift, mask);
-                            hs_mask same = HS_ALL;
+                            hs_lanemask same = HS_LANEMASK_ALL;
                             hs_match_bit(same, d, 0);
                             hs_match_bit(same, d, 1);
                             hs_match_bit(same, d, 2);
@@ -1793,16 +1793,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                             hs_match_bit(same, d, 5);
                             hs_match_bit(same, d, 6);
                             hs_match_bit(same, d, 7);
-                            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                             hs_subgroup_barrier();
-                            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                             hs_subgroup_barrier();
                             tile[place] = k1;
                         }
                         if (2 >= rows) break;
                     {
                             int d = hs_digit(k2, shift, mask);
-                            hs_mask same = HS_ALL;
+                            hs_lanemask same = HS_LANEMASK_ALL;
                             hs_match_bit(same, d, 0);
                             hs_match_bit(same, d, 1);
                             hs_match_bit(same, d, 2);
@@ -1811,16 +1811,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                             hs_match_bit(same, d, 5);
                             hs_match_bit(same, d, 6);
                             hs_match_bit(same, d, 7);
-                            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                             hs_subgroup_barrier();
-                            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                             hs_subgroup_barrier();
                             tile[place] = k2;
                         }
                         if (3 >= rows) break;
                     {
                             int d = hs_digit(k3, shift, mask);
-                            hs_mask same = HS_ALL;
+                            hs_lanemask same = HS_LANEMASK_ALL;
                             hs_match_bit(same, d, 0);
                             hs_match_bit(same, d, 1);
                             hs_match_bit(same, d, 2);
@@ -1829,16 +1829,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                             hs_match_bit(same, d, 5);
                             hs_match_bit(same, d, 6);
                             hs_match_bit(same, d, 7);
-                            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                             hs_subgroup_barrier();
-                            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                             hs_subgroup_barrier();
                             tile[place] = k3;
                         }
                         if (4 >= rows) break;
                     {
                             int d = hs_digit(k4, shift, mask);
-                            hs_mask same = HS_ALL;
+                            hs_lanemask same = HS_LANEMASK_ALL;
                             hs_match_bit(same, d, 0);
                             hs_match_bit(same, d, 1);
                             hs_match_bit(same, d, 2);
@@ -1847,16 +1847,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                             hs_match_bit(same, d, 5);
                             hs_match_bit(same, d, 6);
                             hs_match_bit(same, d, 7);
-                            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                             hs_subgroup_barrier();
-                            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                             hs_subgroup_barrier();
                             tile[place] = k4;
                         }
                         if (5 >= rows) break;
                     {
                             int d = hs_digit(k5, shift, mask);
-                            hs_mask same = HS_ALL;
+                            hs_lanemask same = HS_LANEMASK_ALL;
                             hs_match_bit(same, d, 0);
                             hs_match_bit(same, d, 1);
                             hs_match_bit(same, d, 2);
@@ -1865,16 +1865,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                             hs_match_bit(same, d, 5);
                             hs_match_bit(same, d, 6);
                             hs_match_bit(same, d, 7);
-                            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                             hs_subgroup_barrier();
-                            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                             hs_subgroup_barrier();
                             tile[place] = k5;
                         }
                         if (6 >= rows) break;
                     {
                             int d = hs_digit(k6, shift, mask);
-                            hs_mask same = HS_ALL;
+                            hs_lanemask same = HS_LANEMASK_ALL;
                             hs_match_bit(same, d, 0);
                             hs_match_bit(same, d, 1);
                             hs_match_bit(same, d, 2);
@@ -1883,16 +1883,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                             hs_match_bit(same, d, 5);
                             hs_match_bit(same, d, 6);
                             hs_match_bit(same, d, 7);
-                            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                             hs_subgroup_barrier();
-                            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                             hs_subgroup_barrier();
                             tile[place] = k6;
                         }
                         if (7 >= rows) break;
                     {
                             int d = hs_digit(k7, shift, mask);
-                            hs_mask same = HS_ALL;
+                            hs_lanemask same = HS_LANEMASK_ALL;
                             hs_match_bit(same, d, 0);
                             hs_match_bit(same, d, 1);
                             hs_match_bit(same, d, 2);
@@ -1901,16 +1901,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                             hs_match_bit(same, d, 5);
                             hs_match_bit(same, d, 6);
                             hs_match_bit(same, d, 7);
-                            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                             hs_subgroup_barrier();
-                            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                             hs_subgroup_barrier();
                             tile[place] = k7;
                         }
                         if (8 >= rows) break;
                     {
                             int d = hs_digit(k8, shift, mask);
-                            hs_mask same = HS_ALL;
+                            hs_lanemask same = HS_LANEMASK_ALL;
                             hs_match_bit(same, d, 0);
                             hs_match_bit(same, d, 1);
                             hs_match_bit(same, d, 2);
@@ -1919,16 +1919,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                             hs_match_bit(same, d, 5);
                             hs_match_bit(same, d, 6);
                             hs_match_bit(same, d, 7);
-                            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                             hs_subgroup_barrier();
-                            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                             hs_subgroup_barrier();
                             tile[place] = k8;
                         }
                         if (9 >= rows) break;
                     {
                             int d = hs_digit(k9, shift, mask);
-                            hs_mask same = HS_ALL;
+                            hs_lanemask same = HS_LANEMASK_ALL;
                             hs_match_bit(same, d, 0);
                             hs_match_bit(same, d, 1);
                             hs_match_bit(same, d, 2);
@@ -1937,16 +1937,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                             hs_match_bit(same, d, 5);
                             hs_match_bit(same, d, 6);
                             hs_match_bit(same, d, 7);
-                            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                             hs_subgroup_barrier();
-                            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                             hs_subgroup_barrier();
                             tile[place] = k9;
                         }
                         if (10 >= rows) break;
                     {
                             int d = hs_digit(k10, shift, mask);
-                            hs_mask same = HS_ALL;
+                            hs_lanemask same = HS_LANEMASK_ALL;
                             hs_match_bit(same, d, 0);
                             hs_match_bit(same, d, 1);
                             hs_match_bit(same, d, 2);
@@ -1955,16 +1955,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                             hs_match_bit(same, d, 5);
                             hs_match_bit(same, d, 6);
                             hs_match_bit(same, d, 7);
-                            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                             hs_subgroup_barrier();
-                            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                             hs_subgroup_barrier();
                             tile[place] = k10;
                         }
                         if (11 >= rows) break;
                     {
                             int d = hs_digit(k11, shift, mask);
-                            hs_mask same = HS_ALL;
+                            hs_lanemask same = HS_LANEMASK_ALL;
                             hs_match_bit(same, d, 0);
                             hs_match_bit(same, d, 1);
                             hs_match_bit(same, d, 2);
@@ -1973,16 +1973,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                             hs_match_bit(same, d, 5);
                             hs_match_bit(same, d, 6);
                             hs_match_bit(same, d, 7);
-                            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                             hs_subgroup_barrier();
-                            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                             hs_subgroup_barrier();
                             tile[place] = k11;
                         }
                         if (12 >= rows) break;
                     {
                             int d = hs_digit(k12, shift, mask);
-                            hs_mask same = HS_ALL;
+                            hs_lanemask same = HS_LANEMASK_ALL;
                             hs_match_bit(same, d, 0);
                             hs_match_bit(same, d, 1);
                             hs_match_bit(same, d, 2);
@@ -1991,16 +1991,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                             hs_match_bit(same, d, 5);
                             hs_match_bit(same, d, 6);
                             hs_match_bit(same, d, 7);
-                            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                             hs_subgroup_barrier();
-                            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                             hs_subgroup_barrier();
                             tile[place] = k12;
                         }
                         if (13 >= rows) break;
                     {
                             int d = hs_digit(k13, shift, mask);
-                            hs_mask same = HS_ALL;
+                            hs_lanemask same = HS_LANEMASK_ALL;
                             hs_match_bit(same, d, 0);
                             hs_match_bit(same, d, 1);
                             hs_match_bit(same, d, 2);
@@ -2009,16 +2009,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                             hs_match_bit(same, d, 5);
                             hs_match_bit(same, d, 6);
                             hs_match_bit(same, d, 7);
-                            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                             hs_subgroup_barrier();
-                            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                             hs_subgroup_barrier();
                             tile[place] = k13;
                         }
                         if (14 >= rows) break;
                     {
                             int d = hs_digit(k14, shift, mask);
-                            hs_mask same = HS_ALL;
+                            hs_lanemask same = HS_LANEMASK_ALL;
                             hs_match_bit(same, d, 0);
                             hs_match_bit(same, d, 1);
                             hs_match_bit(same, d, 2);
@@ -2027,16 +2027,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                             hs_match_bit(same, d, 5);
                             hs_match_bit(same, d, 6);
                             hs_match_bit(same, d, 7);
-                            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                             hs_subgroup_barrier();
-                            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                             hs_subgroup_barrier();
                             tile[place] = k14;
                         }
                         if (15 >= rows) break;
                     {
                             int d = hs_digit(k15, shift, mask);
-                            hs_mask same = HS_ALL;
+                            hs_lanemask same = HS_LANEMASK_ALL;
                             hs_match_bit(same, d, 0);
                             hs_match_bit(same, d, 1);
                             hs_match_bit(same, d, 2);
@@ -2045,16 +2045,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                             hs_match_bit(same, d, 5);
                             hs_match_bit(same, d, 6);
                             hs_match_bit(same, d, 7);
-                            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                             hs_subgroup_barrier();
-                            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                             hs_subgroup_barrier();
                             tile[place] = k15;
                         }
                         if (16 >= rows) break;
                     {
                             int d = hs_digit(k16, shift, mask);
-                            hs_mask same = HS_ALL;
+                            hs_lanemask same = HS_LANEMASK_ALL;
                             hs_match_bit(same, d, 0);
                             hs_match_bit(same, d, 1);
                             hs_match_bit(same, d, 2);
@@ -2063,16 +2063,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                             hs_match_bit(same, d, 5);
                             hs_match_bit(same, d, 6);
                             hs_match_bit(same, d, 7);
-                            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                             hs_subgroup_barrier();
-                            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                             hs_subgroup_barrier();
                             tile[place] = k16;
                         }
                         if (17 >= rows) break;
                     {
                             int d = hs_digit(k17, shift, mask);
-                            hs_mask same = HS_ALL;
+                            hs_lanemask same = HS_LANEMASK_ALL;
                             hs_match_bit(same, d, 0);
                             hs_match_bit(same, d, 1);
                             hs_match_bit(same, d, 2);
@@ -2081,9 +2081,9 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                             hs_match_bit(same, d, 5);
                             hs_match_bit(same, d, 6);
                             hs_match_bit(same, d, 7);
-                            int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                            int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                             hs_subgroup_barrier();
-                            if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                            if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                             hs_subgroup_barrier();
                             tile[place] = k17;
                         }
@@ -2167,76 +2167,76 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 } while (false);
             } else {
                 for (int e = 0; e < 8; e++) {
-                    int x = hs_item() * 8 + e;
-                    hs_word c = places[x ^ (x >> 5 & 7)];
+                    int x = hs_local_id() * 8 + e;
+                    hs_u32 c = places[x ^ (x >> 5 & 7)];
                     places[x ^ (x >> 5 & 7)] = before | c << 16;
                     before += c;
                 }
                 hs_barrier();
                 do {
                     if (2048 <= valid) {
-                        { int x = hs_digit(k0, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at0 & 65535u)] = k0; }
-                        { int x = hs_digit(k1, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at0 >> 16)] = k1; }
-                        { int x = hs_digit(k2, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at1 & 65535u)] = k2; }
-                        { int x = hs_digit(k3, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at1 >> 16)] = k3; }
+                        { int x = hs_digit(k0, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at0 & 65535u)] = k0; }
+                        { int x = hs_digit(k1, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at0 >> 16)] = k1; }
+                        { int x = hs_digit(k2, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at1 & 65535u)] = k2; }
+                        { int x = hs_digit(k3, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at1 >> 16)] = k3; }
                     } else {
-                        if (hs_item() + 0 < valid) { int x = hs_digit(k0, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at0 & 65535u)] = k0; }
-                        if (hs_item() + 512 < valid) { int x = hs_digit(k1, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at0 >> 16)] = k1; }
-                        if (hs_item() + 1024 < valid) { int x = hs_digit(k2, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at1 & 65535u)] = k2; }
-                        if (hs_item() + 1536 < valid) { int x = hs_digit(k3, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at1 >> 16)] = k3; }
+                        if (hs_local_id() + 0 < valid) { int x = hs_digit(k0, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at0 & 65535u)] = k0; }
+                        if (hs_local_id() + 512 < valid) { int x = hs_digit(k1, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at0 >> 16)] = k1; }
+                        if (hs_local_id() + 1024 < valid) { int x = hs_digit(k2, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at1 & 65535u)] = k2; }
+                        if (hs_local_id() + 1536 < valid) { int x = hs_digit(k3, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at1 >> 16)] = k3; }
                         break;
                     }
                     if (4096 <= valid) {
-                        { int x = hs_digit(k4, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at2 & 65535u)] = k4; }
-                        { int x = hs_digit(k5, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at2 >> 16)] = k5; }
-                        { int x = hs_digit(k6, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at3 & 65535u)] = k6; }
-                        { int x = hs_digit(k7, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at3 >> 16)] = k7; }
+                        { int x = hs_digit(k4, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at2 & 65535u)] = k4; }
+                        { int x = hs_digit(k5, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at2 >> 16)] = k5; }
+                        { int x = hs_digit(k6, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at3 & 65535u)] = k6; }
+                        { int x = hs_digit(k7, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at3 >> 16)] = k7; }
                     } else {
-                        if (hs_item() + 2048 < valid) { int x = hs_digit(k4, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at2 & 65535u)] = k4; }
-                        if (hs_item() + 2560 < valid) { int x = hs_digit(k5, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at2 >> 16)] = k5; }
-                        if (hs_item() + 3072 < valid) { int x = hs_digit(k6, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at3 & 65535u)] = k6; }
-                        if (hs_item() + 3584 < valid) { int x = hs_digit(k7, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at3 >> 16)] = k7; }
+                        if (hs_local_id() + 2048 < valid) { int x = hs_digit(k4, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at2 & 65535u)] = k4; }
+                        if (hs_local_id() + 2560 < valid) { int x = hs_digit(k5, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at2 >> 16)] = k5; }
+                        if (hs_local_id() + 3072 < valid) { int x = hs_digit(k6, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at3 & 65535u)] = k6; }
+                        if (hs_local_id() + 3584 < valid) { int x = hs_digit(k7, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at3 >> 16)] = k7; }
                         break;
                     }
                     if (6144 <= valid) {
-                        { int x = hs_digit(k8, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at4 & 65535u)] = k8; }
-                        { int x = hs_digit(k9, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at4 >> 16)] = k9; }
-                        { int x = hs_digit(k10, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at5 & 65535u)] = k10; }
-                        { int x = hs_digit(k11, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at5 >> 16)] = k11; }
+                        { int x = hs_digit(k8, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at4 & 65535u)] = k8; }
+                        { int x = hs_digit(k9, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at4 >> 16)] = k9; }
+                        { int x = hs_digit(k10, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at5 & 65535u)] = k10; }
+                        { int x = hs_digit(k11, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at5 >> 16)] = k11; }
                     } else {
-                        if (hs_item() + 4096 < valid) { int x = hs_digit(k8, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at4 & 65535u)] = k8; }
-                        if (hs_item() + 4608 < valid) { int x = hs_digit(k9, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at4 >> 16)] = k9; }
-                        if (hs_item() + 5120 < valid) { int x = hs_digit(k10, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at5 & 65535u)] = k10; }
-                        if (hs_item() + 5632 < valid) { int x = hs_digit(k11, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at5 >> 16)] = k11; }
+                        if (hs_local_id() + 4096 < valid) { int x = hs_digit(k8, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at4 & 65535u)] = k8; }
+                        if (hs_local_id() + 4608 < valid) { int x = hs_digit(k9, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at4 >> 16)] = k9; }
+                        if (hs_local_id() + 5120 < valid) { int x = hs_digit(k10, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at5 & 65535u)] = k10; }
+                        if (hs_local_id() + 5632 < valid) { int x = hs_digit(k11, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at5 >> 16)] = k11; }
                         break;
                     }
                     if (8192 <= valid) {
-                        { int x = hs_digit(k12, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at6 & 65535u)] = k12; }
-                        { int x = hs_digit(k13, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at6 >> 16)] = k13; }
-                        { int x = hs_digit(k14, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at7 & 65535u)] = k14; }
-                        { int x = hs_digit(k15, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at7 >> 16)] = k15; }
+                        { int x = hs_digit(k12, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at6 & 65535u)] = k12; }
+                        { int x = hs_digit(k13, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at6 >> 16)] = k13; }
+                        { int x = hs_digit(k14, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at7 & 65535u)] = k14; }
+                        { int x = hs_digit(k15, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at7 >> 16)] = k15; }
                     } else {
-                        if (hs_item() + 6144 < valid) { int x = hs_digit(k12, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at6 & 65535u)] = k12; }
-                        if (hs_item() + 6656 < valid) { int x = hs_digit(k13, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at6 >> 16)] = k13; }
-                        if (hs_item() + 7168 < valid) { int x = hs_digit(k14, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at7 & 65535u)] = k14; }
-                        if (hs_item() + 7680 < valid) { int x = hs_digit(k15, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at7 >> 16)] = k15; }
+                        if (hs_local_id() + 6144 < valid) { int x = hs_digit(k12, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at6 & 65535u)] = k12; }
+                        if (hs_local_id() + 6656 < valid) { int x = hs_digit(k13, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at6 >> 16)] = k13; }
+                        if (hs_local_id() + 7168 < valid) { int x = hs_digit(k14, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at7 & 65535u)] = k14; }
+                        if (hs_local_id() + 7680 < valid) { int x = hs_digit(k15, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at7 >> 16)] = k15; }
                         break;
                     }
                     if (9216 <= valid) {
-                        { int x = hs_digit(k16, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at8 & 65535u)] = k16; }
-                        { int x = hs_digit(k17, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at8 >> 16)] = k17; }
+                        { int x = hs_digit(k16, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at8 & 65535u)] = k16; }
+                        { int x = hs_digit(k17, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at8 >> 16)] = k17; }
                     } else {
-                        if (hs_item() + 8192 < valid) { int x = hs_digit(k16, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at8 & 65535u)] = k16; }
-                        if (hs_item() + 8704 < valid) { int x = hs_digit(k17, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at8 >> 16)] = k17; }
+                        if (hs_local_id() + 8192 < valid) { int x = hs_digit(k16, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at8 & 65535u)] = k16; }
+                        if (hs_local_id() + 8704 < valid) { int x = hs_digit(k17, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at8 >> 16)] = k17; }
                         break;
                     }
                 } while (false);
                 hs_barrier();
-                for (int q = hs_item(); q < valid; q += 512) {
+                for (int q = hs_local_id(); q < valid; q += 512) {
                     hs_key key = tile[q];
                     int x = hs_digit(key, shift, 4095);
-                    hs_word c = places[x ^ (x >> 5 & 7)];
-                    int start = hs_as_int(c & 65535u), end = start + hs_as_int(c >> 16), r = start;
+                    hs_u32 c = places[x ^ (x >> 5 & 7)];
+                    int start = hs_to_int(c & 65535u), end = start + hs_to_int(c >> 16), r = start;
                     for (int j = start; j < end; j++) {
                         hs_key near = tile[j];
                         r += (j < q ? !hs_less(key, near) : hs_less(near, key)) ? 1 : 0;
@@ -2253,85 +2253,85 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
     for (int pass = 0; pass < 8; pass++) {
         int mask = 255;
         int table = (pass & 1) * 32768;
-        int mine = hs_subgroup() * 256;
-        for (int i = hs_item(); i < 4096; i += 512) counts[i] = 0u;
-        if (hs_item() == 0) {
+        int mine = hs_subgroup_id() * 256;
+        for (int i = hs_local_id(); i < 4096; i += 512) counts[i] = 0u;
+        if (hs_local_id() == 0) {
             mixed[0] = 1u;
-            mixed[1] = hs_as_word(shift);
+            mixed[1] = hs_to_u32(shift);
         }
         hs_barrier();
         do {
-        hs_local_add(counts[mine + hs_digit(k0, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k0, shift, mask)], 1u);
         if (1 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k1, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k1, shift, mask)], 1u);
         if (2 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k2, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k2, shift, mask)], 1u);
         if (3 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k3, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k3, shift, mask)], 1u);
         if (4 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k4, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k4, shift, mask)], 1u);
         if (5 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k5, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k5, shift, mask)], 1u);
         if (6 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k6, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k6, shift, mask)], 1u);
         if (7 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k7, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k7, shift, mask)], 1u);
         if (8 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k8, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k8, shift, mask)], 1u);
         if (9 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k9, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k9, shift, mask)], 1u);
         if (10 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k10, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k10, shift, mask)], 1u);
         if (11 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k11, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k11, shift, mask)], 1u);
         if (12 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k12, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k12, shift, mask)], 1u);
         if (13 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k13, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k13, shift, mask)], 1u);
         if (14 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k14, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k14, shift, mask)], 1u);
         if (15 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k15, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k15, shift, mask)], 1u);
         if (16 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k16, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k16, shift, mask)], 1u);
         if (17 >= rows) break;
-        hs_local_add(counts[mine + hs_digit(k17, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k17, shift, mask)], 1u);
         } while (false);
         hs_barrier();
         // a digit's keys come subgroup by subgroup
-        if (hs_item() < 256) for (int d = hs_item(), once = 1; once != 0; once = 0) {
-            hs_word sum = 0u;
+        if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
+            hs_u32 sum = 0u;
             for (int s = 0; s < 16; s++) {
-                hs_word c = counts[s * 256 + d];
+                hs_u32 c = counts[s * 256 + d];
                 counts[s * 256 + d] = sum;
                 sum += c;
             }
-            if (sum == hs_as_word(slots)) mixed[0] = 0u;
-            totals[d] = d == mask ? sum - hs_as_word(slots - valid) : sum;
+            if (sum == hs_to_u32(slots)) mixed[0] = 0u;
+            totals[d] = d == mask ? sum - hs_to_u32(slots - valid) : sum;
         }
-        if (hs_item() < 256) for (int d = hs_item(), once = 1; once != 0; once = 0) words[table + group * 256 + d] = totals[d];
-        hs_word ticket = hs_grid_arrive(groups);
-        if (hs_item() == 0) live[0] = 1u;
+        if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) words[table + group * 256 + d] = totals[d];
+        hs_u32 ticket = hs_grid_arrive(groups);
+        if (hs_local_id() == 0) live[0] = 1u;
         // ranking takes no counts of others: it goes on while they arrive
         hs_barrier();
         {
-            int own = hs_subgroup() * 32 + hs_lane(); // a digit
+            int own = hs_subgroup_id() * 32 + hs_lane_id(); // a digit
             if (own < 256) sums[own] = totals[own];
             for (int far = 1; far < 32; far *= 2) {
                 hs_subgroup_barrier();
-                hs_word x = own < 256 && hs_lane() >= far ? sums[own - far] : 0u;
+                hs_u32 x = own < 256 && hs_lane_id() >= far ? sums[own - far] : 0u;
                 hs_subgroup_barrier();
                 if (own < 256) sums[own] += x;
             }
             hs_barrier();
             if (own < 256) {
-                hs_word before = sums[own] - totals[own];
-                for (int s = 31; s < own - hs_lane(); s += 32) before += sums[s];
+                hs_u32 before = sums[own] - totals[own];
+                for (int s = 31; s < own - hs_lane_id(); s += 32) before += sums[s];
                 firsts[own] = before;
             }
             hs_barrier();
         }
-        shift = hs_as_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
+        shift = hs_to_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
         if (mixed[0] == 0u) { // the keys stay where they are
         do {
             tile[row + 0] = k0;
@@ -2371,12 +2371,12 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
         tile[row + 544] = k17;
         } while (false);
         } else {
-            if (hs_item() < 256) for (int d = hs_item(), once = 1; once != 0; once = 0) for (int s = 0; s < 16; s++) counts[s * 256 + d] += firsts[d];
+            if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) for (int s = 0; s < 16; s++) counts[s * 256 + d] += firsts[d];
             hs_barrier();
         do {
             {
                 int d = hs_digit(k0, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -2385,16 +2385,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k0;
             }
             if (1 >= rows) break;
         {
                 int d = hs_digit(k1, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -2403,16 +2403,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k1;
             }
             if (2 >= rows) break;
         {
                 int d = hs_digit(k2, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -2421,16 +2421,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k2;
             }
             if (3 >= rows) break;
         {
                 int d = hs_digit(k3, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -2439,16 +2439,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k3;
             }
             if (4 >= rows) break;
         {
                 int d = hs_digit(k4, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -2457,16 +2457,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k4;
             }
             if (5 >= rows) break;
         {
                 int d = hs_digit(k5, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -2475,16 +2475,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k5;
             }
             if (6 >= rows) break;
         {
                 int d = hs_digit(k6, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -2493,16 +2493,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k6;
             }
             if (7 >= rows) break;
         {
                 int d = hs_digit(k7, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -2511,16 +2511,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k7;
             }
             if (8 >= rows) break;
         {
                 int d = hs_digit(k8, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -2529,16 +2529,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k8;
             }
             if (9 >= rows) break;
         {
                 int d = hs_digit(k9, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -2547,16 +2547,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k9;
             }
             if (10 >= rows) break;
         {
                 int d = hs_digit(k10, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -2565,16 +2565,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k10;
             }
             if (11 >= rows) break;
         {
                 int d = hs_digit(k11, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -2583,16 +2583,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k11;
             }
             if (12 >= rows) break;
         {
                 int d = hs_digit(k12, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -2601,16 +2601,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k12;
             }
             if (13 >= rows) break;
         {
                 int d = hs_digit(k13, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -2619,16 +2619,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k13;
             }
             if (14 >= rows) break;
         {
                 int d = hs_digit(k14, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -2637,16 +2637,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k14;
             }
             if (15 >= rows) break;
         {
                 int d = hs_digit(k15, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -2655,16 +2655,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k15;
             }
             if (16 >= rows) break;
         {
                 int d = hs_digit(k16, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -2673,16 +2673,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k16;
             }
             if (17 >= rows) break;
         {
                 int d = hs_digit(k17, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -2691,9 +2691,9 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k17;
             }
@@ -2701,26 +2701,26 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
         }
         hs_barrier();
         hs_grid_wait(ticket);
-        if (hs_item() < 256) for (int d = hs_item(), once = 1; once != 0; once = 0) {
-            hs_word before = 0u, all = 0u;
+        if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
+            hs_u32 before = 0u, all = 0u;
             for (int j = 0; j < groups; j += 16) {
                 // many at once, for each takes long to arrive
-                hs_word c0 = j + 0 < groups ? words[table + (j + 0) * 256 + d] : 0u;
-                hs_word c1 = j + 1 < groups ? words[table + (j + 1) * 256 + d] : 0u;
-                hs_word c2 = j + 2 < groups ? words[table + (j + 2) * 256 + d] : 0u;
-                hs_word c3 = j + 3 < groups ? words[table + (j + 3) * 256 + d] : 0u;
-                hs_word c4 = j + 4 < groups ? words[table + (j + 4) * 256 + d] : 0u;
-                hs_word c5 = j + 5 < groups ? words[table + (j + 5) * 256 + d] : 0u;
-                hs_word c6 = j + 6 < groups ? words[table + (j + 6) * 256 + d] : 0u;
-                hs_word c7 = j + 7 < groups ? words[table + (j + 7) * 256 + d] : 0u;
-                hs_word c8 = j + 8 < groups ? words[table + (j + 8) * 256 + d] : 0u;
-                hs_word c9 = j + 9 < groups ? words[table + (j + 9) * 256 + d] : 0u;
-                hs_word c10 = j + 10 < groups ? words[table + (j + 10) * 256 + d] : 0u;
-                hs_word c11 = j + 11 < groups ? words[table + (j + 11) * 256 + d] : 0u;
-                hs_word c12 = j + 12 < groups ? words[table + (j + 12) * 256 + d] : 0u;
-                hs_word c13 = j + 13 < groups ? words[table + (j + 13) * 256 + d] : 0u;
-                hs_word c14 = j + 14 < groups ? words[table + (j + 14) * 256 + d] : 0u;
-                hs_word c15 = j + 15 < groups ? words[table + (j + 15) * 256 + d] : 0u;
+                hs_u32 c0 = j + 0 < groups ? words[table + (j + 0) * 256 + d] : 0u;
+                hs_u32 c1 = j + 1 < groups ? words[table + (j + 1) * 256 + d] : 0u;
+                hs_u32 c2 = j + 2 < groups ? words[table + (j + 2) * 256 + d] : 0u;
+                hs_u32 c3 = j + 3 < groups ? words[table + (j + 3) * 256 + d] : 0u;
+                hs_u32 c4 = j + 4 < groups ? words[table + (j + 4) * 256 + d] : 0u;
+                hs_u32 c5 = j + 5 < groups ? words[table + (j + 5) * 256 + d] : 0u;
+                hs_u32 c6 = j + 6 < groups ? words[table + (j + 6) * 256 + d] : 0u;
+                hs_u32 c7 = j + 7 < groups ? words[table + (j + 7) * 256 + d] : 0u;
+                hs_u32 c8 = j + 8 < groups ? words[table + (j + 8) * 256 + d] : 0u;
+                hs_u32 c9 = j + 9 < groups ? words[table + (j + 9) * 256 + d] : 0u;
+                hs_u32 c10 = j + 10 < groups ? words[table + (j + 10) * 256 + d] : 0u;
+                hs_u32 c11 = j + 11 < groups ? words[table + (j + 11) * 256 + d] : 0u;
+                hs_u32 c12 = j + 12 < groups ? words[table + (j + 12) * 256 + d] : 0u;
+                hs_u32 c13 = j + 13 < groups ? words[table + (j + 13) * 256 + d] : 0u;
+                hs_u32 c14 = j + 14 < groups ? words[table + (j + 14) * 256 + d] : 0u;
+                hs_u32 c15 = j + 15 < groups ? words[table + (j + 15) * 256 + d] : 0u;
                 all += c0;
                 before += j + 0 < group ? c0 : 0u;
                 all += c1;
@@ -2756,135 +2756,135 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
             }
             bases[d] = before - firsts[d];
             totals[d] = all;
-            if (hs_as_int(all) == hs_n()) live[0] = 0u;
+            if (hs_to_int(all) == hs_n()) live[0] = 0u;
         }
         hs_barrier();
         if (live[0] != 0u) { // else the keys stay where they are
             {
-                int own = hs_subgroup() * 32 + hs_lane(); // a digit
+                int own = hs_subgroup_id() * 32 + hs_lane_id(); // a digit
                 if (own < 256) sums[own] = totals[own];
                 for (int far = 1; far < 32; far *= 2) {
                     hs_subgroup_barrier();
-                    hs_word x = own < 256 && hs_lane() >= far ? sums[own - far] : 0u;
+                    hs_u32 x = own < 256 && hs_lane_id() >= far ? sums[own - far] : 0u;
                     hs_subgroup_barrier();
                     if (own < 256) sums[own] += x;
                 }
                 hs_barrier();
                 if (own < 256) {
-                    hs_word before = sums[own] - totals[own];
-                    for (int s = 31; s < own - hs_lane(); s += 32) before += sums[s];
+                    hs_u32 before = sums[own] - totals[own];
+                    for (int s = 31; s < own - hs_lane_id(); s += 32) before += sums[s];
                     firsts[own] = before;
                 }
                 hs_barrier();
             }
-            if (hs_item() < 256) for (int d = hs_item(), once = 1; once != 0; once = 0) bases[d] += firsts[d];
+            if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) bases[d] += firsts[d];
             hs_barrier();
             do {
-            if (hs_item() + 0 < valid) {
-                hs_key key = tile[hs_item() + 0];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 0;
+            if (hs_local_id() + 0 < valid) {
+                hs_key key = tile[hs_local_id() + 0];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 0;
                 hs_store(destination, place, key);
             }
             if (1 >= rows) break;
-            if (hs_item() + 512 < valid) {
-                hs_key key = tile[hs_item() + 512];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 512;
+            if (hs_local_id() + 512 < valid) {
+                hs_key key = tile[hs_local_id() + 512];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 512;
                 hs_store(destination, place, key);
             }
             if (2 >= rows) break;
-            if (hs_item() + 1024 < valid) {
-                hs_key key = tile[hs_item() + 1024];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 1024;
+            if (hs_local_id() + 1024 < valid) {
+                hs_key key = tile[hs_local_id() + 1024];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 1024;
                 hs_store(destination, place, key);
             }
             if (3 >= rows) break;
-            if (hs_item() + 1536 < valid) {
-                hs_key key = tile[hs_item() + 1536];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 1536;
+            if (hs_local_id() + 1536 < valid) {
+                hs_key key = tile[hs_local_id() + 1536];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 1536;
                 hs_store(destination, place, key);
             }
             if (4 >= rows) break;
-            if (hs_item() + 2048 < valid) {
-                hs_key key = tile[hs_item() + 2048];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 2048;
+            if (hs_local_id() + 2048 < valid) {
+                hs_key key = tile[hs_local_id() + 2048];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 2048;
                 hs_store(destination, place, key);
             }
             if (5 >= rows) break;
-            if (hs_item() + 2560 < valid) {
-                hs_key key = tile[hs_item() + 2560];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 2560;
+            if (hs_local_id() + 2560 < valid) {
+                hs_key key = tile[hs_local_id() + 2560];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 2560;
                 hs_store(destination, place, key);
             }
             if (6 >= rows) break;
-            if (hs_item() + 3072 < valid) {
-                hs_key key = tile[hs_item() + 3072];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 3072;
+            if (hs_local_id() + 3072 < valid) {
+                hs_key key = tile[hs_local_id() + 3072];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 3072;
                 hs_store(destination, place, key);
             }
             if (7 >= rows) break;
-            if (hs_item() + 3584 < valid) {
-                hs_key key = tile[hs_item() + 3584];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 3584;
+            if (hs_local_id() + 3584 < valid) {
+                hs_key key = tile[hs_local_id() + 3584];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 3584;
                 hs_store(destination, place, key);
             }
             if (8 >= rows) break;
-            if (hs_item() + 4096 < valid) {
-                hs_key key = tile[hs_item() + 4096];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 4096;
+            if (hs_local_id() + 4096 < valid) {
+                hs_key key = tile[hs_local_id() + 4096];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 4096;
                 hs_store(destination, place, key);
             }
             if (9 >= rows) break;
-            if (hs_item() + 4608 < valid) {
-                hs_key key = tile[hs_item() + 4608];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 4608;
+            if (hs_local_id() + 4608 < valid) {
+                hs_key key = tile[hs_local_id() + 4608];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 4608;
                 hs_store(destination, place, key);
             }
             if (10 >= rows) break;
-            if (hs_item() + 5120 < valid) {
-                hs_key key = tile[hs_item() + 5120];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 5120;
+            if (hs_local_id() + 5120 < valid) {
+                hs_key key = tile[hs_local_id() + 5120];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 5120;
                 hs_store(destination, place, key);
             }
             if (11 >= rows) break;
-            if (hs_item() + 5632 < valid) {
-                hs_key key = tile[hs_item() + 5632];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 5632;
+            if (hs_local_id() + 5632 < valid) {
+                hs_key key = tile[hs_local_id() + 5632];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 5632;
                 hs_store(destination, place, key);
             }
             if (12 >= rows) break;
-            if (hs_item() + 6144 < valid) {
-                hs_key key = tile[hs_item() + 6144];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 6144;
+            if (hs_local_id() + 6144 < valid) {
+                hs_key key = tile[hs_local_id() + 6144];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 6144;
                 hs_store(destination, place, key);
             }
             if (13 >= rows) break;
-            if (hs_item() + 6656 < valid) {
-                hs_key key = tile[hs_item() + 6656];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 6656;
+            if (hs_local_id() + 6656 < valid) {
+                hs_key key = tile[hs_local_id() + 6656];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 6656;
                 hs_store(destination, place, key);
             }
             if (14 >= rows) break;
-            if (hs_item() + 7168 < valid) {
-                hs_key key = tile[hs_item() + 7168];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 7168;
+            if (hs_local_id() + 7168 < valid) {
+                hs_key key = tile[hs_local_id() + 7168];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 7168;
                 hs_store(destination, place, key);
             }
             if (15 >= rows) break;
-            if (hs_item() + 7680 < valid) {
-                hs_key key = tile[hs_item() + 7680];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 7680;
+            if (hs_local_id() + 7680 < valid) {
+                hs_key key = tile[hs_local_id() + 7680];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 7680;
                 hs_store(destination, place, key);
             }
             if (16 >= rows) break;
-            if (hs_item() + 8192 < valid) {
-                hs_key key = tile[hs_item() + 8192];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 8192;
+            if (hs_local_id() + 8192 < valid) {
+                hs_key key = tile[hs_local_id() + 8192];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 8192;
                 hs_store(destination, place, key);
             }
             if (17 >= rows) break;
-            if (hs_item() + 8704 < valid) {
-                hs_key key = tile[hs_item() + 8704];
-                int place = hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 8704;
+            if (hs_local_id() + 8704 < valid) {
+                hs_key key = tile[hs_local_id() + 8704];
+                int place = hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 8704;
                 hs_store(destination, place, key);
             }
             } while (false);
@@ -2975,95 +2975,95 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored *source, hs_stored *d
 }
 
 // clear the counts of the first digit
-HS_KERNEL void __launch_bounds__(512) msd_begin_radix(hs_word *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(512) msd_begin_radix(hs_u32 *words, int n, int argument)
 {
 
-    if (hs_group() > 0) return;
-    for (int i = hs_item(); i < 512; i += 512) words[2332 + i] = 0u;
-    if (hs_item() == 0) words[2331] = 0u;
-    if (hs_item() < 2) words[2329 + hs_item()] = 1u;
+    if (hs_group_id() > 0) return;
+    for (int i = hs_local_id(); i < 512; i += 512) words[2332 + i] = 0u;
+    if (hs_local_id() == 0) words[2331] = 0u;
+    if (hs_local_id() < 2) words[2329 + hs_local_id()] = 1u;
 }
 
 // count the first digit
-HS_KERNEL void __launch_bounds__(512) msd_histogram_radix(const hs_stored *source, hs_word *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(512) msd_histogram_radix(const hs_stored_key *source, hs_u32 *words, int n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
-    hs_word *const counts = (hs_word *)hs_shared;
+    hs_u32 *const counts = (hs_u32 *)hs_shared;
 
     int bits = 1;
     while (((hs_n() - 1) >> bits) >= 2080) bits++;
     int tiles = (hs_n() + 8191) / 8192;
     int groups = tiles < 528 ? tiles : 528;
-    int group = hs_group();
+    int group = hs_group_id();
     if (group >= groups) return;
     int each = (tiles + groups - 1) / groups * 8192; // keys of a work-group
     int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
     int shift = 64 - ((bits + 1) / 2), mask = (1 << ((bits + 1) / 2)) - 1;
-    for (int i = hs_item(); i < 2048; i += 512) counts[i] = 0u;
-    for (int i = group * 512 + hs_item(); i < 1 << bits; i += groups * 512) words[4383 + (1 << bits) + i] = 0u;
+    for (int i = hs_local_id(); i < 2048; i += 512) counts[i] = 0u;
+    for (int i = group * 512 + hs_local_id(); i < 1 << bits; i += groups * 512) words[4383 + (1 << bits) + i] = 0u;
     hs_barrier();
-    int next = begin + hs_item();
-    int set = hs_item() & 3;
+    int next = begin + hs_local_id();
+    int set = hs_local_id() & 3;
     for (; next + 3584 < end; next += 4096) {
-        hs_key k0 = hs_in(source[next + 0]);
-        hs_key k1 = hs_in(source[next + 512]);
-        hs_key k2 = hs_in(source[next + 1024]);
-        hs_key k3 = hs_in(source[next + 1536]);
-        hs_key k4 = hs_in(source[next + 2048]);
-        hs_key k5 = hs_in(source[next + 2560]);
-        hs_key k6 = hs_in(source[next + 3072]);
-        hs_key k7 = hs_in(source[next + 3584]);
-        hs_local_add(counts[hs_digit(k0, shift, mask) * 4 + set], 1u);
-        hs_local_add(counts[hs_digit(k1, shift, mask) * 4 + set], 1u);
-        hs_local_add(counts[hs_digit(k2, shift, mask) * 4 + set], 1u);
-        hs_local_add(counts[hs_digit(k3, shift, mask) * 4 + set], 1u);
-        hs_local_add(counts[hs_digit(k4, shift, mask) * 4 + set], 1u);
-        hs_local_add(counts[hs_digit(k5, shift, mask) * 4 + set], 1u);
-        hs_local_add(counts[hs_digit(k6, shift, mask) * 4 + set], 1u);
-        hs_local_add(counts[hs_digit(k7, shift, mask) * 4 + set], 1u);
+        hs_key k0 = hs_twiddle_in(source[next + 0]);
+        hs_key k1 = hs_twiddle_in(source[next + 512]);
+        hs_key k2 = hs_twiddle_in(source[next + 1024]);
+        hs_key k3 = hs_twiddle_in(source[next + 1536]);
+        hs_key k4 = hs_twiddle_in(source[next + 2048]);
+        hs_key k5 = hs_twiddle_in(source[next + 2560]);
+        hs_key k6 = hs_twiddle_in(source[next + 3072]);
+        hs_key k7 = hs_twiddle_in(source[next + 3584]);
+        hs_local_atomic_add(counts[hs_digit(k0, shift, mask) * 4 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k1, shift, mask) * 4 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k2, shift, mask) * 4 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k3, shift, mask) * 4 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k4, shift, mask) * 4 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k5, shift, mask) * 4 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k6, shift, mask) * 4 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k7, shift, mask) * 4 + set], 1u);
     }
-    for (; next < end; next += 512) hs_local_add(counts[hs_digit(hs_in(source[next]), shift, mask) * 4 + set], 1u);
+    for (; next < end; next += 512) hs_local_atomic_add(counts[hs_digit(hs_twiddle_in(source[next]), shift, mask) * 4 + set], 1u);
     hs_barrier();
-    for (int d = hs_item(); d <= mask; d += 512) {
-        hs_word sum = 0u;
+    for (int d = hs_local_id(); d <= mask; d += 512) {
+        hs_u32 sum = 0u;
         for (int s = 0; s < 4; s++) sum += counts[d * 4 + s];
-        if (sum != 0u) hs_add(words[2332 + d], sum);
+        if (sum != 0u) hs_atomic_add(words[2332 + d], sum);
     }
 
 }
 
 // turn the counts of the first digit into starts
-HS_KERNEL void __launch_bounds__(512) msd_starts_radix(hs_word *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(512) msd_starts_radix(hs_u32 *words, int n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
-    hs_word *const tops = (hs_word *)hs_shared;
+    hs_u32 *const tops = (hs_u32 *)hs_shared;
 
-    if (hs_group() > 0) return;
+    if (hs_group_id() > 0) return;
     int bits = 1;
     while (((hs_n() - 1) >> bits) >= 2080) bits++;
     bool fits = true;
     {
-        hs_word sum = 0u;
-        for (int e = 0, d = hs_item() * 1; e < 1; e++, d++) sum += words[2332 + d];
-        hs_word before = 0u;
+        hs_u32 sum = 0u;
+        for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += words[2332 + d];
+        hs_u32 before = 0u;
         {
-            hs_word all = sum;
+            hs_u32 all = sum;
             for (int far = 1; far < 32; far *= 2) {
-                hs_word beside = hs_as_word(hs_shuffle_xor(all, far));
-                if ((hs_lane() & far) != 0) before += beside;
+                hs_u32 beside = hs_to_u32(hs_shuffle_xor(all, far));
+                if ((hs_lane_id() & far) != 0) before += beside;
                 all += beside;
             }
-            if (hs_lane() == 0) tops[hs_subgroup()] = all;
+            if (hs_lane_id() == 0) tops[hs_subgroup_id()] = all;
             hs_barrier();
-            for (int j = 0; j < 15; j++) if (j < hs_subgroup()) before += tops[j];
+            for (int j = 0; j < 15; j++) if (j < hs_subgroup_id()) before += tops[j];
         }
-    for (int e = 0, d = hs_item() * 1; e < 1; e++, d++) {
-            hs_word c = words[2332 + d];
+    for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) {
+            hs_u32 c = words[2332 + d];
             words[2844 + d] = before;
             words[3357 + d] = before;
             before += c;
             if (d == 511) words[3356] = before;
-            fits = fits && hs_as_int(c) <= 2560 << (bits / 2);
+            fits = fits && hs_to_int(c) <= 2560 << (bits / 2);
         }
     }
     hs_barrier();
@@ -3072,21 +3072,21 @@ HS_KERNEL void __launch_bounds__(512) msd_starts_radix(hs_word *words, int n, in
         words[2330] = 0u;
     }
     {
-        hs_word sum = 0u;
-        for (int e = 0, d = hs_item() * 1; e < 1; e++, d++) sum += (words[2332 + d] + 8191u) / 8192u;
-        hs_word before = 0u;
+        hs_u32 sum = 0u;
+        for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += (words[2332 + d] + 8191u) / 8192u;
+        hs_u32 before = 0u;
         {
-            hs_word all = sum;
+            hs_u32 all = sum;
             for (int far = 1; far < 32; far *= 2) {
-                hs_word beside = hs_as_word(hs_shuffle_xor(all, far));
-                if ((hs_lane() & far) != 0) before += beside;
+                hs_u32 beside = hs_to_u32(hs_shuffle_xor(all, far));
+                if ((hs_lane_id() & far) != 0) before += beside;
                 all += beside;
             }
-            if (hs_lane() == 0) tops[hs_subgroup()] = all;
+            if (hs_lane_id() == 0) tops[hs_subgroup_id()] = all;
             hs_barrier();
-            for (int j = 0; j < 15; j++) if (j < hs_subgroup()) before += tops[j];
+            for (int j = 0; j < 15; j++) if (j < hs_subgroup_id()) before += tops[j];
         }
-    for (int e = 0, d = hs_item() * 1; e < 1; e++, d++) {
+    for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) {
             words[3869 + d] = before;
             before += (words[2332 + d] + 8191u) / 8192u;
             if (d == 511) words[4381] = before;
@@ -3095,62 +3095,62 @@ HS_KERNEL void __launch_bounds__(512) msd_starts_radix(hs_word *words, int n, in
 }
 
 // deal keys by the first digit
-HS_KERNEL void __launch_bounds__(512, 2) msd_first_radix(const hs_stored *source, hs_stored *dealt, hs_word *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(512, 2) msd_first_radix(const hs_stored_key *source, hs_stored_key *dealt, hs_u32 *words, int n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
-    hs_word *const counts = (hs_word *)((unsigned char *)hs_shared + 65536);
-    hs_word *const bases = (hs_word *)((unsigned char *)hs_shared + 67584);
-    hs_word *const tops = (hs_word *)((unsigned char *)hs_shared + 69632);
-    hs_word *const found = (hs_word *)((unsigned char *)hs_shared + 69696);
+    hs_u32 *const counts = (hs_u32 *)((unsigned char *)hs_shared + 65536);
+    hs_u32 *const bases = (hs_u32 *)((unsigned char *)hs_shared + 67584);
+    hs_u32 *const tops = (hs_u32 *)((unsigned char *)hs_shared + 69632);
+    hs_u32 *const found = (hs_u32 *)((unsigned char *)hs_shared + 69696);
 
     if (words[2329] == 0u) return;
     int bits = 1;
     while (((hs_n() - 1) >> bits) >= 2080) bits++;
-    int begin = hs_group() * 8192;
+    int begin = hs_group_id() * 8192;
     if (begin >= hs_n()) return;
     int valid = hs_n() - begin < 8192 ? hs_n() - begin : 8192;
     int shift = 64 - ((bits + 1) / 2), mask = (1 << ((bits + 1) / 2)) - 1;
-    for (int i = hs_item(); i < 512; i += 512) counts[i] = 0u;
-    if (hs_item() == 0) found[1] = hs_as_word(shift);
+    for (int i = hs_local_id(); i < 512; i += 512) counts[i] = 0u;
+    if (hs_local_id() == 0) found[1] = hs_to_u32(shift);
     hs_barrier();
     int cursors = 3357;
     hs_key k0 = HS_LEAST, k1 = HS_LEAST, k2 = HS_LEAST, k3 = HS_LEAST, k4 = HS_LEAST, k5 = HS_LEAST, k6 = HS_LEAST, k7 = HS_LEAST, k8 = HS_LEAST, k9 = HS_LEAST, k10 = HS_LEAST, k11 = HS_LEAST, k12 = HS_LEAST, k13 = HS_LEAST, k14 = HS_LEAST, k15 = HS_LEAST;
-    hs_word at0 = 0u, at1 = 0u, at2 = 0u, at3 = 0u, at4 = 0u, at5 = 0u, at6 = 0u, at7 = 0u;
+    hs_u32 at0 = 0u, at1 = 0u, at2 = 0u, at3 = 0u, at4 = 0u, at5 = 0u, at6 = 0u, at7 = 0u;
     if (valid == 8192) {
-        k0 = hs_in(source[begin + hs_item() + 0]);
-        k1 = hs_in(source[begin + hs_item() + 512]);
-        k2 = hs_in(source[begin + hs_item() + 1024]);
-        k3 = hs_in(source[begin + hs_item() + 1536]);
-        k4 = hs_in(source[begin + hs_item() + 2048]);
-        k5 = hs_in(source[begin + hs_item() + 2560]);
-        k6 = hs_in(source[begin + hs_item() + 3072]);
-        k7 = hs_in(source[begin + hs_item() + 3584]);
-        k8 = hs_in(source[begin + hs_item() + 4096]);
-        k9 = hs_in(source[begin + hs_item() + 4608]);
-        k10 = hs_in(source[begin + hs_item() + 5120]);
-        k11 = hs_in(source[begin + hs_item() + 5632]);
-        k12 = hs_in(source[begin + hs_item() + 6144]);
-        k13 = hs_in(source[begin + hs_item() + 6656]);
-        k14 = hs_in(source[begin + hs_item() + 7168]);
-        k15 = hs_in(source[begin + hs_item() + 7680]);
+        k0 = hs_twiddle_in(source[begin + hs_local_id() + 0]);
+        k1 = hs_twiddle_in(source[begin + hs_local_id() + 512]);
+        k2 = hs_twiddle_in(source[begin + hs_local_id() + 1024]);
+        k3 = hs_twiddle_in(source[begin + hs_local_id() + 1536]);
+        k4 = hs_twiddle_in(source[begin + hs_local_id() + 2048]);
+        k5 = hs_twiddle_in(source[begin + hs_local_id() + 2560]);
+        k6 = hs_twiddle_in(source[begin + hs_local_id() + 3072]);
+        k7 = hs_twiddle_in(source[begin + hs_local_id() + 3584]);
+        k8 = hs_twiddle_in(source[begin + hs_local_id() + 4096]);
+        k9 = hs_twiddle_in(source[begin + hs_local_id() + 4608]);
+        k10 = hs_twiddle_in(source[begin + hs_local_id() + 5120]);
+        k11 = hs_twiddle_in(source[begin + hs_local_id() + 5632]);
+        k12 = hs_twiddle_in(source[begin + hs_local_id() + 6144]);
+        k13 = hs_twiddle_in(source[begin + hs_local_id() + 6656]);
+        k14 = hs_twiddle_in(source[begin + hs_local_id() + 7168]);
+        k15 = hs_twiddle_in(source[begin + hs_local_id() + 7680]);
     } else {
-        if (hs_item() + 0 < valid) k0 = hs_in(source[begin + hs_item() + 0]);
-        if (hs_item() + 512 < valid) k1 = hs_in(source[begin + hs_item() + 512]);
-        if (hs_item() + 1024 < valid) k2 = hs_in(source[begin + hs_item() + 1024]);
-        if (hs_item() + 1536 < valid) k3 = hs_in(source[begin + hs_item() + 1536]);
-        if (hs_item() + 2048 < valid) k4 = hs_in(source[begin + hs_item() + 2048]);
-        if (hs_item() + 2560 < valid) k5 = hs_in(source[begin + hs_item() + 2560]);
-        if (hs_item() + 3072 < valid) k6 = hs_in(source[begin + hs_item() + 3072]);
-        if (hs_item() + 3584 < valid) k7 = hs_in(source[begin + hs_item() + 3584]);
-        if (hs_item() + 4096 < valid) k8 = hs_in(source[begin + hs_item() + 4096]);
-        if (hs_item() + 4608 < valid) k9 = hs_in(source[begin + hs_item() + 4608]);
-        if (hs_item() + 5120 < valid) k10 = hs_in(source[begin + hs_item() + 5120]);
-        if (hs_item() + 5632 < valid) k11 = hs_in(source[begin + hs_item() + 5632]);
-        if (hs_item() + 6144 < valid) k12 = hs_in(source[begin + hs_item() + 6144]);
-        if (hs_item() + 6656 < valid) k13 = hs_in(source[begin + hs_item() + 6656]);
-        if (hs_item() + 7168 < valid) k14 = hs_in(source[begin + hs_item() + 7168]);
-        if (hs_item() + 7680 < valid) k15 = hs_in(source[begin + hs_item() + 7680]);
+        if (hs_local_id() + 0 < valid) k0 = hs_twiddle_in(source[begin + hs_local_id() + 0]);
+        if (hs_local_id() + 512 < valid) k1 = hs_twiddle_in(source[begin + hs_local_id() + 512]);
+        if (hs_local_id() + 1024 < valid) k2 = hs_twiddle_in(source[begin + hs_local_id() + 1024]);
+        if (hs_local_id() + 1536 < valid) k3 = hs_twiddle_in(source[begin + hs_local_id() + 1536]);
+        if (hs_local_id() + 2048 < valid) k4 = hs_twiddle_in(source[begin + hs_local_id() + 2048]);
+        if (hs_local_id() + 2560 < valid) k5 = hs_twiddle_in(source[begin + hs_local_id() + 2560]);
+        if (hs_local_id() + 3072 < valid) k6 = hs_twiddle_in(source[begin + hs_local_id() + 3072]);
+        if (hs_local_id() + 3584 < valid) k7 = hs_twiddle_in(source[begin + hs_local_id() + 3584]);
+        if (hs_local_id() + 4096 < valid) k8 = hs_twiddle_in(source[begin + hs_local_id() + 4096]);
+        if (hs_local_id() + 4608 < valid) k9 = hs_twiddle_in(source[begin + hs_local_id() + 4608]);
+        if (hs_local_id() + 5120 < valid) k10 = hs_twiddle_in(source[begin + hs_local_id() + 5120]);
+        if (hs_local_id() + 5632 < valid) k11 = hs_twiddle_in(source[begin + hs_local_id() + 5632]);
+        if (hs_local_id() + 6144 < valid) k12 = hs_twiddle_in(source[begin + hs_local_id() + 6144]);
+        if (hs_local_id() + 6656 < valid) k13 = hs_twiddle_in(source[begin + hs_local_id() + 6656]);
+        if (hs_local_id() + 7168 < valid) k14 = hs_twiddle_in(source[begin + hs_local_id() + 7168]);
+        if (hs_local_id() + 7680 < valid) k15 = hs_twiddle_in(source[begin + hs_local_id() + 7680]);
     }
     hs_key differ = HS_LEAST;
     if (valid == 8192) {
@@ -3171,26 +3171,26 @@ HS_KERNEL void __launch_bounds__(512, 2) msd_first_radix(const hs_stored *source
         differ |= k0 ^ k14;
         differ |= k0 ^ k15;
     } else {
-        if (hs_item() + 0 < valid) differ |= k0 ^ k0;
-        if (hs_item() + 512 < valid) differ |= k0 ^ k1;
-        if (hs_item() + 1024 < valid) differ |= k0 ^ k2;
-        if (hs_item() + 1536 < valid) differ |= k0 ^ k3;
-        if (hs_item() + 2048 < valid) differ |= k0 ^ k4;
-        if (hs_item() + 2560 < valid) differ |= k0 ^ k5;
-        if (hs_item() + 3072 < valid) differ |= k0 ^ k6;
-        if (hs_item() + 3584 < valid) differ |= k0 ^ k7;
-        if (hs_item() + 4096 < valid) differ |= k0 ^ k8;
-        if (hs_item() + 4608 < valid) differ |= k0 ^ k9;
-        if (hs_item() + 5120 < valid) differ |= k0 ^ k10;
-        if (hs_item() + 5632 < valid) differ |= k0 ^ k11;
-        if (hs_item() + 6144 < valid) differ |= k0 ^ k12;
-        if (hs_item() + 6656 < valid) differ |= k0 ^ k13;
-        if (hs_item() + 7168 < valid) differ |= k0 ^ k14;
-        if (hs_item() + 7680 < valid) differ |= k0 ^ k15;
+        if (hs_local_id() + 0 < valid) differ |= k0 ^ k0;
+        if (hs_local_id() + 512 < valid) differ |= k0 ^ k1;
+        if (hs_local_id() + 1024 < valid) differ |= k0 ^ k2;
+        if (hs_local_id() + 1536 < valid) differ |= k0 ^ k3;
+        if (hs_local_id() + 2048 < valid) differ |= k0 ^ k4;
+        if (hs_local_id() + 2560 < valid) differ |= k0 ^ k5;
+        if (hs_local_id() + 3072 < valid) differ |= k0 ^ k6;
+        if (hs_local_id() + 3584 < valid) differ |= k0 ^ k7;
+        if (hs_local_id() + 4096 < valid) differ |= k0 ^ k8;
+        if (hs_local_id() + 4608 < valid) differ |= k0 ^ k9;
+        if (hs_local_id() + 5120 < valid) differ |= k0 ^ k10;
+        if (hs_local_id() + 5632 < valid) differ |= k0 ^ k11;
+        if (hs_local_id() + 6144 < valid) differ |= k0 ^ k12;
+        if (hs_local_id() + 6656 < valid) differ |= k0 ^ k13;
+        if (hs_local_id() + 7168 < valid) differ |= k0 ^ k14;
+        if (hs_local_id() + 7680 < valid) differ |= k0 ^ k15;
     }
     if (hs_digit(differ, shift, mask) == 0) {
-        int x = hs_digit(k0, shift, mask), own = valid > hs_item() ? (valid - hs_item() + 511) / 512 : 0;
-        at0 = hs_local_add(counts[x], hs_as_word(own));
+        int x = hs_digit(k0, shift, mask), own = valid > hs_local_id() ? (valid - hs_local_id() + 511) / 512 : 0;
+        at0 = hs_local_atomic_add(counts[x], hs_to_u32(own));
         at0 |= (at0 + 1u) << 16;
         at1 = at0 + 131074u;
         at2 = at0 + 262148u;
@@ -3201,277 +3201,277 @@ HS_KERNEL void __launch_bounds__(512, 2) msd_first_radix(const hs_stored *source
         at7 = at0 + 917518u;
     } else {
         if (valid == 8192) {
-            { int x = hs_digit(k0, shift, mask); at0 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k1, shift, mask); at0 |= hs_local_add(counts[x], 1u) << 16; }
-            { int x = hs_digit(k2, shift, mask); at1 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k3, shift, mask); at1 |= hs_local_add(counts[x], 1u) << 16; }
-            { int x = hs_digit(k4, shift, mask); at2 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k5, shift, mask); at2 |= hs_local_add(counts[x], 1u) << 16; }
-            { int x = hs_digit(k6, shift, mask); at3 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k7, shift, mask); at3 |= hs_local_add(counts[x], 1u) << 16; }
-            { int x = hs_digit(k8, shift, mask); at4 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k9, shift, mask); at4 |= hs_local_add(counts[x], 1u) << 16; }
-            { int x = hs_digit(k10, shift, mask); at5 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k11, shift, mask); at5 |= hs_local_add(counts[x], 1u) << 16; }
-            { int x = hs_digit(k12, shift, mask); at6 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k13, shift, mask); at6 |= hs_local_add(counts[x], 1u) << 16; }
-            { int x = hs_digit(k14, shift, mask); at7 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k15, shift, mask); at7 |= hs_local_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k0, shift, mask); at0 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k1, shift, mask); at0 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k2, shift, mask); at1 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k3, shift, mask); at1 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k4, shift, mask); at2 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k5, shift, mask); at2 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k6, shift, mask); at3 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k7, shift, mask); at3 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k8, shift, mask); at4 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k9, shift, mask); at4 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k10, shift, mask); at5 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k11, shift, mask); at5 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k12, shift, mask); at6 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k13, shift, mask); at6 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k14, shift, mask); at7 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k15, shift, mask); at7 |= hs_local_atomic_add(counts[x], 1u) << 16; }
         } else {
-            if (hs_item() + 0 < valid) { int x = hs_digit(k0, shift, mask); at0 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 512 < valid) { int x = hs_digit(k1, shift, mask); at0 |= hs_local_add(counts[x], 1u) << 16; }
-            if (hs_item() + 1024 < valid) { int x = hs_digit(k2, shift, mask); at1 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 1536 < valid) { int x = hs_digit(k3, shift, mask); at1 |= hs_local_add(counts[x], 1u) << 16; }
-            if (hs_item() + 2048 < valid) { int x = hs_digit(k4, shift, mask); at2 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 2560 < valid) { int x = hs_digit(k5, shift, mask); at2 |= hs_local_add(counts[x], 1u) << 16; }
-            if (hs_item() + 3072 < valid) { int x = hs_digit(k6, shift, mask); at3 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 3584 < valid) { int x = hs_digit(k7, shift, mask); at3 |= hs_local_add(counts[x], 1u) << 16; }
-            if (hs_item() + 4096 < valid) { int x = hs_digit(k8, shift, mask); at4 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 4608 < valid) { int x = hs_digit(k9, shift, mask); at4 |= hs_local_add(counts[x], 1u) << 16; }
-            if (hs_item() + 5120 < valid) { int x = hs_digit(k10, shift, mask); at5 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 5632 < valid) { int x = hs_digit(k11, shift, mask); at5 |= hs_local_add(counts[x], 1u) << 16; }
-            if (hs_item() + 6144 < valid) { int x = hs_digit(k12, shift, mask); at6 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 6656 < valid) { int x = hs_digit(k13, shift, mask); at6 |= hs_local_add(counts[x], 1u) << 16; }
-            if (hs_item() + 7168 < valid) { int x = hs_digit(k14, shift, mask); at7 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 7680 < valid) { int x = hs_digit(k15, shift, mask); at7 |= hs_local_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 0 < valid) { int x = hs_digit(k0, shift, mask); at0 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 512 < valid) { int x = hs_digit(k1, shift, mask); at0 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 1024 < valid) { int x = hs_digit(k2, shift, mask); at1 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 1536 < valid) { int x = hs_digit(k3, shift, mask); at1 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 2048 < valid) { int x = hs_digit(k4, shift, mask); at2 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 2560 < valid) { int x = hs_digit(k5, shift, mask); at2 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 3072 < valid) { int x = hs_digit(k6, shift, mask); at3 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 3584 < valid) { int x = hs_digit(k7, shift, mask); at3 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 4096 < valid) { int x = hs_digit(k8, shift, mask); at4 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 4608 < valid) { int x = hs_digit(k9, shift, mask); at4 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 5120 < valid) { int x = hs_digit(k10, shift, mask); at5 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 5632 < valid) { int x = hs_digit(k11, shift, mask); at5 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 6144 < valid) { int x = hs_digit(k12, shift, mask); at6 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 6656 < valid) { int x = hs_digit(k13, shift, mask); at6 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 7168 < valid) { int x = hs_digit(k14, shift, mask); at7 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 7680 < valid) { int x = hs_digit(k15, shift, mask); at7 |= hs_local_atomic_add(counts[x], 1u) << 16; }
         }
     }
     hs_barrier();
-    shift = hs_as_int(found[1]); // the same; else compilers keep all digits until they are needed again, and spill
-    hs_word sum = 0u;
-    for (int e = 0, d = hs_item() * 1; e < 1; e++, d++) sum += counts[d];
-    hs_word before = 0u;
+    shift = hs_to_int(found[1]); // the same; else compilers keep all digits until they are needed again, and spill
+    hs_u32 sum = 0u;
+    for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += counts[d];
+    hs_u32 before = 0u;
     {
-        hs_word all = sum;
+        hs_u32 all = sum;
         for (int far = 1; far < 32; far *= 2) {
-            hs_word beside = hs_as_word(hs_shuffle_xor(all, far));
-            if ((hs_lane() & far) != 0) before += beside;
+            hs_u32 beside = hs_to_u32(hs_shuffle_xor(all, far));
+            if ((hs_lane_id() & far) != 0) before += beside;
             all += beside;
         }
-        if (hs_lane() == 0) tops[hs_subgroup()] = all;
+        if (hs_lane_id() == 0) tops[hs_subgroup_id()] = all;
         hs_barrier();
-        for (int j = 0; j < 15; j++) if (j < hs_subgroup()) before += tops[j];
+        for (int j = 0; j < 15; j++) if (j < hs_subgroup_id()) before += tops[j];
     }
-    for (int e = 0, d = hs_item() * 1; e < 1; e++, d++) {
-        hs_word c = counts[d];
+    for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) {
+        hs_u32 c = counts[d];
         counts[d] = before;
-        bases[d] = (c != 0u ? hs_add(words[cursors + d], c) : 0u) - before;
+        bases[d] = (c != 0u ? hs_atomic_add(words[cursors + d], c) : 0u) - before;
         before += c;
     }
     hs_barrier();
     if (valid == 8192) {
-        tile[hs_as_int(counts[hs_digit(k0, shift, mask)]) + hs_as_int(at0 & 65535u)] = k0;
-        tile[hs_as_int(counts[hs_digit(k1, shift, mask)]) + hs_as_int(at0 >> 16)] = k1;
-        tile[hs_as_int(counts[hs_digit(k2, shift, mask)]) + hs_as_int(at1 & 65535u)] = k2;
-        tile[hs_as_int(counts[hs_digit(k3, shift, mask)]) + hs_as_int(at1 >> 16)] = k3;
-        tile[hs_as_int(counts[hs_digit(k4, shift, mask)]) + hs_as_int(at2 & 65535u)] = k4;
-        tile[hs_as_int(counts[hs_digit(k5, shift, mask)]) + hs_as_int(at2 >> 16)] = k5;
-        tile[hs_as_int(counts[hs_digit(k6, shift, mask)]) + hs_as_int(at3 & 65535u)] = k6;
-        tile[hs_as_int(counts[hs_digit(k7, shift, mask)]) + hs_as_int(at3 >> 16)] = k7;
-        tile[hs_as_int(counts[hs_digit(k8, shift, mask)]) + hs_as_int(at4 & 65535u)] = k8;
-        tile[hs_as_int(counts[hs_digit(k9, shift, mask)]) + hs_as_int(at4 >> 16)] = k9;
-        tile[hs_as_int(counts[hs_digit(k10, shift, mask)]) + hs_as_int(at5 & 65535u)] = k10;
-        tile[hs_as_int(counts[hs_digit(k11, shift, mask)]) + hs_as_int(at5 >> 16)] = k11;
-        tile[hs_as_int(counts[hs_digit(k12, shift, mask)]) + hs_as_int(at6 & 65535u)] = k12;
-        tile[hs_as_int(counts[hs_digit(k13, shift, mask)]) + hs_as_int(at6 >> 16)] = k13;
-        tile[hs_as_int(counts[hs_digit(k14, shift, mask)]) + hs_as_int(at7 & 65535u)] = k14;
-        tile[hs_as_int(counts[hs_digit(k15, shift, mask)]) + hs_as_int(at7 >> 16)] = k15;
+        tile[hs_to_int(counts[hs_digit(k0, shift, mask)]) + hs_to_int(at0 & 65535u)] = k0;
+        tile[hs_to_int(counts[hs_digit(k1, shift, mask)]) + hs_to_int(at0 >> 16)] = k1;
+        tile[hs_to_int(counts[hs_digit(k2, shift, mask)]) + hs_to_int(at1 & 65535u)] = k2;
+        tile[hs_to_int(counts[hs_digit(k3, shift, mask)]) + hs_to_int(at1 >> 16)] = k3;
+        tile[hs_to_int(counts[hs_digit(k4, shift, mask)]) + hs_to_int(at2 & 65535u)] = k4;
+        tile[hs_to_int(counts[hs_digit(k5, shift, mask)]) + hs_to_int(at2 >> 16)] = k5;
+        tile[hs_to_int(counts[hs_digit(k6, shift, mask)]) + hs_to_int(at3 & 65535u)] = k6;
+        tile[hs_to_int(counts[hs_digit(k7, shift, mask)]) + hs_to_int(at3 >> 16)] = k7;
+        tile[hs_to_int(counts[hs_digit(k8, shift, mask)]) + hs_to_int(at4 & 65535u)] = k8;
+        tile[hs_to_int(counts[hs_digit(k9, shift, mask)]) + hs_to_int(at4 >> 16)] = k9;
+        tile[hs_to_int(counts[hs_digit(k10, shift, mask)]) + hs_to_int(at5 & 65535u)] = k10;
+        tile[hs_to_int(counts[hs_digit(k11, shift, mask)]) + hs_to_int(at5 >> 16)] = k11;
+        tile[hs_to_int(counts[hs_digit(k12, shift, mask)]) + hs_to_int(at6 & 65535u)] = k12;
+        tile[hs_to_int(counts[hs_digit(k13, shift, mask)]) + hs_to_int(at6 >> 16)] = k13;
+        tile[hs_to_int(counts[hs_digit(k14, shift, mask)]) + hs_to_int(at7 & 65535u)] = k14;
+        tile[hs_to_int(counts[hs_digit(k15, shift, mask)]) + hs_to_int(at7 >> 16)] = k15;
     } else {
-        if (hs_item() + 0 < valid) tile[hs_as_int(counts[hs_digit(k0, shift, mask)]) + hs_as_int(at0 & 65535u)] = k0;
-        if (hs_item() + 512 < valid) tile[hs_as_int(counts[hs_digit(k1, shift, mask)]) + hs_as_int(at0 >> 16)] = k1;
-        if (hs_item() + 1024 < valid) tile[hs_as_int(counts[hs_digit(k2, shift, mask)]) + hs_as_int(at1 & 65535u)] = k2;
-        if (hs_item() + 1536 < valid) tile[hs_as_int(counts[hs_digit(k3, shift, mask)]) + hs_as_int(at1 >> 16)] = k3;
-        if (hs_item() + 2048 < valid) tile[hs_as_int(counts[hs_digit(k4, shift, mask)]) + hs_as_int(at2 & 65535u)] = k4;
-        if (hs_item() + 2560 < valid) tile[hs_as_int(counts[hs_digit(k5, shift, mask)]) + hs_as_int(at2 >> 16)] = k5;
-        if (hs_item() + 3072 < valid) tile[hs_as_int(counts[hs_digit(k6, shift, mask)]) + hs_as_int(at3 & 65535u)] = k6;
-        if (hs_item() + 3584 < valid) tile[hs_as_int(counts[hs_digit(k7, shift, mask)]) + hs_as_int(at3 >> 16)] = k7;
-        if (hs_item() + 4096 < valid) tile[hs_as_int(counts[hs_digit(k8, shift, mask)]) + hs_as_int(at4 & 65535u)] = k8;
-        if (hs_item() + 4608 < valid) tile[hs_as_int(counts[hs_digit(k9, shift, mask)]) + hs_as_int(at4 >> 16)] = k9;
-        if (hs_item() + 5120 < valid) tile[hs_as_int(counts[hs_digit(k10, shift, mask)]) + hs_as_int(at5 & 65535u)] = k10;
-        if (hs_item() + 5632 < valid) tile[hs_as_int(counts[hs_digit(k11, shift, mask)]) + hs_as_int(at5 >> 16)] = k11;
-        if (hs_item() + 6144 < valid) tile[hs_as_int(counts[hs_digit(k12, shift, mask)]) + hs_as_int(at6 & 65535u)] = k12;
-        if (hs_item() + 6656 < valid) tile[hs_as_int(counts[hs_digit(k13, shift, mask)]) + hs_as_int(at6 >> 16)] = k13;
-        if (hs_item() + 7168 < valid) tile[hs_as_int(counts[hs_digit(k14, shift, mask)]) + hs_as_int(at7 & 65535u)] = k14;
-        if (hs_item() + 7680 < valid) tile[hs_as_int(counts[hs_digit(k15, shift, mask)]) + hs_as_int(at7 >> 16)] = k15;
+        if (hs_local_id() + 0 < valid) tile[hs_to_int(counts[hs_digit(k0, shift, mask)]) + hs_to_int(at0 & 65535u)] = k0;
+        if (hs_local_id() + 512 < valid) tile[hs_to_int(counts[hs_digit(k1, shift, mask)]) + hs_to_int(at0 >> 16)] = k1;
+        if (hs_local_id() + 1024 < valid) tile[hs_to_int(counts[hs_digit(k2, shift, mask)]) + hs_to_int(at1 & 65535u)] = k2;
+        if (hs_local_id() + 1536 < valid) tile[hs_to_int(counts[hs_digit(k3, shift, mask)]) + hs_to_int(at1 >> 16)] = k3;
+        if (hs_local_id() + 2048 < valid) tile[hs_to_int(counts[hs_digit(k4, shift, mask)]) + hs_to_int(at2 & 65535u)] = k4;
+        if (hs_local_id() + 2560 < valid) tile[hs_to_int(counts[hs_digit(k5, shift, mask)]) + hs_to_int(at2 >> 16)] = k5;
+        if (hs_local_id() + 3072 < valid) tile[hs_to_int(counts[hs_digit(k6, shift, mask)]) + hs_to_int(at3 & 65535u)] = k6;
+        if (hs_local_id() + 3584 < valid) tile[hs_to_int(counts[hs_digit(k7, shift, mask)]) + hs_to_int(at3 >> 16)] = k7;
+        if (hs_local_id() + 4096 < valid) tile[hs_to_int(counts[hs_digit(k8, shift, mask)]) + hs_to_int(at4 & 65535u)] = k8;
+        if (hs_local_id() + 4608 < valid) tile[hs_to_int(counts[hs_digit(k9, shift, mask)]) + hs_to_int(at4 >> 16)] = k9;
+        if (hs_local_id() + 5120 < valid) tile[hs_to_int(counts[hs_digit(k10, shift, mask)]) + hs_to_int(at5 & 65535u)] = k10;
+        if (hs_local_id() + 5632 < valid) tile[hs_to_int(counts[hs_digit(k11, shift, mask)]) + hs_to_int(at5 >> 16)] = k11;
+        if (hs_local_id() + 6144 < valid) tile[hs_to_int(counts[hs_digit(k12, shift, mask)]) + hs_to_int(at6 & 65535u)] = k12;
+        if (hs_local_id() + 6656 < valid) tile[hs_to_int(counts[hs_digit(k13, shift, mask)]) + hs_to_int(at6 >> 16)] = k13;
+        if (hs_local_id() + 7168 < valid) tile[hs_to_int(counts[hs_digit(k14, shift, mask)]) + hs_to_int(at7 & 65535u)] = k14;
+        if (hs_local_id() + 7680 < valid) tile[hs_to_int(counts[hs_digit(k15, shift, mask)]) + hs_to_int(at7 >> 16)] = k15;
     }
     hs_barrier();
     if (valid == 8192) {
-        { hs_key key = tile[hs_item() + 0]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 0] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 512]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 512] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 1024]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 1024] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 1536]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 1536] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 2048]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 2048] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 2560]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 2560] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 3072]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 3072] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 3584]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 3584] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 4096]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 4096] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 4608]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 4608] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 5120]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 5120] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 5632]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 5632] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 6144]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 6144] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 6656]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 6656] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 7168]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 7168] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 7680]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 7680] = hs_raw(key); }
+        { hs_key key = tile[hs_local_id() + 0]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 0] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 512]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 512] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 1024]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 1024] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 1536]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 1536] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 2048]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 2048] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 2560]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 2560] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 3072]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 3072] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 3584]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 3584] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 4096]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 4096] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 4608]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 4608] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 5120]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 5120] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 5632]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 5632] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 6144]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 6144] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 6656]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 6656] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 7168]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 7168] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 7680]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 7680] = hs_raw_out(key); }
     } else {
-        if (hs_item() + 0 < valid) { hs_key key = tile[hs_item() + 0]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 0] = hs_raw(key); }
-        if (hs_item() + 512 < valid) { hs_key key = tile[hs_item() + 512]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 512] = hs_raw(key); }
-        if (hs_item() + 1024 < valid) { hs_key key = tile[hs_item() + 1024]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 1024] = hs_raw(key); }
-        if (hs_item() + 1536 < valid) { hs_key key = tile[hs_item() + 1536]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 1536] = hs_raw(key); }
-        if (hs_item() + 2048 < valid) { hs_key key = tile[hs_item() + 2048]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 2048] = hs_raw(key); }
-        if (hs_item() + 2560 < valid) { hs_key key = tile[hs_item() + 2560]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 2560] = hs_raw(key); }
-        if (hs_item() + 3072 < valid) { hs_key key = tile[hs_item() + 3072]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 3072] = hs_raw(key); }
-        if (hs_item() + 3584 < valid) { hs_key key = tile[hs_item() + 3584]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 3584] = hs_raw(key); }
-        if (hs_item() + 4096 < valid) { hs_key key = tile[hs_item() + 4096]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 4096] = hs_raw(key); }
-        if (hs_item() + 4608 < valid) { hs_key key = tile[hs_item() + 4608]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 4608] = hs_raw(key); }
-        if (hs_item() + 5120 < valid) { hs_key key = tile[hs_item() + 5120]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 5120] = hs_raw(key); }
-        if (hs_item() + 5632 < valid) { hs_key key = tile[hs_item() + 5632]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 5632] = hs_raw(key); }
-        if (hs_item() + 6144 < valid) { hs_key key = tile[hs_item() + 6144]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 6144] = hs_raw(key); }
-        if (hs_item() + 6656 < valid) { hs_key key = tile[hs_item() + 6656]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 6656] = hs_raw(key); }
-        if (hs_item() + 7168 < valid) { hs_key key = tile[hs_item() + 7168]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 7168] = hs_raw(key); }
-        if (hs_item() + 7680 < valid) { hs_key key = tile[hs_item() + 7680]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 7680] = hs_raw(key); }
+        if (hs_local_id() + 0 < valid) { hs_key key = tile[hs_local_id() + 0]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 0] = hs_raw_out(key); }
+        if (hs_local_id() + 512 < valid) { hs_key key = tile[hs_local_id() + 512]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 512] = hs_raw_out(key); }
+        if (hs_local_id() + 1024 < valid) { hs_key key = tile[hs_local_id() + 1024]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 1024] = hs_raw_out(key); }
+        if (hs_local_id() + 1536 < valid) { hs_key key = tile[hs_local_id() + 1536]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 1536] = hs_raw_out(key); }
+        if (hs_local_id() + 2048 < valid) { hs_key key = tile[hs_local_id() + 2048]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 2048] = hs_raw_out(key); }
+        if (hs_local_id() + 2560 < valid) { hs_key key = tile[hs_local_id() + 2560]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 2560] = hs_raw_out(key); }
+        if (hs_local_id() + 3072 < valid) { hs_key key = tile[hs_local_id() + 3072]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 3072] = hs_raw_out(key); }
+        if (hs_local_id() + 3584 < valid) { hs_key key = tile[hs_local_id() + 3584]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 3584] = hs_raw_out(key); }
+        if (hs_local_id() + 4096 < valid) { hs_key key = tile[hs_local_id() + 4096]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 4096] = hs_raw_out(key); }
+        if (hs_local_id() + 4608 < valid) { hs_key key = tile[hs_local_id() + 4608]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 4608] = hs_raw_out(key); }
+        if (hs_local_id() + 5120 < valid) { hs_key key = tile[hs_local_id() + 5120]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 5120] = hs_raw_out(key); }
+        if (hs_local_id() + 5632 < valid) { hs_key key = tile[hs_local_id() + 5632]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 5632] = hs_raw_out(key); }
+        if (hs_local_id() + 6144 < valid) { hs_key key = tile[hs_local_id() + 6144]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 6144] = hs_raw_out(key); }
+        if (hs_local_id() + 6656 < valid) { hs_key key = tile[hs_local_id() + 6656]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 6656] = hs_raw_out(key); }
+        if (hs_local_id() + 7168 < valid) { hs_key key = tile[hs_local_id() + 7168]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 7168] = hs_raw_out(key); }
+        if (hs_local_id() + 7680 < valid) { hs_key key = tile[hs_local_id() + 7680]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 7680] = hs_raw_out(key); }
     }
 }
 
 // count the second digit
-HS_KERNEL void __launch_bounds__(512) msd_count_radix(const hs_stored *dealt, hs_word *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(512) msd_count_radix(const hs_stored_key *dealt, hs_u32 *words, int n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
-    hs_word *const counts = (hs_word *)hs_shared;
-    hs_word *const found = (hs_word *)((unsigned char *)hs_shared + 4096);
+    hs_u32 *const counts = (hs_u32 *)hs_shared;
+    hs_u32 *const found = (hs_u32 *)((unsigned char *)hs_shared + 4096);
 
     if (words[2329] == 0u) return;
     int bits = 1;
     while (((hs_n() - 1) >> bits) >= 2080) bits++;
-    int number = hs_group();
-    if (number >= hs_as_int(words[3869 + (1 << ((bits + 1) / 2))])) return;
-    for (int d = hs_item(); d < 1 << ((bits + 1) / 2); d += 512)
-        if (hs_as_int(words[3869 + d]) <= number && number < hs_as_int(words[3870 + d])) found[0] = hs_as_word(d);
+    int number = hs_group_id();
+    if (number >= hs_to_int(words[3869 + (1 << ((bits + 1) / 2))])) return;
+    for (int d = hs_local_id(); d < 1 << ((bits + 1) / 2); d += 512)
+        if (hs_to_int(words[3869 + d]) <= number && number < hs_to_int(words[3870 + d])) found[0] = hs_to_u32(d);
     int shift = 64 - bits, mask = (1 << (bits / 2)) - 1;
-    for (int i = hs_item(); i < 1024; i += 512) counts[i] = 0u;
+    for (int i = hs_local_id(); i < 1024; i += 512) counts[i] = 0u;
     hs_barrier();
-    int value = hs_as_int(found[0]);
-    int begin = hs_as_int(words[2844 + value]) + (number - hs_as_int(words[3869 + value])) * 8192;
-    int end = hs_as_int(words[2845 + value]), valid = end - begin < 8192 ? end - begin : 8192;
-    int next = hs_item();
+    int value = hs_to_int(found[0]);
+    int begin = hs_to_int(words[2844 + value]) + (number - hs_to_int(words[3869 + value])) * 8192;
+    int end = hs_to_int(words[2845 + value]), valid = end - begin < 8192 ? end - begin : 8192;
+    int next = hs_local_id();
     end = valid;
-    int set = hs_item() & 1;
+    int set = hs_local_id() & 1;
     for (; next + 1536 < end; next += 2048) {
-        hs_key k0 = hs_held(dealt[begin + next + 0]);
-        hs_key k1 = hs_held(dealt[begin + next + 512]);
-        hs_key k2 = hs_held(dealt[begin + next + 1024]);
-        hs_key k3 = hs_held(dealt[begin + next + 1536]);
-        hs_local_add(counts[hs_digit(k0, shift, mask) * 2 + set], 1u);
-        hs_local_add(counts[hs_digit(k1, shift, mask) * 2 + set], 1u);
-        hs_local_add(counts[hs_digit(k2, shift, mask) * 2 + set], 1u);
-        hs_local_add(counts[hs_digit(k3, shift, mask) * 2 + set], 1u);
+        hs_key k0 = hs_raw_in(dealt[begin + next + 0]);
+        hs_key k1 = hs_raw_in(dealt[begin + next + 512]);
+        hs_key k2 = hs_raw_in(dealt[begin + next + 1024]);
+        hs_key k3 = hs_raw_in(dealt[begin + next + 1536]);
+        hs_local_atomic_add(counts[hs_digit(k0, shift, mask) * 2 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k1, shift, mask) * 2 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k2, shift, mask) * 2 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k3, shift, mask) * 2 + set], 1u);
     }
-    for (; next < end; next += 512) hs_local_add(counts[hs_digit(hs_held(dealt[begin + next]), shift, mask) * 2 + set], 1u);
+    for (; next < end; next += 512) hs_local_atomic_add(counts[hs_digit(hs_raw_in(dealt[begin + next]), shift, mask) * 2 + set], 1u);
     hs_barrier();
-    for (int d = hs_item(); d <= mask; d += 512) {
-        hs_word sum = 0u;
+    for (int d = hs_local_id(); d <= mask; d += 512) {
+        hs_u32 sum = 0u;
         for (int s = 0; s < 2; s++) sum += counts[d * 2 + s];
-        if (sum != 0u) hs_add(words[4383 + (1 << bits) + (value << (bits / 2)) + d], sum);
+        if (sum != 0u) hs_atomic_add(words[4383 + (1 << bits) + (value << (bits / 2)) + d], sum);
     }
 
 }
 
 // turn the counts of buckets into starts
-HS_KERNEL void __launch_bounds__(512) msd_places_radix(hs_word *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(512) msd_places_radix(hs_u32 *words, int n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
-    hs_word *const tops = (hs_word *)hs_shared;
+    hs_u32 *const tops = (hs_u32 *)hs_shared;
 
     int bits = 1;
     while (((hs_n() - 1) >> bits) >= 2080) bits++;
-    int value = hs_group();
+    int value = hs_group_id();
     if (value >= 1 << ((bits + 1) / 2) || words[2329] == 0u) return;
     int begin = 4382 + (value << (bits / 2)), cursors = begin + (1 << bits) + 1, count = 1 << (bits / 2);
-    hs_word sum = 0u;
-    for (int e = 0, d = hs_item() * 1; e < 1; e++, d++) if (d < count) sum += words[cursors + d];
-    hs_word before = 0u;
+    hs_u32 sum = 0u;
+    for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) if (d < count) sum += words[cursors + d];
+    hs_u32 before = 0u;
     {
-        hs_word all = sum;
+        hs_u32 all = sum;
         for (int far = 1; far < 32; far *= 2) {
-            hs_word beside = hs_as_word(hs_shuffle_xor(all, far));
-            if ((hs_lane() & far) != 0) before += beside;
+            hs_u32 beside = hs_to_u32(hs_shuffle_xor(all, far));
+            if ((hs_lane_id() & far) != 0) before += beside;
             all += beside;
         }
-        if (hs_lane() == 0) tops[hs_subgroup()] = all;
+        if (hs_lane_id() == 0) tops[hs_subgroup_id()] = all;
         hs_barrier();
-        for (int j = 0; j < 15; j++) if (j < hs_subgroup()) before += tops[j];
+        for (int j = 0; j < 15; j++) if (j < hs_subgroup_id()) before += tops[j];
     }
     before += words[2844 + value];
-    for (int e = 0, d = hs_item() * 1; e < 1; e++, d++) if (d < count) {
-        hs_word c = words[cursors + d];
+    for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) if (d < count) {
+        hs_u32 c = words[cursors + d];
         words[begin + d] = before;
         words[cursors + d] = before;
         before += c;
         if (c > 2560u) words[2330] = 0u;
     }
-    if (value == 0 && hs_item() == 0) words[4382 + (1 << bits)] = hs_as_word(hs_n());
+    if (value == 0 && hs_local_id() == 0) words[4382 + (1 << bits)] = hs_to_u32(hs_n());
 }
 
 // deal keys by the second digit
-HS_KERNEL void __launch_bounds__(512, 2) msd_second_radix(const hs_stored *dealt, hs_stored *destination, hs_word *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(512, 2) msd_second_radix(const hs_stored_key *dealt, hs_stored_key *destination, hs_u32 *words, int n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
-    hs_word *const counts = (hs_word *)((unsigned char *)hs_shared + 65536);
-    hs_word *const bases = (hs_word *)((unsigned char *)hs_shared + 67584);
-    hs_word *const tops = (hs_word *)((unsigned char *)hs_shared + 69632);
-    hs_word *const found = (hs_word *)((unsigned char *)hs_shared + 69696);
+    hs_u32 *const counts = (hs_u32 *)((unsigned char *)hs_shared + 65536);
+    hs_u32 *const bases = (hs_u32 *)((unsigned char *)hs_shared + 67584);
+    hs_u32 *const tops = (hs_u32 *)((unsigned char *)hs_shared + 69632);
+    hs_u32 *const found = (hs_u32 *)((unsigned char *)hs_shared + 69696);
 
     if (words[2330] == 0u) return;
     int bits = 1;
     while (((hs_n() - 1) >> bits) >= 2080) bits++;
-    int number = hs_group();
-    if (number >= hs_as_int(words[3869 + (1 << ((bits + 1) / 2))])) return;
-    for (int d = hs_item(); d < 1 << ((bits + 1) / 2); d += 512)
-        if (hs_as_int(words[3869 + d]) <= number && number < hs_as_int(words[3870 + d])) found[0] = hs_as_word(d);
+    int number = hs_group_id();
+    if (number >= hs_to_int(words[3869 + (1 << ((bits + 1) / 2))])) return;
+    for (int d = hs_local_id(); d < 1 << ((bits + 1) / 2); d += 512)
+        if (hs_to_int(words[3869 + d]) <= number && number < hs_to_int(words[3870 + d])) found[0] = hs_to_u32(d);
     int shift = 64 - bits, mask = (1 << (bits / 2)) - 1;
-    for (int i = hs_item(); i < 512; i += 512) counts[i] = 0u;
-    if (hs_item() == 0) found[1] = hs_as_word(shift);
+    for (int i = hs_local_id(); i < 512; i += 512) counts[i] = 0u;
+    if (hs_local_id() == 0) found[1] = hs_to_u32(shift);
     hs_barrier();
-    int value = hs_as_int(found[0]);
-    int begin = hs_as_int(words[2844 + value]) + (number - hs_as_int(words[3869 + value])) * 8192;
-    int end = hs_as_int(words[2845 + value]), valid = end - begin < 8192 ? end - begin : 8192;
+    int value = hs_to_int(found[0]);
+    int begin = hs_to_int(words[2844 + value]) + (number - hs_to_int(words[3869 + value])) * 8192;
+    int end = hs_to_int(words[2845 + value]), valid = end - begin < 8192 ? end - begin : 8192;
     int cursors = 4383 + (1 << bits) + (value << (bits / 2));
     hs_key k0 = HS_LEAST, k1 = HS_LEAST, k2 = HS_LEAST, k3 = HS_LEAST, k4 = HS_LEAST, k5 = HS_LEAST, k6 = HS_LEAST, k7 = HS_LEAST, k8 = HS_LEAST, k9 = HS_LEAST, k10 = HS_LEAST, k11 = HS_LEAST, k12 = HS_LEAST, k13 = HS_LEAST, k14 = HS_LEAST, k15 = HS_LEAST;
-    hs_word at0 = 0u, at1 = 0u, at2 = 0u, at3 = 0u, at4 = 0u, at5 = 0u, at6 = 0u, at7 = 0u;
+    hs_u32 at0 = 0u, at1 = 0u, at2 = 0u, at3 = 0u, at4 = 0u, at5 = 0u, at6 = 0u, at7 = 0u;
     if (valid == 8192) {
-        k0 = hs_held(dealt[begin + hs_item() + 0]);
-        k1 = hs_held(dealt[begin + hs_item() + 512]);
-        k2 = hs_held(dealt[begin + hs_item() + 1024]);
-        k3 = hs_held(dealt[begin + hs_item() + 1536]);
-        k4 = hs_held(dealt[begin + hs_item() + 2048]);
-        k5 = hs_held(dealt[begin + hs_item() + 2560]);
-        k6 = hs_held(dealt[begin + hs_item() + 3072]);
-        k7 = hs_held(dealt[begin + hs_item() + 3584]);
-        k8 = hs_held(dealt[begin + hs_item() + 4096]);
-        k9 = hs_held(dealt[begin + hs_item() + 4608]);
-        k10 = hs_held(dealt[begin + hs_item() + 5120]);
-        k11 = hs_held(dealt[begin + hs_item() + 5632]);
-        k12 = hs_held(dealt[begin + hs_item() + 6144]);
-        k13 = hs_held(dealt[begin + hs_item() + 6656]);
-        k14 = hs_held(dealt[begin + hs_item() + 7168]);
-        k15 = hs_held(dealt[begin + hs_item() + 7680]);
+        k0 = hs_raw_in(dealt[begin + hs_local_id() + 0]);
+        k1 = hs_raw_in(dealt[begin + hs_local_id() + 512]);
+        k2 = hs_raw_in(dealt[begin + hs_local_id() + 1024]);
+        k3 = hs_raw_in(dealt[begin + hs_local_id() + 1536]);
+        k4 = hs_raw_in(dealt[begin + hs_local_id() + 2048]);
+        k5 = hs_raw_in(dealt[begin + hs_local_id() + 2560]);
+        k6 = hs_raw_in(dealt[begin + hs_local_id() + 3072]);
+        k7 = hs_raw_in(dealt[begin + hs_local_id() + 3584]);
+        k8 = hs_raw_in(dealt[begin + hs_local_id() + 4096]);
+        k9 = hs_raw_in(dealt[begin + hs_local_id() + 4608]);
+        k10 = hs_raw_in(dealt[begin + hs_local_id() + 5120]);
+        k11 = hs_raw_in(dealt[begin + hs_local_id() + 5632]);
+        k12 = hs_raw_in(dealt[begin + hs_local_id() + 6144]);
+        k13 = hs_raw_in(dealt[begin + hs_local_id() + 6656]);
+        k14 = hs_raw_in(dealt[begin + hs_local_id() + 7168]);
+        k15 = hs_raw_in(dealt[begin + hs_local_id() + 7680]);
     } else {
-        if (hs_item() + 0 < valid) k0 = hs_held(dealt[begin + hs_item() + 0]);
-        if (hs_item() + 512 < valid) k1 = hs_held(dealt[begin + hs_item() + 512]);
-        if (hs_item() + 1024 < valid) k2 = hs_held(dealt[begin + hs_item() + 1024]);
-        if (hs_item() + 1536 < valid) k3 = hs_held(dealt[begin + hs_item() + 1536]);
-        if (hs_item() + 2048 < valid) k4 = hs_held(dealt[begin + hs_item() + 2048]);
-        if (hs_item() + 2560 < valid) k5 = hs_held(dealt[begin + hs_item() + 2560]);
-        if (hs_item() + 3072 < valid) k6 = hs_held(dealt[begin + hs_item() + 3072]);
-        if (hs_item() + 3584 < valid) k7 = hs_held(dealt[begin + hs_item() + 3584]);
-        if (hs_item() + 4096 < valid) k8 = hs_held(dealt[begin + hs_item() + 4096]);
-        if (hs_item() + 4608 < valid) k9 = hs_held(dealt[begin + hs_item() + 4608]);
-        if (hs_item() + 5120 < valid) k10 = hs_held(dealt[begin + hs_item() + 5120]);
-        if (hs_item() + 5632 < valid) k11 = hs_held(dealt[begin + hs_item() + 5632]);
-        if (hs_item() + 6144 < valid) k12 = hs_held(dealt[begin + hs_item() + 6144]);
-        if (hs_item() + 6656 < valid) k13 = hs_held(dealt[begin + hs_item() + 6656]);
-        if (hs_item() + 7168 < valid) k14 = hs_held(dealt[begin + hs_item() + 7168]);
-        if (hs_item() + 7680 < valid) k15 = hs_held(dealt[begin + hs_item() + 7680]);
+        if (hs_local_id() + 0 < valid) k0 = hs_raw_in(dealt[begin + hs_local_id() + 0]);
+        if (hs_local_id() + 512 < valid) k1 = hs_raw_in(dealt[begin + hs_local_id() + 512]);
+        if (hs_local_id() + 1024 < valid) k2 = hs_raw_in(dealt[begin + hs_local_id() + 1024]);
+        if (hs_local_id() + 1536 < valid) k3 = hs_raw_in(dealt[begin + hs_local_id() + 1536]);
+        if (hs_local_id() + 2048 < valid) k4 = hs_raw_in(dealt[begin + hs_local_id() + 2048]);
+        if (hs_local_id() + 2560 < valid) k5 = hs_raw_in(dealt[begin + hs_local_id() + 2560]);
+        if (hs_local_id() + 3072 < valid) k6 = hs_raw_in(dealt[begin + hs_local_id() + 3072]);
+        if (hs_local_id() + 3584 < valid) k7 = hs_raw_in(dealt[begin + hs_local_id() + 3584]);
+        if (hs_local_id() + 4096 < valid) k8 = hs_raw_in(dealt[begin + hs_local_id() + 4096]);
+        if (hs_local_id() + 4608 < valid) k9 = hs_raw_in(dealt[begin + hs_local_id() + 4608]);
+        if (hs_local_id() + 5120 < valid) k10 = hs_raw_in(dealt[begin + hs_local_id() + 5120]);
+        if (hs_local_id() + 5632 < valid) k11 = hs_raw_in(dealt[begin + hs_local_id() + 5632]);
+        if (hs_local_id() + 6144 < valid) k12 = hs_raw_in(dealt[begin + hs_local_id() + 6144]);
+        if (hs_local_id() + 6656 < valid) k13 = hs_raw_in(dealt[begin + hs_local_id() + 6656]);
+        if (hs_local_id() + 7168 < valid) k14 = hs_raw_in(dealt[begin + hs_local_id() + 7168]);
+        if (hs_local_id() + 7680 < valid) k15 = hs_raw_in(dealt[begin + hs_local_id() + 7680]);
     }
     hs_key differ = HS_LEAST;
     if (valid == 8192) {
@@ -3492,26 +3492,26 @@ HS_KERNEL void __launch_bounds__(512, 2) msd_second_radix(const hs_stored *dealt
         differ |= k0 ^ k14;
         differ |= k0 ^ k15;
     } else {
-        if (hs_item() + 0 < valid) differ |= k0 ^ k0;
-        if (hs_item() + 512 < valid) differ |= k0 ^ k1;
-        if (hs_item() + 1024 < valid) differ |= k0 ^ k2;
-        if (hs_item() + 1536 < valid) differ |= k0 ^ k3;
-        if (hs_item() + 2048 < valid) differ |= k0 ^ k4;
-        if (hs_item() + 2560 < valid) differ |= k0 ^ k5;
-        if (hs_item() + 3072 < valid) differ |= k0 ^ k6;
-        if (hs_item() + 3584 < valid) differ |= k0 ^ k7;
-        if (hs_item() + 4096 < valid) differ |= k0 ^ k8;
-        if (hs_item() + 4608 < valid) differ |= k0 ^ k9;
-        if (hs_item() + 5120 < valid) differ |= k0 ^ k10;
-        if (hs_item() + 5632 < valid) differ |= k0 ^ k11;
-        if (hs_item() + 6144 < valid) differ |= k0 ^ k12;
-        if (hs_item() + 6656 < valid) differ |= k0 ^ k13;
-        if (hs_item() + 7168 < valid) differ |= k0 ^ k14;
-        if (hs_item() + 7680 < valid) differ |= k0 ^ k15;
+        if (hs_local_id() + 0 < valid) differ |= k0 ^ k0;
+        if (hs_local_id() + 512 < valid) differ |= k0 ^ k1;
+        if (hs_local_id() + 1024 < valid) differ |= k0 ^ k2;
+        if (hs_local_id() + 1536 < valid) differ |= k0 ^ k3;
+        if (hs_local_id() + 2048 < valid) differ |= k0 ^ k4;
+        if (hs_local_id() + 2560 < valid) differ |= k0 ^ k5;
+        if (hs_local_id() + 3072 < valid) differ |= k0 ^ k6;
+        if (hs_local_id() + 3584 < valid) differ |= k0 ^ k7;
+        if (hs_local_id() + 4096 < valid) differ |= k0 ^ k8;
+        if (hs_local_id() + 4608 < valid) differ |= k0 ^ k9;
+        if (hs_local_id() + 5120 < valid) differ |= k0 ^ k10;
+        if (hs_local_id() + 5632 < valid) differ |= k0 ^ k11;
+        if (hs_local_id() + 6144 < valid) differ |= k0 ^ k12;
+        if (hs_local_id() + 6656 < valid) differ |= k0 ^ k13;
+        if (hs_local_id() + 7168 < valid) differ |= k0 ^ k14;
+        if (hs_local_id() + 7680 < valid) differ |= k0 ^ k15;
     }
     if (hs_digit(differ, shift, mask) == 0) {
-        int x = hs_digit(k0, shift, mask), own = valid > hs_item() ? (valid - hs_item() + 511) / 512 : 0;
-        at0 = hs_local_add(counts[x], hs_as_word(own));
+        int x = hs_digit(k0, shift, mask), own = valid > hs_local_id() ? (valid - hs_local_id() + 511) / 512 : 0;
+        at0 = hs_local_atomic_add(counts[x], hs_to_u32(own));
         at0 |= (at0 + 1u) << 16;
         at1 = at0 + 131074u;
         at2 = at0 + 262148u;
@@ -3522,192 +3522,192 @@ HS_KERNEL void __launch_bounds__(512, 2) msd_second_radix(const hs_stored *dealt
         at7 = at0 + 917518u;
     } else {
         if (valid == 8192) {
-            { int x = hs_digit(k0, shift, mask); at0 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k1, shift, mask); at0 |= hs_local_add(counts[x], 1u) << 16; }
-            { int x = hs_digit(k2, shift, mask); at1 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k3, shift, mask); at1 |= hs_local_add(counts[x], 1u) << 16; }
-            { int x = hs_digit(k4, shift, mask); at2 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k5, shift, mask); at2 |= hs_local_add(counts[x], 1u) << 16; }
-            { int x = hs_digit(k6, shift, mask); at3 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k7, shift, mask); at3 |= hs_local_add(counts[x], 1u) << 16; }
-            { int x = hs_digit(k8, shift, mask); at4 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k9, shift, mask); at4 |= hs_local_add(counts[x], 1u) << 16; }
-            { int x = hs_digit(k10, shift, mask); at5 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k11, shift, mask); at5 |= hs_local_add(counts[x], 1u) << 16; }
-            { int x = hs_digit(k12, shift, mask); at6 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k13, shift, mask); at6 |= hs_local_add(counts[x], 1u) << 16; }
-            { int x = hs_digit(k14, shift, mask); at7 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k15, shift, mask); at7 |= hs_local_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k0, shift, mask); at0 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k1, shift, mask); at0 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k2, shift, mask); at1 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k3, shift, mask); at1 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k4, shift, mask); at2 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k5, shift, mask); at2 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k6, shift, mask); at3 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k7, shift, mask); at3 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k8, shift, mask); at4 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k9, shift, mask); at4 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k10, shift, mask); at5 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k11, shift, mask); at5 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k12, shift, mask); at6 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k13, shift, mask); at6 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k14, shift, mask); at7 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k15, shift, mask); at7 |= hs_local_atomic_add(counts[x], 1u) << 16; }
         } else {
-            if (hs_item() + 0 < valid) { int x = hs_digit(k0, shift, mask); at0 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 512 < valid) { int x = hs_digit(k1, shift, mask); at0 |= hs_local_add(counts[x], 1u) << 16; }
-            if (hs_item() + 1024 < valid) { int x = hs_digit(k2, shift, mask); at1 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 1536 < valid) { int x = hs_digit(k3, shift, mask); at1 |= hs_local_add(counts[x], 1u) << 16; }
-            if (hs_item() + 2048 < valid) { int x = hs_digit(k4, shift, mask); at2 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 2560 < valid) { int x = hs_digit(k5, shift, mask); at2 |= hs_local_add(counts[x], 1u) << 16; }
-            if (hs_item() + 3072 < valid) { int x = hs_digit(k6, shift, mask); at3 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 3584 < valid) { int x = hs_digit(k7, shift, mask); at3 |= hs_local_add(counts[x], 1u) << 16; }
-            if (hs_item() + 4096 < valid) { int x = hs_digit(k8, shift, mask); at4 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 4608 < valid) { int x = hs_digit(k9, shift, mask); at4 |= hs_local_add(counts[x], 1u) << 16; }
-            if (hs_item() + 5120 < valid) { int x = hs_digit(k10, shift, mask); at5 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 5632 < valid) { int x = hs_digit(k11, shift, mask); at5 |= hs_local_add(counts[x], 1u) << 16; }
-            if (hs_item() + 6144 < valid) { int x = hs_digit(k12, shift, mask); at6 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 6656 < valid) { int x = hs_digit(k13, shift, mask); at6 |= hs_local_add(counts[x], 1u) << 16; }
-            if (hs_item() + 7168 < valid) { int x = hs_digit(k14, shift, mask); at7 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 7680 < valid) { int x = hs_digit(k15, shift, mask); at7 |= hs_local_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 0 < valid) { int x = hs_digit(k0, shift, mask); at0 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 512 < valid) { int x = hs_digit(k1, shift, mask); at0 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 1024 < valid) { int x = hs_digit(k2, shift, mask); at1 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 1536 < valid) { int x = hs_digit(k3, shift, mask); at1 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 2048 < valid) { int x = hs_digit(k4, shift, mask); at2 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 2560 < valid) { int x = hs_digit(k5, shift, mask); at2 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 3072 < valid) { int x = hs_digit(k6, shift, mask); at3 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 3584 < valid) { int x = hs_digit(k7, shift, mask); at3 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 4096 < valid) { int x = hs_digit(k8, shift, mask); at4 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 4608 < valid) { int x = hs_digit(k9, shift, mask); at4 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 5120 < valid) { int x = hs_digit(k10, shift, mask); at5 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 5632 < valid) { int x = hs_digit(k11, shift, mask); at5 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 6144 < valid) { int x = hs_digit(k12, shift, mask); at6 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 6656 < valid) { int x = hs_digit(k13, shift, mask); at6 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 7168 < valid) { int x = hs_digit(k14, shift, mask); at7 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 7680 < valid) { int x = hs_digit(k15, shift, mask); at7 |= hs_local_atomic_add(counts[x], 1u) << 16; }
         }
     }
     hs_barrier();
-    shift = hs_as_int(found[1]); // the same; else compilers keep all digits until they are needed again, and spill
-    hs_word sum = 0u;
-    for (int e = 0, d = hs_item() * 1; e < 1; e++, d++) sum += counts[d];
-    hs_word before = 0u;
+    shift = hs_to_int(found[1]); // the same; else compilers keep all digits until they are needed again, and spill
+    hs_u32 sum = 0u;
+    for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += counts[d];
+    hs_u32 before = 0u;
     {
-        hs_word all = sum;
+        hs_u32 all = sum;
         for (int far = 1; far < 32; far *= 2) {
-            hs_word beside = hs_as_word(hs_shuffle_xor(all, far));
-            if ((hs_lane() & far) != 0) before += beside;
+            hs_u32 beside = hs_to_u32(hs_shuffle_xor(all, far));
+            if ((hs_lane_id() & far) != 0) before += beside;
             all += beside;
         }
-        if (hs_lane() == 0) tops[hs_subgroup()] = all;
+        if (hs_lane_id() == 0) tops[hs_subgroup_id()] = all;
         hs_barrier();
-        for (int j = 0; j < 15; j++) if (j < hs_subgroup()) before += tops[j];
+        for (int j = 0; j < 15; j++) if (j < hs_subgroup_id()) before += tops[j];
     }
-    for (int e = 0, d = hs_item() * 1; e < 1; e++, d++) {
-        hs_word c = counts[d];
+    for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) {
+        hs_u32 c = counts[d];
         counts[d] = before;
-        bases[d] = (c != 0u ? hs_add(words[cursors + d], c) : 0u) - before;
+        bases[d] = (c != 0u ? hs_atomic_add(words[cursors + d], c) : 0u) - before;
         before += c;
     }
     hs_barrier();
     if (valid == 8192) {
-        tile[hs_as_int(counts[hs_digit(k0, shift, mask)]) + hs_as_int(at0 & 65535u)] = k0;
-        tile[hs_as_int(counts[hs_digit(k1, shift, mask)]) + hs_as_int(at0 >> 16)] = k1;
-        tile[hs_as_int(counts[hs_digit(k2, shift, mask)]) + hs_as_int(at1 & 65535u)] = k2;
-        tile[hs_as_int(counts[hs_digit(k3, shift, mask)]) + hs_as_int(at1 >> 16)] = k3;
-        tile[hs_as_int(counts[hs_digit(k4, shift, mask)]) + hs_as_int(at2 & 65535u)] = k4;
-        tile[hs_as_int(counts[hs_digit(k5, shift, mask)]) + hs_as_int(at2 >> 16)] = k5;
-        tile[hs_as_int(counts[hs_digit(k6, shift, mask)]) + hs_as_int(at3 & 65535u)] = k6;
-        tile[hs_as_int(counts[hs_digit(k7, shift, mask)]) + hs_as_int(at3 >> 16)] = k7;
-        tile[hs_as_int(counts[hs_digit(k8, shift, mask)]) + hs_as_int(at4 & 65535u)] = k8;
-        tile[hs_as_int(counts[hs_digit(k9, shift, mask)]) + hs_as_int(at4 >> 16)] = k9;
-        tile[hs_as_int(counts[hs_digit(k10, shift, mask)]) + hs_as_int(at5 & 65535u)] = k10;
-        tile[hs_as_int(counts[hs_digit(k11, shift, mask)]) + hs_as_int(at5 >> 16)] = k11;
-        tile[hs_as_int(counts[hs_digit(k12, shift, mask)]) + hs_as_int(at6 & 65535u)] = k12;
-        tile[hs_as_int(counts[hs_digit(k13, shift, mask)]) + hs_as_int(at6 >> 16)] = k13;
-        tile[hs_as_int(counts[hs_digit(k14, shift, mask)]) + hs_as_int(at7 & 65535u)] = k14;
-        tile[hs_as_int(counts[hs_digit(k15, shift, mask)]) + hs_as_int(at7 >> 16)] = k15;
+        tile[hs_to_int(counts[hs_digit(k0, shift, mask)]) + hs_to_int(at0 & 65535u)] = k0;
+        tile[hs_to_int(counts[hs_digit(k1, shift, mask)]) + hs_to_int(at0 >> 16)] = k1;
+        tile[hs_to_int(counts[hs_digit(k2, shift, mask)]) + hs_to_int(at1 & 65535u)] = k2;
+        tile[hs_to_int(counts[hs_digit(k3, shift, mask)]) + hs_to_int(at1 >> 16)] = k3;
+        tile[hs_to_int(counts[hs_digit(k4, shift, mask)]) + hs_to_int(at2 & 65535u)] = k4;
+        tile[hs_to_int(counts[hs_digit(k5, shift, mask)]) + hs_to_int(at2 >> 16)] = k5;
+        tile[hs_to_int(counts[hs_digit(k6, shift, mask)]) + hs_to_int(at3 & 65535u)] = k6;
+        tile[hs_to_int(counts[hs_digit(k7, shift, mask)]) + hs_to_int(at3 >> 16)] = k7;
+        tile[hs_to_int(counts[hs_digit(k8, shift, mask)]) + hs_to_int(at4 & 65535u)] = k8;
+        tile[hs_to_int(counts[hs_digit(k9, shift, mask)]) + hs_to_int(at4 >> 16)] = k9;
+        tile[hs_to_int(counts[hs_digit(k10, shift, mask)]) + hs_to_int(at5 & 65535u)] = k10;
+        tile[hs_to_int(counts[hs_digit(k11, shift, mask)]) + hs_to_int(at5 >> 16)] = k11;
+        tile[hs_to_int(counts[hs_digit(k12, shift, mask)]) + hs_to_int(at6 & 65535u)] = k12;
+        tile[hs_to_int(counts[hs_digit(k13, shift, mask)]) + hs_to_int(at6 >> 16)] = k13;
+        tile[hs_to_int(counts[hs_digit(k14, shift, mask)]) + hs_to_int(at7 & 65535u)] = k14;
+        tile[hs_to_int(counts[hs_digit(k15, shift, mask)]) + hs_to_int(at7 >> 16)] = k15;
     } else {
-        if (hs_item() + 0 < valid) tile[hs_as_int(counts[hs_digit(k0, shift, mask)]) + hs_as_int(at0 & 65535u)] = k0;
-        if (hs_item() + 512 < valid) tile[hs_as_int(counts[hs_digit(k1, shift, mask)]) + hs_as_int(at0 >> 16)] = k1;
-        if (hs_item() + 1024 < valid) tile[hs_as_int(counts[hs_digit(k2, shift, mask)]) + hs_as_int(at1 & 65535u)] = k2;
-        if (hs_item() + 1536 < valid) tile[hs_as_int(counts[hs_digit(k3, shift, mask)]) + hs_as_int(at1 >> 16)] = k3;
-        if (hs_item() + 2048 < valid) tile[hs_as_int(counts[hs_digit(k4, shift, mask)]) + hs_as_int(at2 & 65535u)] = k4;
-        if (hs_item() + 2560 < valid) tile[hs_as_int(counts[hs_digit(k5, shift, mask)]) + hs_as_int(at2 >> 16)] = k5;
-        if (hs_item() + 3072 < valid) tile[hs_as_int(counts[hs_digit(k6, shift, mask)]) + hs_as_int(at3 & 65535u)] = k6;
-        if (hs_item() + 3584 < valid) tile[hs_as_int(counts[hs_digit(k7, shift, mask)]) + hs_as_int(at3 >> 16)] = k7;
-        if (hs_item() + 4096 < valid) tile[hs_as_int(counts[hs_digit(k8, shift, mask)]) + hs_as_int(at4 & 65535u)] = k8;
-        if (hs_item() + 4608 < valid) tile[hs_as_int(counts[hs_digit(k9, shift, mask)]) + hs_as_int(at4 >> 16)] = k9;
-        if (hs_item() + 5120 < valid) tile[hs_as_int(counts[hs_digit(k10, shift, mask)]) + hs_as_int(at5 & 65535u)] = k10;
-        if (hs_item() + 5632 < valid) tile[hs_as_int(counts[hs_digit(k11, shift, mask)]) + hs_as_int(at5 >> 16)] = k11;
-        if (hs_item() + 6144 < valid) tile[hs_as_int(counts[hs_digit(k12, shift, mask)]) + hs_as_int(at6 & 65535u)] = k12;
-        if (hs_item() + 6656 < valid) tile[hs_as_int(counts[hs_digit(k13, shift, mask)]) + hs_as_int(at6 >> 16)] = k13;
-        if (hs_item() + 7168 < valid) tile[hs_as_int(counts[hs_digit(k14, shift, mask)]) + hs_as_int(at7 & 65535u)] = k14;
-        if (hs_item() + 7680 < valid) tile[hs_as_int(counts[hs_digit(k15, shift, mask)]) + hs_as_int(at7 >> 16)] = k15;
+        if (hs_local_id() + 0 < valid) tile[hs_to_int(counts[hs_digit(k0, shift, mask)]) + hs_to_int(at0 & 65535u)] = k0;
+        if (hs_local_id() + 512 < valid) tile[hs_to_int(counts[hs_digit(k1, shift, mask)]) + hs_to_int(at0 >> 16)] = k1;
+        if (hs_local_id() + 1024 < valid) tile[hs_to_int(counts[hs_digit(k2, shift, mask)]) + hs_to_int(at1 & 65535u)] = k2;
+        if (hs_local_id() + 1536 < valid) tile[hs_to_int(counts[hs_digit(k3, shift, mask)]) + hs_to_int(at1 >> 16)] = k3;
+        if (hs_local_id() + 2048 < valid) tile[hs_to_int(counts[hs_digit(k4, shift, mask)]) + hs_to_int(at2 & 65535u)] = k4;
+        if (hs_local_id() + 2560 < valid) tile[hs_to_int(counts[hs_digit(k5, shift, mask)]) + hs_to_int(at2 >> 16)] = k5;
+        if (hs_local_id() + 3072 < valid) tile[hs_to_int(counts[hs_digit(k6, shift, mask)]) + hs_to_int(at3 & 65535u)] = k6;
+        if (hs_local_id() + 3584 < valid) tile[hs_to_int(counts[hs_digit(k7, shift, mask)]) + hs_to_int(at3 >> 16)] = k7;
+        if (hs_local_id() + 4096 < valid) tile[hs_to_int(counts[hs_digit(k8, shift, mask)]) + hs_to_int(at4 & 65535u)] = k8;
+        if (hs_local_id() + 4608 < valid) tile[hs_to_int(counts[hs_digit(k9, shift, mask)]) + hs_to_int(at4 >> 16)] = k9;
+        if (hs_local_id() + 5120 < valid) tile[hs_to_int(counts[hs_digit(k10, shift, mask)]) + hs_to_int(at5 & 65535u)] = k10;
+        if (hs_local_id() + 5632 < valid) tile[hs_to_int(counts[hs_digit(k11, shift, mask)]) + hs_to_int(at5 >> 16)] = k11;
+        if (hs_local_id() + 6144 < valid) tile[hs_to_int(counts[hs_digit(k12, shift, mask)]) + hs_to_int(at6 & 65535u)] = k12;
+        if (hs_local_id() + 6656 < valid) tile[hs_to_int(counts[hs_digit(k13, shift, mask)]) + hs_to_int(at6 >> 16)] = k13;
+        if (hs_local_id() + 7168 < valid) tile[hs_to_int(counts[hs_digit(k14, shift, mask)]) + hs_to_int(at7 & 65535u)] = k14;
+        if (hs_local_id() + 7680 < valid) tile[hs_to_int(counts[hs_digit(k15, shift, mask)]) + hs_to_int(at7 >> 16)] = k15;
     }
     hs_barrier();
     if (valid == 8192) {
-        { hs_key key = tile[hs_item() + 0]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 0] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 512]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 512] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 1024]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 1024] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 1536]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 1536] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 2048]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 2048] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 2560]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 2560] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 3072]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 3072] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 3584]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 3584] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 4096]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 4096] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 4608]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 4608] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 5120]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 5120] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 5632]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 5632] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 6144]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 6144] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 6656]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 6656] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 7168]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 7168] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 7680]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 7680] = hs_raw(key); }
+        { hs_key key = tile[hs_local_id() + 0]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 0] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 512]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 512] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 1024]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 1024] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 1536]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 1536] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 2048]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 2048] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 2560]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 2560] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 3072]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 3072] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 3584]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 3584] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 4096]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 4096] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 4608]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 4608] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 5120]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 5120] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 5632]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 5632] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 6144]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 6144] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 6656]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 6656] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 7168]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 7168] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 7680]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 7680] = hs_raw_out(key); }
     } else {
-        if (hs_item() + 0 < valid) { hs_key key = tile[hs_item() + 0]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 0] = hs_raw(key); }
-        if (hs_item() + 512 < valid) { hs_key key = tile[hs_item() + 512]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 512] = hs_raw(key); }
-        if (hs_item() + 1024 < valid) { hs_key key = tile[hs_item() + 1024]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 1024] = hs_raw(key); }
-        if (hs_item() + 1536 < valid) { hs_key key = tile[hs_item() + 1536]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 1536] = hs_raw(key); }
-        if (hs_item() + 2048 < valid) { hs_key key = tile[hs_item() + 2048]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 2048] = hs_raw(key); }
-        if (hs_item() + 2560 < valid) { hs_key key = tile[hs_item() + 2560]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 2560] = hs_raw(key); }
-        if (hs_item() + 3072 < valid) { hs_key key = tile[hs_item() + 3072]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 3072] = hs_raw(key); }
-        if (hs_item() + 3584 < valid) { hs_key key = tile[hs_item() + 3584]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 3584] = hs_raw(key); }
-        if (hs_item() + 4096 < valid) { hs_key key = tile[hs_item() + 4096]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 4096] = hs_raw(key); }
-        if (hs_item() + 4608 < valid) { hs_key key = tile[hs_item() + 4608]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 4608] = hs_raw(key); }
-        if (hs_item() + 5120 < valid) { hs_key key = tile[hs_item() + 5120]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 5120] = hs_raw(key); }
-        if (hs_item() + 5632 < valid) { hs_key key = tile[hs_item() + 5632]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 5632] = hs_raw(key); }
-        if (hs_item() + 6144 < valid) { hs_key key = tile[hs_item() + 6144]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 6144] = hs_raw(key); }
-        if (hs_item() + 6656 < valid) { hs_key key = tile[hs_item() + 6656]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 6656] = hs_raw(key); }
-        if (hs_item() + 7168 < valid) { hs_key key = tile[hs_item() + 7168]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 7168] = hs_raw(key); }
-        if (hs_item() + 7680 < valid) { hs_key key = tile[hs_item() + 7680]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 7680] = hs_raw(key); }
+        if (hs_local_id() + 0 < valid) { hs_key key = tile[hs_local_id() + 0]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 0] = hs_raw_out(key); }
+        if (hs_local_id() + 512 < valid) { hs_key key = tile[hs_local_id() + 512]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 512] = hs_raw_out(key); }
+        if (hs_local_id() + 1024 < valid) { hs_key key = tile[hs_local_id() + 1024]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 1024] = hs_raw_out(key); }
+        if (hs_local_id() + 1536 < valid) { hs_key key = tile[hs_local_id() + 1536]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 1536] = hs_raw_out(key); }
+        if (hs_local_id() + 2048 < valid) { hs_key key = tile[hs_local_id() + 2048]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 2048] = hs_raw_out(key); }
+        if (hs_local_id() + 2560 < valid) { hs_key key = tile[hs_local_id() + 2560]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 2560] = hs_raw_out(key); }
+        if (hs_local_id() + 3072 < valid) { hs_key key = tile[hs_local_id() + 3072]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 3072] = hs_raw_out(key); }
+        if (hs_local_id() + 3584 < valid) { hs_key key = tile[hs_local_id() + 3584]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 3584] = hs_raw_out(key); }
+        if (hs_local_id() + 4096 < valid) { hs_key key = tile[hs_local_id() + 4096]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 4096] = hs_raw_out(key); }
+        if (hs_local_id() + 4608 < valid) { hs_key key = tile[hs_local_id() + 4608]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 4608] = hs_raw_out(key); }
+        if (hs_local_id() + 5120 < valid) { hs_key key = tile[hs_local_id() + 5120]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 5120] = hs_raw_out(key); }
+        if (hs_local_id() + 5632 < valid) { hs_key key = tile[hs_local_id() + 5632]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 5632] = hs_raw_out(key); }
+        if (hs_local_id() + 6144 < valid) { hs_key key = tile[hs_local_id() + 6144]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 6144] = hs_raw_out(key); }
+        if (hs_local_id() + 6656 < valid) { hs_key key = tile[hs_local_id() + 6656]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 6656] = hs_raw_out(key); }
+        if (hs_local_id() + 7168 < valid) { hs_key key = tile[hs_local_id() + 7168]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 7168] = hs_raw_out(key); }
+        if (hs_local_id() + 7680 < valid) { hs_key key = tile[hs_local_id() + 7680]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 7680] = hs_raw_out(key); }
     }
 }
 
 // sort a bucket of up to 2560 keys on chip
-HS_KERNEL void __launch_bounds__(256, 4) bucket_radix(hs_stored *destination, hs_word *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(256, 4) bucket_radix(hs_stored_key *destination, hs_u32 *words, int n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
-    hs_word *const places = (hs_word *)((unsigned char *)hs_shared + 20480);
-    hs_word *const tops = (hs_word *)((unsigned char *)hs_shared + 28672);
-    hs_word *const full = (hs_word *)((unsigned char *)hs_shared + 28704);
+    hs_u32 *const places = (hs_u32 *)((unsigned char *)hs_shared + 20480);
+    hs_u32 *const tops = (hs_u32 *)((unsigned char *)hs_shared + 28672);
+    hs_u32 *const full = (hs_u32 *)((unsigned char *)hs_shared + 28704);
 
     int bits = 1;
     while (((hs_n() - 1) >> bits) >= 2080) bits++;
-    int bucket = hs_group();
+    int bucket = hs_group_id();
     if (bucket >= 1 << bits || words[2330] == 0u) return;
-    int begin = hs_as_int(words[4382 + bucket]), valid = hs_as_int(words[4383 + bucket]) - begin;
+    int begin = hs_to_int(words[4382 + bucket]), valid = hs_to_int(words[4383 + bucket]) - begin;
     if (valid == 0) return;
     int shift = 53 - bits; // the highest bits that the keys of a bucket do not share
     if (shift < 0) shift = 0;
-    for (int i = hs_item(); i < 2048; i += 256) places[i] = 0u;
-    if (hs_item() == 0) {
+    for (int i = hs_local_id(); i < 2048; i += 256) places[i] = 0u;
+    if (hs_local_id() == 0) {
         full[0] = 0u;
-        full[1] = hs_as_word(shift);
+        full[1] = hs_to_u32(shift);
     }
     hs_key k0 = HS_LEAST, k1 = HS_LEAST, k2 = HS_LEAST, k3 = HS_LEAST, k4 = HS_LEAST, k5 = HS_LEAST, k6 = HS_LEAST, k7 = HS_LEAST, k8 = HS_LEAST, k9 = HS_LEAST;
-    hs_word at0 = 0u, at1 = 0u, at2 = 0u, at3 = 0u, at4 = 0u;
+    hs_u32 at0 = 0u, at1 = 0u, at2 = 0u, at3 = 0u, at4 = 0u;
     do {
         if (1024 <= valid) {
-            k0 = hs_held(destination[begin + hs_item() + 0]);
-            k1 = hs_held(destination[begin + hs_item() + 256]);
-            k2 = hs_held(destination[begin + hs_item() + 512]);
-            k3 = hs_held(destination[begin + hs_item() + 768]);
+            k0 = hs_raw_in(destination[begin + hs_local_id() + 0]);
+            k1 = hs_raw_in(destination[begin + hs_local_id() + 256]);
+            k2 = hs_raw_in(destination[begin + hs_local_id() + 512]);
+            k3 = hs_raw_in(destination[begin + hs_local_id() + 768]);
         } else {
-            if (hs_item() + 0 < valid) k0 = hs_held(destination[begin + hs_item() + 0]);
-            if (hs_item() + 256 < valid) k1 = hs_held(destination[begin + hs_item() + 256]);
-            if (hs_item() + 512 < valid) k2 = hs_held(destination[begin + hs_item() + 512]);
-            if (hs_item() + 768 < valid) k3 = hs_held(destination[begin + hs_item() + 768]);
+            if (hs_local_id() + 0 < valid) k0 = hs_raw_in(destination[begin + hs_local_id() + 0]);
+            if (hs_local_id() + 256 < valid) k1 = hs_raw_in(destination[begin + hs_local_id() + 256]);
+            if (hs_local_id() + 512 < valid) k2 = hs_raw_in(destination[begin + hs_local_id() + 512]);
+            if (hs_local_id() + 768 < valid) k3 = hs_raw_in(destination[begin + hs_local_id() + 768]);
             break;
         }
         if (2048 <= valid) {
-            k4 = hs_held(destination[begin + hs_item() + 1024]);
-            k5 = hs_held(destination[begin + hs_item() + 1280]);
-            k6 = hs_held(destination[begin + hs_item() + 1536]);
-            k7 = hs_held(destination[begin + hs_item() + 1792]);
+            k4 = hs_raw_in(destination[begin + hs_local_id() + 1024]);
+            k5 = hs_raw_in(destination[begin + hs_local_id() + 1280]);
+            k6 = hs_raw_in(destination[begin + hs_local_id() + 1536]);
+            k7 = hs_raw_in(destination[begin + hs_local_id() + 1792]);
         } else {
-            if (hs_item() + 1024 < valid) k4 = hs_held(destination[begin + hs_item() + 1024]);
-            if (hs_item() + 1280 < valid) k5 = hs_held(destination[begin + hs_item() + 1280]);
-            if (hs_item() + 1536 < valid) k6 = hs_held(destination[begin + hs_item() + 1536]);
-            if (hs_item() + 1792 < valid) k7 = hs_held(destination[begin + hs_item() + 1792]);
+            if (hs_local_id() + 1024 < valid) k4 = hs_raw_in(destination[begin + hs_local_id() + 1024]);
+            if (hs_local_id() + 1280 < valid) k5 = hs_raw_in(destination[begin + hs_local_id() + 1280]);
+            if (hs_local_id() + 1536 < valid) k6 = hs_raw_in(destination[begin + hs_local_id() + 1536]);
+            if (hs_local_id() + 1792 < valid) k7 = hs_raw_in(destination[begin + hs_local_id() + 1792]);
             break;
         }
         if (2560 <= valid) {
-            k8 = hs_held(destination[begin + hs_item() + 2048]);
-            k9 = hs_held(destination[begin + hs_item() + 2304]);
+            k8 = hs_raw_in(destination[begin + hs_local_id() + 2048]);
+            k9 = hs_raw_in(destination[begin + hs_local_id() + 2304]);
         } else {
-            if (hs_item() + 2048 < valid) k8 = hs_held(destination[begin + hs_item() + 2048]);
-            if (hs_item() + 2304 < valid) k9 = hs_held(destination[begin + hs_item() + 2304]);
+            if (hs_local_id() + 2048 < valid) k8 = hs_raw_in(destination[begin + hs_local_id() + 2048]);
+            if (hs_local_id() + 2304 < valid) k9 = hs_raw_in(destination[begin + hs_local_id() + 2304]);
             break;
         }
     } while (false);
@@ -3720,10 +3720,10 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket_radix(hs_stored *destination, hs
             differ |= k0 ^ k2;
             differ |= k0 ^ k3;
         } else {
-            if (hs_item() + 0 < valid) differ |= k0 ^ k0;
-            if (hs_item() + 256 < valid) differ |= k0 ^ k1;
-            if (hs_item() + 512 < valid) differ |= k0 ^ k2;
-            if (hs_item() + 768 < valid) differ |= k0 ^ k3;
+            if (hs_local_id() + 0 < valid) differ |= k0 ^ k0;
+            if (hs_local_id() + 256 < valid) differ |= k0 ^ k1;
+            if (hs_local_id() + 512 < valid) differ |= k0 ^ k2;
+            if (hs_local_id() + 768 < valid) differ |= k0 ^ k3;
             break;
         }
         if (2048 <= valid) {
@@ -3732,24 +3732,24 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket_radix(hs_stored *destination, hs
             differ |= k0 ^ k6;
             differ |= k0 ^ k7;
         } else {
-            if (hs_item() + 1024 < valid) differ |= k0 ^ k4;
-            if (hs_item() + 1280 < valid) differ |= k0 ^ k5;
-            if (hs_item() + 1536 < valid) differ |= k0 ^ k6;
-            if (hs_item() + 1792 < valid) differ |= k0 ^ k7;
+            if (hs_local_id() + 1024 < valid) differ |= k0 ^ k4;
+            if (hs_local_id() + 1280 < valid) differ |= k0 ^ k5;
+            if (hs_local_id() + 1536 < valid) differ |= k0 ^ k6;
+            if (hs_local_id() + 1792 < valid) differ |= k0 ^ k7;
             break;
         }
         if (2560 <= valid) {
             differ |= k0 ^ k8;
             differ |= k0 ^ k9;
         } else {
-            if (hs_item() + 2048 < valid) differ |= k0 ^ k8;
-            if (hs_item() + 2304 < valid) differ |= k0 ^ k9;
+            if (hs_local_id() + 2048 < valid) differ |= k0 ^ k8;
+            if (hs_local_id() + 2304 < valid) differ |= k0 ^ k9;
             break;
         }
     } while (false);
     if (hs_digit(differ, shift, 2047) == 0) {
-        int x = hs_digit(k0, shift, 2047), own = valid > hs_item() ? (valid - hs_item() + 255) / 256 : 0;
-        at0 = hs_local_add(places[x ^ (x >> 5 & 7)], hs_as_word(own));
+        int x = hs_digit(k0, shift, 2047), own = valid > hs_local_id() ? (valid - hs_local_id() + 255) / 256 : 0;
+        at0 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], hs_to_u32(own));
         at0 |= (at0 + 1u) << 16;
         at1 = at0 + 131074u;
         at2 = at0 + 262148u;
@@ -3758,224 +3758,224 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket_radix(hs_stored *destination, hs
     } else {
         do {
             if (1024 <= valid) {
-                { int x = hs_digit(k0, shift, 2047); at0 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                { int x = hs_digit(k1, shift, 2047); at0 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
-                { int x = hs_digit(k2, shift, 2047); at1 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                { int x = hs_digit(k3, shift, 2047); at1 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                { int x = hs_digit(k0, shift, 2047); at0 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                { int x = hs_digit(k1, shift, 2047); at0 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                { int x = hs_digit(k2, shift, 2047); at1 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                { int x = hs_digit(k3, shift, 2047); at1 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
             } else {
-                if (hs_item() + 0 < valid) { int x = hs_digit(k0, shift, 2047); at0 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                if (hs_item() + 256 < valid) { int x = hs_digit(k1, shift, 2047); at0 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
-                if (hs_item() + 512 < valid) { int x = hs_digit(k2, shift, 2047); at1 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                if (hs_item() + 768 < valid) { int x = hs_digit(k3, shift, 2047); at1 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                if (hs_local_id() + 0 < valid) { int x = hs_digit(k0, shift, 2047); at0 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                if (hs_local_id() + 256 < valid) { int x = hs_digit(k1, shift, 2047); at0 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                if (hs_local_id() + 512 < valid) { int x = hs_digit(k2, shift, 2047); at1 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                if (hs_local_id() + 768 < valid) { int x = hs_digit(k3, shift, 2047); at1 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
                 break;
             }
             if (2048 <= valid) {
-                { int x = hs_digit(k4, shift, 2047); at2 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                { int x = hs_digit(k5, shift, 2047); at2 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
-                { int x = hs_digit(k6, shift, 2047); at3 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                { int x = hs_digit(k7, shift, 2047); at3 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                { int x = hs_digit(k4, shift, 2047); at2 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                { int x = hs_digit(k5, shift, 2047); at2 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                { int x = hs_digit(k6, shift, 2047); at3 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                { int x = hs_digit(k7, shift, 2047); at3 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
             } else {
-                if (hs_item() + 1024 < valid) { int x = hs_digit(k4, shift, 2047); at2 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                if (hs_item() + 1280 < valid) { int x = hs_digit(k5, shift, 2047); at2 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
-                if (hs_item() + 1536 < valid) { int x = hs_digit(k6, shift, 2047); at3 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                if (hs_item() + 1792 < valid) { int x = hs_digit(k7, shift, 2047); at3 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                if (hs_local_id() + 1024 < valid) { int x = hs_digit(k4, shift, 2047); at2 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                if (hs_local_id() + 1280 < valid) { int x = hs_digit(k5, shift, 2047); at2 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                if (hs_local_id() + 1536 < valid) { int x = hs_digit(k6, shift, 2047); at3 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                if (hs_local_id() + 1792 < valid) { int x = hs_digit(k7, shift, 2047); at3 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
                 break;
             }
             if (2560 <= valid) {
-                { int x = hs_digit(k8, shift, 2047); at4 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                { int x = hs_digit(k9, shift, 2047); at4 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                { int x = hs_digit(k8, shift, 2047); at4 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                { int x = hs_digit(k9, shift, 2047); at4 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
             } else {
-                if (hs_item() + 2048 < valid) { int x = hs_digit(k8, shift, 2047); at4 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                if (hs_item() + 2304 < valid) { int x = hs_digit(k9, shift, 2047); at4 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                if (hs_local_id() + 2048 < valid) { int x = hs_digit(k8, shift, 2047); at4 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                if (hs_local_id() + 2304 < valid) { int x = hs_digit(k9, shift, 2047); at4 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
                 break;
             }
         } while (false);
     }
-    hs_barrier_all(); // in place, keys must all be read before the first is written
-    shift = hs_as_int(full[1]); // the same; else compilers keep all places until they are needed again, and spill
-    hs_word sum = 0u, crowd = 0u;
+    hs_barrier_global(); // in place, keys must all be read before the first is written
+    shift = hs_to_int(full[1]); // the same; else compilers keep all places until they are needed again, and spill
+    hs_u32 sum = 0u, crowd = 0u;
     for (int e = 0; e < 8; e++) {
-        int x = hs_item() * 8 + e;
-        hs_word c = places[x ^ (x >> 5 & 7)];
+        int x = hs_local_id() * 8 + e;
+        hs_u32 c = places[x ^ (x >> 5 & 7)];
         sum += c;
         crowd = c > crowd ? c : crowd;
     }
     if (crowd > 24u) full[0] = 1u;
-    hs_word before = 0u;
+    hs_u32 before = 0u;
     {
-        hs_word all = sum;
+        hs_u32 all = sum;
         for (int far = 1; far < 32; far *= 2) {
-            hs_word beside = hs_as_word(hs_shuffle_xor(all, far));
-            if ((hs_lane() & far) != 0) before += beside;
+            hs_u32 beside = hs_to_u32(hs_shuffle_xor(all, far));
+            if ((hs_lane_id() & far) != 0) before += beside;
             all += beside;
         }
-        if (hs_lane() == 0) tops[hs_subgroup()] = all;
+        if (hs_lane_id() == 0) tops[hs_subgroup_id()] = all;
         hs_barrier();
-        for (int j = 0; j < 7; j++) if (j < hs_subgroup()) before += tops[j];
+        for (int j = 0; j < 7; j++) if (j < hs_subgroup_id()) before += tops[j];
     }
     if (full[0] != 0u) {
-        if (hs_item() == 0) {
-            hs_word rest = hs_add(words[2331], 1u);
-            words[4383 + (2 << bits) + hs_as_int(rest)] = hs_as_word(bucket);
+        if (hs_local_id() == 0) {
+            hs_u32 rest = hs_atomic_add(words[2331], 1u);
+            words[4383 + (2 << bits) + hs_to_int(rest)] = hs_to_u32(bucket);
         }
     } else {
         for (int e = 0; e < 8; e++) {
-            int x = hs_item() * 8 + e;
-            hs_word c = places[x ^ (x >> 5 & 7)];
+            int x = hs_local_id() * 8 + e;
+            hs_u32 c = places[x ^ (x >> 5 & 7)];
             places[x ^ (x >> 5 & 7)] = before | c << 16;
             before += c;
         }
         hs_barrier();
         do {
             if (1024 <= valid) {
-                { int x = hs_digit(k0, shift, 2047); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at0 & 65535u)] = k0; }
-                { int x = hs_digit(k1, shift, 2047); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at0 >> 16)] = k1; }
-                { int x = hs_digit(k2, shift, 2047); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at1 & 65535u)] = k2; }
-                { int x = hs_digit(k3, shift, 2047); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at1 >> 16)] = k3; }
+                { int x = hs_digit(k0, shift, 2047); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at0 & 65535u)] = k0; }
+                { int x = hs_digit(k1, shift, 2047); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at0 >> 16)] = k1; }
+                { int x = hs_digit(k2, shift, 2047); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at1 & 65535u)] = k2; }
+                { int x = hs_digit(k3, shift, 2047); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at1 >> 16)] = k3; }
             } else {
-                if (hs_item() + 0 < valid) { int x = hs_digit(k0, shift, 2047); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at0 & 65535u)] = k0; }
-                if (hs_item() + 256 < valid) { int x = hs_digit(k1, shift, 2047); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at0 >> 16)] = k1; }
-                if (hs_item() + 512 < valid) { int x = hs_digit(k2, shift, 2047); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at1 & 65535u)] = k2; }
-                if (hs_item() + 768 < valid) { int x = hs_digit(k3, shift, 2047); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at1 >> 16)] = k3; }
+                if (hs_local_id() + 0 < valid) { int x = hs_digit(k0, shift, 2047); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at0 & 65535u)] = k0; }
+                if (hs_local_id() + 256 < valid) { int x = hs_digit(k1, shift, 2047); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at0 >> 16)] = k1; }
+                if (hs_local_id() + 512 < valid) { int x = hs_digit(k2, shift, 2047); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at1 & 65535u)] = k2; }
+                if (hs_local_id() + 768 < valid) { int x = hs_digit(k3, shift, 2047); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at1 >> 16)] = k3; }
                 break;
             }
             if (2048 <= valid) {
-                { int x = hs_digit(k4, shift, 2047); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at2 & 65535u)] = k4; }
-                { int x = hs_digit(k5, shift, 2047); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at2 >> 16)] = k5; }
-                { int x = hs_digit(k6, shift, 2047); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at3 & 65535u)] = k6; }
-                { int x = hs_digit(k7, shift, 2047); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at3 >> 16)] = k7; }
+                { int x = hs_digit(k4, shift, 2047); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at2 & 65535u)] = k4; }
+                { int x = hs_digit(k5, shift, 2047); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at2 >> 16)] = k5; }
+                { int x = hs_digit(k6, shift, 2047); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at3 & 65535u)] = k6; }
+                { int x = hs_digit(k7, shift, 2047); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at3 >> 16)] = k7; }
             } else {
-                if (hs_item() + 1024 < valid) { int x = hs_digit(k4, shift, 2047); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at2 & 65535u)] = k4; }
-                if (hs_item() + 1280 < valid) { int x = hs_digit(k5, shift, 2047); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at2 >> 16)] = k5; }
-                if (hs_item() + 1536 < valid) { int x = hs_digit(k6, shift, 2047); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at3 & 65535u)] = k6; }
-                if (hs_item() + 1792 < valid) { int x = hs_digit(k7, shift, 2047); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at3 >> 16)] = k7; }
+                if (hs_local_id() + 1024 < valid) { int x = hs_digit(k4, shift, 2047); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at2 & 65535u)] = k4; }
+                if (hs_local_id() + 1280 < valid) { int x = hs_digit(k5, shift, 2047); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at2 >> 16)] = k5; }
+                if (hs_local_id() + 1536 < valid) { int x = hs_digit(k6, shift, 2047); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at3 & 65535u)] = k6; }
+                if (hs_local_id() + 1792 < valid) { int x = hs_digit(k7, shift, 2047); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at3 >> 16)] = k7; }
                 break;
             }
             if (2560 <= valid) {
-                { int x = hs_digit(k8, shift, 2047); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at4 & 65535u)] = k8; }
-                { int x = hs_digit(k9, shift, 2047); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at4 >> 16)] = k9; }
+                { int x = hs_digit(k8, shift, 2047); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at4 & 65535u)] = k8; }
+                { int x = hs_digit(k9, shift, 2047); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at4 >> 16)] = k9; }
             } else {
-                if (hs_item() + 2048 < valid) { int x = hs_digit(k8, shift, 2047); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at4 & 65535u)] = k8; }
-                if (hs_item() + 2304 < valid) { int x = hs_digit(k9, shift, 2047); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at4 >> 16)] = k9; }
+                if (hs_local_id() + 2048 < valid) { int x = hs_digit(k8, shift, 2047); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at4 & 65535u)] = k8; }
+                if (hs_local_id() + 2304 < valid) { int x = hs_digit(k9, shift, 2047); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at4 >> 16)] = k9; }
                 break;
             }
         } while (false);
         hs_barrier();
-        for (int q = hs_item(); q < valid; q += 256) {
+        for (int q = hs_local_id(); q < valid; q += 256) {
             hs_key key = tile[q];
             int x = hs_digit(key, shift, 2047);
-            hs_word c = places[x ^ (x >> 5 & 7)];
-            int start = hs_as_int(c & 65535u), end = start + hs_as_int(c >> 16), r = start;
+            hs_u32 c = places[x ^ (x >> 5 & 7)];
+            int start = hs_to_int(c & 65535u), end = start + hs_to_int(c >> 16), r = start;
             for (int j = start; j < end; j++) {
                 hs_key near = tile[j];
                 r += (j < q ? !hs_less(key, near) : hs_less(near, key)) ? 1 : 0;
             }
-            destination[begin + r] = hs_out(key);
+            destination[begin + r] = hs_twiddle_out(key);
         }
     }
 
 }
 
 // sort crowded buckets by all their bits
-HS_KERNEL void __launch_bounds__(256) bucket_rest_radix(hs_stored *destination, hs_word *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(256) bucket_rest_radix(hs_stored_key *destination, hs_u32 *words, int n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
-    hs_word *const totals = (hs_word *)((unsigned char *)hs_shared + 20480);
-    hs_word *const firsts = (hs_word *)((unsigned char *)hs_shared + 21504);
-    hs_word *const sums = (hs_word *)((unsigned char *)hs_shared + 22528);
-    hs_word *const mixed = (hs_word *)((unsigned char *)hs_shared + 23552);
-    hs_word *const counts = (hs_word *)((unsigned char *)hs_shared + 23560);
+    hs_u32 *const totals = (hs_u32 *)((unsigned char *)hs_shared + 20480);
+    hs_u32 *const firsts = (hs_u32 *)((unsigned char *)hs_shared + 21504);
+    hs_u32 *const sums = (hs_u32 *)((unsigned char *)hs_shared + 22528);
+    hs_u32 *const mixed = (hs_u32 *)((unsigned char *)hs_shared + 23552);
+    hs_u32 *const counts = (hs_u32 *)((unsigned char *)hs_shared + 23560);
 
     if (words[2330] == 0u) return;
     int bits = 1;
     while (((hs_n() - 1) >> bits) >= 2080) bits++;
-    if (hs_group() == 0) {
-        for (int q = hs_item(); q < 8; q += 256) words[17 + q] = 0u;
-        if (hs_item() == 0) words[8] = 1u;
+    if (hs_group_id() == 0) {
+        for (int q = hs_local_id(); q < 8; q += 256) words[17 + q] = 0u;
+        if (hs_local_id() == 0) words[8] = 1u;
     }
     int groups = 1 << bits < 528 ? 1 << bits : 528;
-    if (hs_group() >= groups) return;
-    for (int number = hs_group(); number < hs_as_int(words[2331]); number += groups) {
-        int bucket = hs_as_int(words[4383 + (2 << bits) + number]);
-        int begin = hs_as_int(words[4382 + bucket]), valid = hs_as_int(words[4383 + bucket]) - begin;
-        int row = hs_subgroup() * 320 + hs_lane();
+    if (hs_group_id() >= groups) return;
+    for (int number = hs_group_id(); number < hs_to_int(words[2331]); number += groups) {
+        int bucket = hs_to_int(words[4383 + (2 << bits) + number]);
+        int begin = hs_to_int(words[4382 + bucket]), valid = hs_to_int(words[4383 + bucket]) - begin;
+        int row = hs_subgroup_id() * 320 + hs_lane_id();
         hs_key k0, k1, k2, k3, k4, k5, k6, k7, k8, k9;
         if (valid == 2560) {
-            k0 = hs_held(destination[begin + row + 0]);
-            k1 = hs_held(destination[begin + row + 32]);
-            k2 = hs_held(destination[begin + row + 64]);
-            k3 = hs_held(destination[begin + row + 96]);
-            k4 = hs_held(destination[begin + row + 128]);
-            k5 = hs_held(destination[begin + row + 160]);
-            k6 = hs_held(destination[begin + row + 192]);
-            k7 = hs_held(destination[begin + row + 224]);
-            k8 = hs_held(destination[begin + row + 256]);
-            k9 = hs_held(destination[begin + row + 288]);
+            k0 = hs_raw_in(destination[begin + row + 0]);
+            k1 = hs_raw_in(destination[begin + row + 32]);
+            k2 = hs_raw_in(destination[begin + row + 64]);
+            k3 = hs_raw_in(destination[begin + row + 96]);
+            k4 = hs_raw_in(destination[begin + row + 128]);
+            k5 = hs_raw_in(destination[begin + row + 160]);
+            k6 = hs_raw_in(destination[begin + row + 192]);
+            k7 = hs_raw_in(destination[begin + row + 224]);
+            k8 = hs_raw_in(destination[begin + row + 256]);
+            k9 = hs_raw_in(destination[begin + row + 288]);
         } else {
-            k0 = row + 0 < valid ? hs_held(destination[begin + row + 0]) : HS_GREATEST;
-            k1 = row + 32 < valid ? hs_held(destination[begin + row + 32]) : HS_GREATEST;
-            k2 = row + 64 < valid ? hs_held(destination[begin + row + 64]) : HS_GREATEST;
-            k3 = row + 96 < valid ? hs_held(destination[begin + row + 96]) : HS_GREATEST;
-            k4 = row + 128 < valid ? hs_held(destination[begin + row + 128]) : HS_GREATEST;
-            k5 = row + 160 < valid ? hs_held(destination[begin + row + 160]) : HS_GREATEST;
-            k6 = row + 192 < valid ? hs_held(destination[begin + row + 192]) : HS_GREATEST;
-            k7 = row + 224 < valid ? hs_held(destination[begin + row + 224]) : HS_GREATEST;
-            k8 = row + 256 < valid ? hs_held(destination[begin + row + 256]) : HS_GREATEST;
-            k9 = row + 288 < valid ? hs_held(destination[begin + row + 288]) : HS_GREATEST;
+            k0 = row + 0 < valid ? hs_raw_in(destination[begin + row + 0]) : HS_GREATEST;
+            k1 = row + 32 < valid ? hs_raw_in(destination[begin + row + 32]) : HS_GREATEST;
+            k2 = row + 64 < valid ? hs_raw_in(destination[begin + row + 64]) : HS_GREATEST;
+            k3 = row + 96 < valid ? hs_raw_in(destination[begin + row + 96]) : HS_GREATEST;
+            k4 = row + 128 < valid ? hs_raw_in(destination[begin + row + 128]) : HS_GREATEST;
+            k5 = row + 160 < valid ? hs_raw_in(destination[begin + row + 160]) : HS_GREATEST;
+            k6 = row + 192 < valid ? hs_raw_in(destination[begin + row + 192]) : HS_GREATEST;
+            k7 = row + 224 < valid ? hs_raw_in(destination[begin + row + 224]) : HS_GREATEST;
+            k8 = row + 256 < valid ? hs_raw_in(destination[begin + row + 256]) : HS_GREATEST;
+            k9 = row + 288 < valid ? hs_raw_in(destination[begin + row + 288]) : HS_GREATEST;
         }
 
-        hs_barrier_all(); // keys must all be read before the first is written
+        hs_barrier_global(); // keys must all be read before the first is written
         int shift = 0, mask = 255;
         while (shift < 64 - bits) {
-            int mine = hs_subgroup() * 256;
-            for (int i = hs_item(); i < 2048; i += 256) counts[i] = 0u;
-            if (hs_item() == 0) {
+            int mine = hs_subgroup_id() * 256;
+            for (int i = hs_local_id(); i < 2048; i += 256) counts[i] = 0u;
+            if (hs_local_id() == 0) {
                 mixed[0] = 1u;
-                mixed[1] = hs_as_word(shift);
+                mixed[1] = hs_to_u32(shift);
             }
             hs_barrier();
-            hs_local_add(counts[mine + hs_digit(k0, shift, mask)], 1u);
-            hs_local_add(counts[mine + hs_digit(k1, shift, mask)], 1u);
-            hs_local_add(counts[mine + hs_digit(k2, shift, mask)], 1u);
-            hs_local_add(counts[mine + hs_digit(k3, shift, mask)], 1u);
-            hs_local_add(counts[mine + hs_digit(k4, shift, mask)], 1u);
-            hs_local_add(counts[mine + hs_digit(k5, shift, mask)], 1u);
-            hs_local_add(counts[mine + hs_digit(k6, shift, mask)], 1u);
-            hs_local_add(counts[mine + hs_digit(k7, shift, mask)], 1u);
-            hs_local_add(counts[mine + hs_digit(k8, shift, mask)], 1u);
-            hs_local_add(counts[mine + hs_digit(k9, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k0, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k1, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k2, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k3, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k4, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k5, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k6, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k7, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k8, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k9, shift, mask)], 1u);
             hs_barrier();
             // a digit's keys come subgroup by subgroup
-            for (int d = hs_item(), once = 1; once != 0; once = 0) {
-                hs_word sum = 0u;
+            for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
+                hs_u32 sum = 0u;
                 for (int s = 0; s < 8; s++) {
-                    hs_word c = counts[s * 256 + d];
+                    hs_u32 c = counts[s * 256 + d];
                     counts[s * 256 + d] = sum;
                     sum += c;
                 }
                 if (sum == 2560u) mixed[0] = 0u;
-                totals[d] = d == mask ? sum - hs_as_word(2560 - valid) : sum;
+                totals[d] = d == mask ? sum - hs_to_u32(2560 - valid) : sum;
             }
             hs_barrier();
             {
-                int own = hs_subgroup() * 32 + hs_lane(); // a digit
+                int own = hs_subgroup_id() * 32 + hs_lane_id(); // a digit
                 if (own < 256) sums[own] = totals[own];
                 for (int far = 1; far < 32; far *= 2) {
                     hs_subgroup_barrier();
-                    hs_word x = own < 256 && hs_lane() >= far ? sums[own - far] : 0u;
+                    hs_u32 x = own < 256 && hs_lane_id() >= far ? sums[own - far] : 0u;
                     hs_subgroup_barrier();
                     if (own < 256) sums[own] += x;
                 }
                 hs_barrier();
                 if (own < 256) {
-                    hs_word before = sums[own] - totals[own];
-                    for (int s = 31; s < own - hs_lane(); s += 32) before += sums[s];
+                    hs_u32 before = sums[own] - totals[own];
+                    for (int s = 31; s < own - hs_lane_id(); s += 32) before += sums[s];
                     firsts[own] = before;
                 }
                 hs_barrier();
             }
-            shift = hs_as_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
+            shift = hs_to_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
             if (mixed[0] == 0u) { // the keys stay where they are
                 tile[row + 0] = k0;
                 tile[row + 32] = k1;
@@ -3988,11 +3988,11 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_radix(hs_stored *destination, 
                 tile[row + 256] = k8;
                 tile[row + 288] = k9;
             } else {
-                for (int d = hs_item(), once = 1; once != 0; once = 0) for (int s = 0; s < 8; s++) counts[s * 256 + d] += firsts[d];
+                for (int d = hs_local_id(), once = 1; once != 0; once = 0) for (int s = 0; s < 8; s++) counts[s * 256 + d] += firsts[d];
                 hs_barrier();
                 {
                     int d = hs_digit(k0, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -4001,15 +4001,15 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_radix(hs_stored *destination, 
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k0;
                 }
                 {
                     int d = hs_digit(k1, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -4018,15 +4018,15 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_radix(hs_stored *destination, 
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k1;
                 }
                 {
                     int d = hs_digit(k2, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -4035,15 +4035,15 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_radix(hs_stored *destination, 
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k2;
                 }
                 {
                     int d = hs_digit(k3, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -4052,15 +4052,15 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_radix(hs_stored *destination, 
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k3;
                 }
                 {
                     int d = hs_digit(k4, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -4069,15 +4069,15 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_radix(hs_stored *destination, 
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k4;
                 }
                 {
                     int d = hs_digit(k5, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -4086,15 +4086,15 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_radix(hs_stored *destination, 
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k5;
                 }
                 {
                     int d = hs_digit(k6, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -4103,15 +4103,15 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_radix(hs_stored *destination, 
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k6;
                 }
                 {
                     int d = hs_digit(k7, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -4120,15 +4120,15 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_radix(hs_stored *destination, 
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k7;
                 }
                 {
                     int d = hs_digit(k8, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -4137,15 +4137,15 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_radix(hs_stored *destination, 
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k8;
                 }
                 {
                     int d = hs_digit(k9, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -4154,9 +4154,9 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_radix(hs_stored *destination, 
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k9;
                 }
@@ -4175,331 +4175,331 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_radix(hs_stored *destination, 
             hs_barrier();
             shift += 8;
         }
-        if (row + 0 < valid) destination[begin + row + 0] = hs_out(k0);
-        if (row + 32 < valid) destination[begin + row + 32] = hs_out(k1);
-        if (row + 64 < valid) destination[begin + row + 64] = hs_out(k2);
-        if (row + 96 < valid) destination[begin + row + 96] = hs_out(k3);
-        if (row + 128 < valid) destination[begin + row + 128] = hs_out(k4);
-        if (row + 160 < valid) destination[begin + row + 160] = hs_out(k5);
-        if (row + 192 < valid) destination[begin + row + 192] = hs_out(k6);
-        if (row + 224 < valid) destination[begin + row + 224] = hs_out(k7);
-        if (row + 256 < valid) destination[begin + row + 256] = hs_out(k8);
-        if (row + 288 < valid) destination[begin + row + 288] = hs_out(k9);
+        if (row + 0 < valid) destination[begin + row + 0] = hs_twiddle_out(k0);
+        if (row + 32 < valid) destination[begin + row + 32] = hs_twiddle_out(k1);
+        if (row + 64 < valid) destination[begin + row + 64] = hs_twiddle_out(k2);
+        if (row + 96 < valid) destination[begin + row + 96] = hs_twiddle_out(k3);
+        if (row + 128 < valid) destination[begin + row + 128] = hs_twiddle_out(k4);
+        if (row + 160 < valid) destination[begin + row + 160] = hs_twiddle_out(k5);
+        if (row + 192 < valid) destination[begin + row + 192] = hs_twiddle_out(k6);
+        if (row + 224 < valid) destination[begin + row + 224] = hs_twiddle_out(k7);
+        if (row + 256 < valid) destination[begin + row + 256] = hs_twiddle_out(k8);
+        if (row + 288 < valid) destination[begin + row + 288] = hs_twiddle_out(k9);
     }
 }
 
 // clear flags, tickets and counts
-HS_KERNEL void __launch_bounds__(256) begin_radix(hs_word *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(256) begin_radix(hs_u32 *words, int n, int argument)
 {
 
-    for (int i = hs_item(); i < 8; i += 256) words[9 + i] = 0u;
-    for (int i = hs_item(); i < 2048; i += 256) words[25 + i] = 0u;
+    for (int i = hs_local_id(); i < 8; i += 256) words[9 + i] = 0u;
+    for (int i = hs_local_id(); i < 2048; i += 256) words[25 + i] = 0u;
 }
 
 // count the digits of all passes
-HS_KERNEL void __launch_bounds__(256) histogram_radix(const hs_stored *source, hs_word *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(256) histogram_radix(const hs_stored_key *source, hs_u32 *words, int n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
-    hs_word *const counts = (hs_word *)hs_shared;
+    hs_u32 *const counts = (hs_u32 *)hs_shared;
 
     if (hs_n() > 524288 && hs_n() <= 545259520 && words[2330] != 0u) return; // the keys are sorted
     int tiles = (hs_n() + 6143) / 6144;
-    int groups = hs_as_int(tiles < 528 ? tiles : 528);
-    int group = hs_group();
+    int groups = hs_to_int(tiles < 528 ? tiles : 528);
+    int group = hs_group_id();
     if (group >= groups) return;
     int each = (tiles + groups - 1) / groups * 6144; // keys of a work-group
     int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
-    int set = hs_item() & 7;
-    for (int i = hs_item(); i < 16384; i += 256) counts[i] = 0u;
-    for (int i = begin / 6144 * 256 + hs_item(); i < (end + 6143) / 6144 * 256; i += 256)
+    int set = hs_local_id() & 7;
+    for (int i = hs_local_id(); i < 16384; i += 256) counts[i] = 0u;
+    for (int i = begin / 6144 * 256 + hs_local_id(); i < (end + 6143) / 6144 * 256; i += 256)
         words[4382 + i] = 0u;
     hs_barrier();
-    int next = begin + hs_item();
+    int next = begin + hs_local_id();
     for (; next + 5888 < end; next += 6144) {
-        hs_key k0 = hs_in(source[next + 0]);
-        hs_key k1 = hs_in(source[next + 256]);
-        hs_key k2 = hs_in(source[next + 512]);
-        hs_key k3 = hs_in(source[next + 768]);
-        hs_key k4 = hs_in(source[next + 1024]);
-        hs_key k5 = hs_in(source[next + 1280]);
-        hs_key k6 = hs_in(source[next + 1536]);
-        hs_key k7 = hs_in(source[next + 1792]);
-        hs_key k8 = hs_in(source[next + 2048]);
-        hs_key k9 = hs_in(source[next + 2304]);
-        hs_key k10 = hs_in(source[next + 2560]);
-        hs_key k11 = hs_in(source[next + 2816]);
-        hs_key k12 = hs_in(source[next + 3072]);
-        hs_key k13 = hs_in(source[next + 3328]);
-        hs_key k14 = hs_in(source[next + 3584]);
-        hs_key k15 = hs_in(source[next + 3840]);
-        hs_key k16 = hs_in(source[next + 4096]);
-        hs_key k17 = hs_in(source[next + 4352]);
-        hs_key k18 = hs_in(source[next + 4608]);
-        hs_key k19 = hs_in(source[next + 4864]);
-        hs_key k20 = hs_in(source[next + 5120]);
-        hs_key k21 = hs_in(source[next + 5376]);
-        hs_key k22 = hs_in(source[next + 5632]);
-        hs_key k23 = hs_in(source[next + 5888]);
-        hs_local_add(counts[(0 + hs_digit(k0, 0, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(k0, 8, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(k0, 16, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(k0, 24, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1024 + hs_digit(k0, 32, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1280 + hs_digit(k0, 40, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1536 + hs_digit(k0, 48, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1792 + hs_digit(k0, 56, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(0 + hs_digit(k1, 0, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(k1, 8, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(k1, 16, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(k1, 24, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1024 + hs_digit(k1, 32, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1280 + hs_digit(k1, 40, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1536 + hs_digit(k1, 48, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1792 + hs_digit(k1, 56, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(0 + hs_digit(k2, 0, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(k2, 8, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(k2, 16, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(k2, 24, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1024 + hs_digit(k2, 32, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1280 + hs_digit(k2, 40, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1536 + hs_digit(k2, 48, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1792 + hs_digit(k2, 56, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(0 + hs_digit(k3, 0, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(k3, 8, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(k3, 16, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(k3, 24, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1024 + hs_digit(k3, 32, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1280 + hs_digit(k3, 40, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1536 + hs_digit(k3, 48, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1792 + hs_digit(k3, 56, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(0 + hs_digit(k4, 0, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(k4, 8, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(k4, 16, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(k4, 24, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1024 + hs_digit(k4, 32, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1280 + hs_digit(k4, 40, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1536 + hs_digit(k4, 48, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1792 + hs_digit(k4, 56, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(0 + hs_digit(k5, 0, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(k5, 8, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(k5, 16, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(k5, 24, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1024 + hs_digit(k5, 32, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1280 + hs_digit(k5, 40, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1536 + hs_digit(k5, 48, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1792 + hs_digit(k5, 56, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(0 + hs_digit(k6, 0, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(k6, 8, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(k6, 16, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(k6, 24, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1024 + hs_digit(k6, 32, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1280 + hs_digit(k6, 40, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1536 + hs_digit(k6, 48, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1792 + hs_digit(k6, 56, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(0 + hs_digit(k7, 0, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(k7, 8, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(k7, 16, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(k7, 24, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1024 + hs_digit(k7, 32, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1280 + hs_digit(k7, 40, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1536 + hs_digit(k7, 48, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1792 + hs_digit(k7, 56, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(0 + hs_digit(k8, 0, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(k8, 8, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(k8, 16, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(k8, 24, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1024 + hs_digit(k8, 32, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1280 + hs_digit(k8, 40, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1536 + hs_digit(k8, 48, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1792 + hs_digit(k8, 56, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(0 + hs_digit(k9, 0, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(k9, 8, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(k9, 16, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(k9, 24, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1024 + hs_digit(k9, 32, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1280 + hs_digit(k9, 40, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1536 + hs_digit(k9, 48, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1792 + hs_digit(k9, 56, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(0 + hs_digit(k10, 0, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(k10, 8, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(k10, 16, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(k10, 24, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1024 + hs_digit(k10, 32, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1280 + hs_digit(k10, 40, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1536 + hs_digit(k10, 48, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1792 + hs_digit(k10, 56, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(0 + hs_digit(k11, 0, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(k11, 8, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(k11, 16, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(k11, 24, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1024 + hs_digit(k11, 32, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1280 + hs_digit(k11, 40, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1536 + hs_digit(k11, 48, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1792 + hs_digit(k11, 56, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(0 + hs_digit(k12, 0, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(k12, 8, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(k12, 16, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(k12, 24, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1024 + hs_digit(k12, 32, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1280 + hs_digit(k12, 40, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1536 + hs_digit(k12, 48, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1792 + hs_digit(k12, 56, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(0 + hs_digit(k13, 0, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(k13, 8, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(k13, 16, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(k13, 24, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1024 + hs_digit(k13, 32, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1280 + hs_digit(k13, 40, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1536 + hs_digit(k13, 48, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1792 + hs_digit(k13, 56, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(0 + hs_digit(k14, 0, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(k14, 8, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(k14, 16, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(k14, 24, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1024 + hs_digit(k14, 32, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1280 + hs_digit(k14, 40, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1536 + hs_digit(k14, 48, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1792 + hs_digit(k14, 56, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(0 + hs_digit(k15, 0, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(k15, 8, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(k15, 16, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(k15, 24, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1024 + hs_digit(k15, 32, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1280 + hs_digit(k15, 40, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1536 + hs_digit(k15, 48, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1792 + hs_digit(k15, 56, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(0 + hs_digit(k16, 0, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(k16, 8, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(k16, 16, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(k16, 24, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1024 + hs_digit(k16, 32, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1280 + hs_digit(k16, 40, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1536 + hs_digit(k16, 48, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1792 + hs_digit(k16, 56, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(0 + hs_digit(k17, 0, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(k17, 8, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(k17, 16, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(k17, 24, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1024 + hs_digit(k17, 32, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1280 + hs_digit(k17, 40, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1536 + hs_digit(k17, 48, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1792 + hs_digit(k17, 56, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(0 + hs_digit(k18, 0, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(k18, 8, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(k18, 16, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(k18, 24, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1024 + hs_digit(k18, 32, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1280 + hs_digit(k18, 40, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1536 + hs_digit(k18, 48, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1792 + hs_digit(k18, 56, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(0 + hs_digit(k19, 0, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(k19, 8, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(k19, 16, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(k19, 24, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1024 + hs_digit(k19, 32, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1280 + hs_digit(k19, 40, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1536 + hs_digit(k19, 48, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1792 + hs_digit(k19, 56, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(0 + hs_digit(k20, 0, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(k20, 8, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(k20, 16, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(k20, 24, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1024 + hs_digit(k20, 32, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1280 + hs_digit(k20, 40, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1536 + hs_digit(k20, 48, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1792 + hs_digit(k20, 56, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(0 + hs_digit(k21, 0, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(k21, 8, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(k21, 16, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(k21, 24, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1024 + hs_digit(k21, 32, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1280 + hs_digit(k21, 40, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1536 + hs_digit(k21, 48, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1792 + hs_digit(k21, 56, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(0 + hs_digit(k22, 0, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(k22, 8, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(k22, 16, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(k22, 24, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1024 + hs_digit(k22, 32, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1280 + hs_digit(k22, 40, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1536 + hs_digit(k22, 48, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1792 + hs_digit(k22, 56, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(0 + hs_digit(k23, 0, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(k23, 8, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(k23, 16, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(k23, 24, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1024 + hs_digit(k23, 32, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1280 + hs_digit(k23, 40, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1536 + hs_digit(k23, 48, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1792 + hs_digit(k23, 56, 255)) * 8 + set], 1u);
+        hs_key k0 = hs_twiddle_in(source[next + 0]);
+        hs_key k1 = hs_twiddle_in(source[next + 256]);
+        hs_key k2 = hs_twiddle_in(source[next + 512]);
+        hs_key k3 = hs_twiddle_in(source[next + 768]);
+        hs_key k4 = hs_twiddle_in(source[next + 1024]);
+        hs_key k5 = hs_twiddle_in(source[next + 1280]);
+        hs_key k6 = hs_twiddle_in(source[next + 1536]);
+        hs_key k7 = hs_twiddle_in(source[next + 1792]);
+        hs_key k8 = hs_twiddle_in(source[next + 2048]);
+        hs_key k9 = hs_twiddle_in(source[next + 2304]);
+        hs_key k10 = hs_twiddle_in(source[next + 2560]);
+        hs_key k11 = hs_twiddle_in(source[next + 2816]);
+        hs_key k12 = hs_twiddle_in(source[next + 3072]);
+        hs_key k13 = hs_twiddle_in(source[next + 3328]);
+        hs_key k14 = hs_twiddle_in(source[next + 3584]);
+        hs_key k15 = hs_twiddle_in(source[next + 3840]);
+        hs_key k16 = hs_twiddle_in(source[next + 4096]);
+        hs_key k17 = hs_twiddle_in(source[next + 4352]);
+        hs_key k18 = hs_twiddle_in(source[next + 4608]);
+        hs_key k19 = hs_twiddle_in(source[next + 4864]);
+        hs_key k20 = hs_twiddle_in(source[next + 5120]);
+        hs_key k21 = hs_twiddle_in(source[next + 5376]);
+        hs_key k22 = hs_twiddle_in(source[next + 5632]);
+        hs_key k23 = hs_twiddle_in(source[next + 5888]);
+        hs_local_atomic_add(counts[(0 + hs_digit(k0, 0, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(k0, 8, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(k0, 16, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(k0, 24, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1024 + hs_digit(k0, 32, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1280 + hs_digit(k0, 40, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1536 + hs_digit(k0, 48, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1792 + hs_digit(k0, 56, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(0 + hs_digit(k1, 0, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(k1, 8, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(k1, 16, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(k1, 24, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1024 + hs_digit(k1, 32, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1280 + hs_digit(k1, 40, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1536 + hs_digit(k1, 48, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1792 + hs_digit(k1, 56, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(0 + hs_digit(k2, 0, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(k2, 8, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(k2, 16, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(k2, 24, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1024 + hs_digit(k2, 32, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1280 + hs_digit(k2, 40, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1536 + hs_digit(k2, 48, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1792 + hs_digit(k2, 56, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(0 + hs_digit(k3, 0, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(k3, 8, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(k3, 16, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(k3, 24, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1024 + hs_digit(k3, 32, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1280 + hs_digit(k3, 40, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1536 + hs_digit(k3, 48, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1792 + hs_digit(k3, 56, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(0 + hs_digit(k4, 0, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(k4, 8, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(k4, 16, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(k4, 24, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1024 + hs_digit(k4, 32, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1280 + hs_digit(k4, 40, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1536 + hs_digit(k4, 48, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1792 + hs_digit(k4, 56, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(0 + hs_digit(k5, 0, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(k5, 8, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(k5, 16, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(k5, 24, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1024 + hs_digit(k5, 32, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1280 + hs_digit(k5, 40, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1536 + hs_digit(k5, 48, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1792 + hs_digit(k5, 56, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(0 + hs_digit(k6, 0, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(k6, 8, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(k6, 16, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(k6, 24, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1024 + hs_digit(k6, 32, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1280 + hs_digit(k6, 40, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1536 + hs_digit(k6, 48, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1792 + hs_digit(k6, 56, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(0 + hs_digit(k7, 0, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(k7, 8, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(k7, 16, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(k7, 24, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1024 + hs_digit(k7, 32, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1280 + hs_digit(k7, 40, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1536 + hs_digit(k7, 48, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1792 + hs_digit(k7, 56, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(0 + hs_digit(k8, 0, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(k8, 8, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(k8, 16, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(k8, 24, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1024 + hs_digit(k8, 32, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1280 + hs_digit(k8, 40, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1536 + hs_digit(k8, 48, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1792 + hs_digit(k8, 56, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(0 + hs_digit(k9, 0, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(k9, 8, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(k9, 16, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(k9, 24, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1024 + hs_digit(k9, 32, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1280 + hs_digit(k9, 40, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1536 + hs_digit(k9, 48, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1792 + hs_digit(k9, 56, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(0 + hs_digit(k10, 0, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(k10, 8, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(k10, 16, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(k10, 24, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1024 + hs_digit(k10, 32, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1280 + hs_digit(k10, 40, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1536 + hs_digit(k10, 48, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1792 + hs_digit(k10, 56, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(0 + hs_digit(k11, 0, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(k11, 8, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(k11, 16, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(k11, 24, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1024 + hs_digit(k11, 32, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1280 + hs_digit(k11, 40, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1536 + hs_digit(k11, 48, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1792 + hs_digit(k11, 56, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(0 + hs_digit(k12, 0, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(k12, 8, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(k12, 16, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(k12, 24, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1024 + hs_digit(k12, 32, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1280 + hs_digit(k12, 40, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1536 + hs_digit(k12, 48, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1792 + hs_digit(k12, 56, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(0 + hs_digit(k13, 0, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(k13, 8, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(k13, 16, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(k13, 24, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1024 + hs_digit(k13, 32, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1280 + hs_digit(k13, 40, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1536 + hs_digit(k13, 48, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1792 + hs_digit(k13, 56, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(0 + hs_digit(k14, 0, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(k14, 8, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(k14, 16, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(k14, 24, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1024 + hs_digit(k14, 32, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1280 + hs_digit(k14, 40, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1536 + hs_digit(k14, 48, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1792 + hs_digit(k14, 56, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(0 + hs_digit(k15, 0, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(k15, 8, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(k15, 16, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(k15, 24, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1024 + hs_digit(k15, 32, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1280 + hs_digit(k15, 40, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1536 + hs_digit(k15, 48, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1792 + hs_digit(k15, 56, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(0 + hs_digit(k16, 0, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(k16, 8, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(k16, 16, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(k16, 24, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1024 + hs_digit(k16, 32, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1280 + hs_digit(k16, 40, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1536 + hs_digit(k16, 48, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1792 + hs_digit(k16, 56, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(0 + hs_digit(k17, 0, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(k17, 8, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(k17, 16, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(k17, 24, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1024 + hs_digit(k17, 32, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1280 + hs_digit(k17, 40, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1536 + hs_digit(k17, 48, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1792 + hs_digit(k17, 56, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(0 + hs_digit(k18, 0, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(k18, 8, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(k18, 16, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(k18, 24, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1024 + hs_digit(k18, 32, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1280 + hs_digit(k18, 40, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1536 + hs_digit(k18, 48, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1792 + hs_digit(k18, 56, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(0 + hs_digit(k19, 0, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(k19, 8, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(k19, 16, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(k19, 24, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1024 + hs_digit(k19, 32, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1280 + hs_digit(k19, 40, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1536 + hs_digit(k19, 48, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1792 + hs_digit(k19, 56, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(0 + hs_digit(k20, 0, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(k20, 8, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(k20, 16, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(k20, 24, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1024 + hs_digit(k20, 32, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1280 + hs_digit(k20, 40, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1536 + hs_digit(k20, 48, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1792 + hs_digit(k20, 56, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(0 + hs_digit(k21, 0, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(k21, 8, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(k21, 16, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(k21, 24, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1024 + hs_digit(k21, 32, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1280 + hs_digit(k21, 40, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1536 + hs_digit(k21, 48, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1792 + hs_digit(k21, 56, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(0 + hs_digit(k22, 0, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(k22, 8, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(k22, 16, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(k22, 24, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1024 + hs_digit(k22, 32, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1280 + hs_digit(k22, 40, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1536 + hs_digit(k22, 48, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1792 + hs_digit(k22, 56, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(0 + hs_digit(k23, 0, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(k23, 8, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(k23, 16, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(k23, 24, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1024 + hs_digit(k23, 32, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1280 + hs_digit(k23, 40, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1536 + hs_digit(k23, 48, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1792 + hs_digit(k23, 56, 255)) * 8 + set], 1u);
     }
     for (; next < end; next += 256) {
-        hs_key key = hs_in(source[next]);
-        hs_local_add(counts[(0 + hs_digit(key, 0, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(256 + hs_digit(key, 8, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(512 + hs_digit(key, 16, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(768 + hs_digit(key, 24, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1024 + hs_digit(key, 32, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1280 + hs_digit(key, 40, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1536 + hs_digit(key, 48, 255)) * 8 + set], 1u);
-        hs_local_add(counts[(1792 + hs_digit(key, 56, 255)) * 8 + set], 1u);
+        hs_key key = hs_twiddle_in(source[next]);
+        hs_local_atomic_add(counts[(0 + hs_digit(key, 0, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(256 + hs_digit(key, 8, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(512 + hs_digit(key, 16, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(768 + hs_digit(key, 24, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1024 + hs_digit(key, 32, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1280 + hs_digit(key, 40, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1536 + hs_digit(key, 48, 255)) * 8 + set], 1u);
+        hs_local_atomic_add(counts[(1792 + hs_digit(key, 56, 255)) * 8 + set], 1u);
     }
     hs_barrier();
-    for (int i = hs_item(); i < 2048; i += 256) {
-        hs_word sum = 0u;
-        for (int s = 0; s < 8; s++) sum += counts[i * 8 + ((s + hs_item()) & 7)];
-        if (sum != 0u) hs_add(words[25 + i], sum);
+    for (int i = hs_local_id(); i < 2048; i += 256) {
+        hs_u32 sum = 0u;
+        for (int s = 0; s < 8; s++) sum += counts[i * 8 + ((s + hs_local_id()) & 7)];
+        if (sum != 0u) hs_atomic_add(words[25 + i], sum);
     }
 }
 
 // turn the counts of all passes into starts
-HS_KERNEL void __launch_bounds__(256) starts_radix(hs_word *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(256) starts_radix(hs_u32 *words, int n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
-    hs_word *const totals = (hs_word *)hs_shared;
-    hs_word *const firsts = (hs_word *)((unsigned char *)hs_shared + 1024);
-    hs_word *const sums = (hs_word *)((unsigned char *)hs_shared + 2048);
-    hs_word *const mixed = (hs_word *)((unsigned char *)hs_shared + 3072);
+    hs_u32 *const totals = (hs_u32 *)hs_shared;
+    hs_u32 *const firsts = (hs_u32 *)((unsigned char *)hs_shared + 1024);
+    hs_u32 *const sums = (hs_u32 *)((unsigned char *)hs_shared + 2048);
+    hs_u32 *const mixed = (hs_u32 *)((unsigned char *)hs_shared + 3072);
 
     if (hs_n() > 524288 && hs_n() <= 545259520 && words[2330] != 0u) return; // the keys are sorted, and no pass shall move them
     for (int pass = 0; pass < 8; pass++) {
-        if (hs_item() == 0) mixed[0] = 0u;
+        if (hs_local_id() == 0) mixed[0] = 0u;
         hs_barrier();
-        for (int d = hs_item(), once = 1; once != 0; once = 0) {
+        for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
             totals[d] = words[25 + pass * 256 + d];
-            if (hs_as_int(totals[d]) == hs_n()) mixed[0] = 1u;
+            if (hs_to_int(totals[d]) == hs_n()) mixed[0] = 1u;
         }
         hs_barrier();
         {
-            hs_word sum = 0u;
-            if (hs_item() < 256) {
-                for (int j = 0; j < 1; j++) sum += totals[hs_item() * 1 + j];
-                sums[hs_item()] = sum;
+            hs_u32 sum = 0u;
+            if (hs_local_id() < 256) {
+                for (int j = 0; j < 1; j++) sum += totals[hs_local_id() * 1 + j];
+                sums[hs_local_id()] = sum;
             }
             hs_barrier();
             for (int far = 1; far < 256; far *= 2) {
-                hs_word x = hs_item() >= far && hs_item() < 256 ? sums[hs_item() - far] : 0u;
+                hs_u32 x = hs_local_id() >= far && hs_local_id() < 256 ? sums[hs_local_id() - far] : 0u;
                 hs_barrier();
-                if (hs_item() < 256) sums[hs_item()] += x;
+                if (hs_local_id() < 256) sums[hs_local_id()] += x;
                 hs_barrier();
             }
-            if (hs_item() < 256) {
-                hs_word before = sums[hs_item()] - sum;
+            if (hs_local_id() < 256) {
+                hs_u32 before = sums[hs_local_id()] - sum;
                 for (int j = 0; j < 1; j++) {
-                    firsts[hs_item() * 1 + j] = before;
-                    before += totals[hs_item() * 1 + j];
+                    firsts[hs_local_id() * 1 + j] = before;
+                    before += totals[hs_local_id() * 1 + j];
                 }
             }
             hs_barrier();
         }
 
-        for (int d = hs_item(), once = 1; once != 0; once = 0) words[25 + pass * 256 + d] = firsts[d];
-        if (hs_item() == 0) words[17 + pass] = 1u - mixed[0];
+        for (int d = hs_local_id(), once = 1; once != 0; once = 0) words[25 + pass * 256 + d] = firsts[d];
+        if (hs_local_id() == 0) words[17 + pass] = 1u - mixed[0];
         hs_barrier();
     }
-    if (hs_item() == 0) {
+    if (hs_local_id() == 0) {
         int left = 0, number = 0, place = 0;
-        for (int q = 0; q < 8; q++) left += hs_as_int(words[17 + q]);
+        for (int q = 0; q < 8; q++) left += hs_to_int(words[17 + q]);
         // in place an even number of passes ends in the destination, else any number but none: constant digits help out
         int more = hs_direct() ? (left == 0 ? 1 : 0) : left & 1;
         if (left + more > 8) more = 0; // the keys are copied at the end
@@ -4507,49 +4507,49 @@ HS_KERNEL void __launch_bounds__(256) starts_radix(hs_word *words, int n, int ar
         // with an odd number of passes the first may go to the destination, unless that is the source
         int first = hs_direct() && (left & 1) != 0 ? 1 : 2;
         for (int q = 0; q < 8; q++) {
-            words[0 + q] = hs_as_word(place);
+            words[0 + q] = hs_to_u32(place);
             bool idle = words[17 + q] == 0u;
             if (!idle || more > 0) {
                 if (idle) more--;
                 number++;
-                words[17 + q] = hs_as_word(number);
+                words[17 + q] = hs_to_u32(number);
                 place = place == 0 ? first : 3 - place;
             }
         }
-        words[0 + 8] = hs_as_word(place == 0 ? 1 : place);
+        words[0 + 8] = hs_to_u32(place == 0 ? 1 : place);
     }
 }
 
 // rank a tile, look back, store its keys at their places
-HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source, hs_stored *destination, hs_stored *other, hs_word *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored_key *source, hs_stored_key *destination, hs_stored_key *other, hs_u32 *words, int n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
-    hs_word *const totals = (hs_word *)((unsigned char *)hs_shared + 49152);
-    hs_word *const firsts = (hs_word *)((unsigned char *)hs_shared + 50176);
-    hs_word *const sums = (hs_word *)((unsigned char *)hs_shared + 51200);
-    hs_word *const mixed = (hs_word *)((unsigned char *)hs_shared + 52224);
-    hs_word *const counts = (hs_word *)((unsigned char *)hs_shared + 52232);
-    hs_word *const bases = (hs_word *)((unsigned char *)hs_shared + 60424);
-    hs_word *const drawn = (hs_word *)((unsigned char *)hs_shared + 61448);
+    hs_u32 *const totals = (hs_u32 *)((unsigned char *)hs_shared + 49152);
+    hs_u32 *const firsts = (hs_u32 *)((unsigned char *)hs_shared + 50176);
+    hs_u32 *const sums = (hs_u32 *)((unsigned char *)hs_shared + 51200);
+    hs_u32 *const mixed = (hs_u32 *)((unsigned char *)hs_shared + 52224);
+    hs_u32 *const counts = (hs_u32 *)((unsigned char *)hs_shared + 52232);
+    hs_u32 *const bases = (hs_u32 *)((unsigned char *)hs_shared + 60424);
+    hs_u32 *const drawn = (hs_u32 *)((unsigned char *)hs_shared + 61448);
 
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
-    hs_word turn = words[17 + pass];
+    hs_u32 turn = words[17 + pass];
     if (turn == 0u) return; // a constant digit
     for (;;) { // work-groups draw tiles until there are no more
         hs_barrier();
-        if (hs_item() == 0) drawn[0] = hs_add(words[9 + pass], 1u);
+        if (hs_local_id() == 0) drawn[0] = hs_atomic_add(words[9 + pass], 1u);
         hs_barrier();
-        int number = hs_as_int(drawn[0]);
+        int number = hs_to_int(drawn[0]);
         if (number >= (hs_n() + 6143) / 6144) return;
         int begin = number * 6144;
         int valid = hs_n() - begin < 6144 ? hs_n() - begin : 6144;
         bool odd = (turn & 1u) != 0u;
-        hs_word counted = odd ? 1u << 30 : 3u << 30, summed = odd ? 2u << 30 : 0u;
-        int at = hs_as_int(words[0 + pass]), next = hs_as_int(words[0 + pass + 1]);
-        hs_pick(from, at);
-        hs_pick(to, next);
-        int row = hs_subgroup() * 768 + hs_lane();
+        hs_u32 counted = odd ? 1u << 30 : 3u << 30, summed = odd ? 2u << 30 : 0u;
+        int at = hs_to_int(words[0 + pass]), next = hs_to_int(words[0 + pass + 1]);
+        hs_select_keys(from, at);
+        hs_select_keys(to, next);
+        int row = hs_subgroup_id() * 768 + hs_lane_id();
         hs_key k0, k1, k2, k3, k4, k5, k6, k7, k8, k9, k10, k11, k12, k13, k14, k15, k16, k17, k18, k19, k20, k21, k22, k23;
         if (valid == 6144) {
             k0 = hs_load(from, begin + row + 0);
@@ -4602,71 +4602,71 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
             k22 = row + 704 < valid ? hs_load(from, begin + row + 704) : HS_GREATEST;
             k23 = row + 736 < valid ? hs_load(from, begin + row + 736) : HS_GREATEST;
         }
-        int mine = hs_subgroup() * 256;
-        for (int i = hs_item(); i < 2048; i += 256) counts[i] = 0u;
-        if (hs_item() == 0) {
+        int mine = hs_subgroup_id() * 256;
+        for (int i = hs_local_id(); i < 2048; i += 256) counts[i] = 0u;
+        if (hs_local_id() == 0) {
             mixed[0] = 1u;
-            mixed[1] = hs_as_word(shift);
+            mixed[1] = hs_to_u32(shift);
         }
         hs_barrier();
-        hs_local_add(counts[mine + hs_digit(k0, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k1, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k2, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k3, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k4, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k5, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k6, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k7, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k8, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k9, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k10, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k11, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k12, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k13, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k14, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k15, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k16, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k17, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k18, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k19, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k20, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k21, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k22, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k23, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k0, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k1, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k2, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k3, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k4, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k5, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k6, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k7, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k8, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k9, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k10, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k11, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k12, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k13, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k14, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k15, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k16, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k17, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k18, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k19, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k20, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k21, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k22, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k23, shift, mask)], 1u);
         hs_barrier();
         // a digit's keys come subgroup by subgroup
-        for (int d = hs_item(), once = 1; once != 0; once = 0) {
-            hs_word sum = 0u;
+        for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
+            hs_u32 sum = 0u;
             for (int s = 0; s < 8; s++) {
-                hs_word c = counts[s * 256 + d];
+                hs_u32 c = counts[s * 256 + d];
                 counts[s * 256 + d] = sum;
                 sum += c;
             }
             if (sum == 6144u) mixed[0] = 0u;
-            totals[d] = d == mask ? sum - hs_as_word(6144 - valid) : sum;
+            totals[d] = d == mask ? sum - hs_to_u32(6144 - valid) : sum;
         }
         {
-            for (int d = hs_item(), once = 1; once != 0; once = 0) hs_post(words[4382 + (number) * 256 + d], totals[d] | (number == 0 ? summed : counted));
+            for (int d = hs_local_id(), once = 1; once != 0; once = 0) hs_atomic_store(words[4382 + (number) * 256 + d], totals[d] | (number == 0 ? summed : counted));
         }
         hs_barrier();
         {
-            int own = hs_subgroup() * 32 + hs_lane(); // a digit
+            int own = hs_subgroup_id() * 32 + hs_lane_id(); // a digit
             if (own < 256) sums[own] = totals[own];
             for (int far = 1; far < 32; far *= 2) {
                 hs_subgroup_barrier();
-                hs_word x = own < 256 && hs_lane() >= far ? sums[own - far] : 0u;
+                hs_u32 x = own < 256 && hs_lane_id() >= far ? sums[own - far] : 0u;
                 hs_subgroup_barrier();
                 if (own < 256) sums[own] += x;
             }
             hs_barrier();
             if (own < 256) {
-                hs_word before = sums[own] - totals[own];
-                for (int s = 31; s < own - hs_lane(); s += 32) before += sums[s];
+                hs_u32 before = sums[own] - totals[own];
+                for (int s = 31; s < own - hs_lane_id(); s += 32) before += sums[s];
                 firsts[own] = before;
             }
             hs_barrier();
         }
-        shift = hs_as_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
+        shift = hs_to_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
         if (mixed[0] == 0u) { // the keys stay where they are
             tile[row + 0] = k0;
             tile[row + 32] = k1;
@@ -4693,11 +4693,11 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
             tile[row + 704] = k22;
             tile[row + 736] = k23;
         } else {
-            for (int d = hs_item(), once = 1; once != 0; once = 0) for (int s = 0; s < 8; s++) counts[s * 256 + d] += firsts[d];
+            for (int d = hs_local_id(), once = 1; once != 0; once = 0) for (int s = 0; s < 8; s++) counts[s * 256 + d] += firsts[d];
             hs_barrier();
             {
                 int d = hs_digit(k0, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4706,15 +4706,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k0;
             }
             {
                 int d = hs_digit(k1, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4723,15 +4723,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k1;
             }
             {
                 int d = hs_digit(k2, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4740,15 +4740,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k2;
             }
             {
                 int d = hs_digit(k3, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4757,15 +4757,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k3;
             }
             {
                 int d = hs_digit(k4, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4774,15 +4774,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k4;
             }
             {
                 int d = hs_digit(k5, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4791,15 +4791,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k5;
             }
             {
                 int d = hs_digit(k6, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4808,15 +4808,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k6;
             }
             {
                 int d = hs_digit(k7, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4825,15 +4825,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k7;
             }
             {
                 int d = hs_digit(k8, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4842,15 +4842,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k8;
             }
             {
                 int d = hs_digit(k9, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4859,15 +4859,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k9;
             }
             {
                 int d = hs_digit(k10, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4876,15 +4876,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k10;
             }
             {
                 int d = hs_digit(k11, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4893,15 +4893,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k11;
             }
             {
                 int d = hs_digit(k12, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4910,15 +4910,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k12;
             }
             {
                 int d = hs_digit(k13, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4927,15 +4927,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k13;
             }
             {
                 int d = hs_digit(k14, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4944,15 +4944,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k14;
             }
             {
                 int d = hs_digit(k15, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4961,15 +4961,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k15;
             }
             {
                 int d = hs_digit(k16, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4978,15 +4978,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k16;
             }
             {
                 int d = hs_digit(k17, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4995,15 +4995,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k17;
             }
             {
                 int d = hs_digit(k18, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -5012,15 +5012,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k18;
             }
             {
                 int d = hs_digit(k19, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -5029,15 +5029,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k19;
             }
             {
                 int d = hs_digit(k20, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -5046,15 +5046,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k20;
             }
             {
                 int d = hs_digit(k21, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -5063,15 +5063,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k21;
             }
             {
                 int d = hs_digit(k22, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -5080,15 +5080,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k22;
             }
             {
                 int d = hs_digit(k23, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -5097,25 +5097,25 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k23;
             }
         }
         hs_barrier();
-        for (int d = hs_item(), once = 1; once != 0; once = 0) {
-            hs_word before = 0u;
+        for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
+            hs_u32 before = 0u;
             for (int j = number - 1; j >= 0;) {
                 // several tiles at once, for a state takes long to arrive
-                hs_word seen0 = hs_look(words[4382 + (j) * 256 + d]);
-                hs_word seen1 = hs_look(words[4382 + ((j > 1 ? j - 1 : 0)) * 256 + d]);
-                hs_word seen2 = hs_look(words[4382 + ((j > 2 ? j - 2 : 0)) * 256 + d]);
-                hs_word seen3 = hs_look(words[4382 + ((j > 3 ? j - 3 : 0)) * 256 + d]);
+                hs_u32 seen0 = hs_atomic_load(words[4382 + (j) * 256 + d]);
+                hs_u32 seen1 = hs_atomic_load(words[4382 + ((j > 1 ? j - 1 : 0)) * 256 + d]);
+                hs_u32 seen2 = hs_atomic_load(words[4382 + ((j > 2 ? j - 2 : 0)) * 256 + d]);
+                hs_u32 seen3 = hs_atomic_load(words[4382 + ((j > 3 ? j - 3 : 0)) * 256 + d]);
                 bool known = true;
                 if (known && j >= 0) {
-                    hs_word what = seen0 & (3u << 30);
+                    hs_u32 what = seen0 & (3u << 30);
                     known = what == summed || what == counted;
                     if (known) {
                         before += seen0 & ((1u << 30) - 1u);
@@ -5123,7 +5123,7 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                     }
                 }
                 if (known && j >= 0) {
-                    hs_word what = seen1 & (3u << 30);
+                    hs_u32 what = seen1 & (3u << 30);
                     known = what == summed || what == counted;
                     if (known) {
                         before += seen1 & ((1u << 30) - 1u);
@@ -5131,7 +5131,7 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                     }
                 }
                 if (known && j >= 0) {
-                    hs_word what = seen2 & (3u << 30);
+                    hs_u32 what = seen2 & (3u << 30);
                     known = what == summed || what == counted;
                     if (known) {
                         before += seen2 & ((1u << 30) - 1u);
@@ -5139,7 +5139,7 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                     }
                 }
                 if (known && j >= 0) {
-                    hs_word what = seen3 & (3u << 30);
+                    hs_u32 what = seen3 & (3u << 30);
                     known = what == summed || what == counted;
                     if (known) {
                         before += seen3 & ((1u << 30) - 1u);
@@ -5147,298 +5147,298 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
                     }
                 }
             }
-            if (number > 0) hs_post(words[4382 + (number) * 256 + d], (before + totals[d]) | summed);
+            if (number > 0) hs_atomic_store(words[4382 + (number) * 256 + d], (before + totals[d]) | summed);
             bases[d] = words[25 + pass * 256 + d] + before - firsts[d];
         }
         hs_barrier();
         if (valid == 6144) {
             {
-                hs_key key = tile[hs_item() + 0];
+                hs_key key = tile[hs_local_id() + 0];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 0;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 0;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 256];
+                hs_key key = tile[hs_local_id() + 256];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 256;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 256;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 512];
+                hs_key key = tile[hs_local_id() + 512];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 512;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 512;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 768];
+                hs_key key = tile[hs_local_id() + 768];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 768;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 768;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 1024];
+                hs_key key = tile[hs_local_id() + 1024];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 1024;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 1024;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 1280];
+                hs_key key = tile[hs_local_id() + 1280];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 1280;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 1280;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 1536];
+                hs_key key = tile[hs_local_id() + 1536];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 1536;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 1536;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 1792];
+                hs_key key = tile[hs_local_id() + 1792];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 1792;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 1792;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 2048];
+                hs_key key = tile[hs_local_id() + 2048];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 2048;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 2048;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 2304];
+                hs_key key = tile[hs_local_id() + 2304];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 2304;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 2304;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 2560];
+                hs_key key = tile[hs_local_id() + 2560];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 2560;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 2560;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 2816];
+                hs_key key = tile[hs_local_id() + 2816];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 2816;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 2816;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 3072];
+                hs_key key = tile[hs_local_id() + 3072];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 3072;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 3072;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 3328];
+                hs_key key = tile[hs_local_id() + 3328];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 3328;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 3328;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 3584];
+                hs_key key = tile[hs_local_id() + 3584];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 3584;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 3584;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 3840];
+                hs_key key = tile[hs_local_id() + 3840];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 3840;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 3840;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 4096];
+                hs_key key = tile[hs_local_id() + 4096];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 4096;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 4096;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 4352];
+                hs_key key = tile[hs_local_id() + 4352];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 4352;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 4352;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 4608];
+                hs_key key = tile[hs_local_id() + 4608];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 4608;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 4608;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 4864];
+                hs_key key = tile[hs_local_id() + 4864];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 4864;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 4864;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 5120];
+                hs_key key = tile[hs_local_id() + 5120];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 5120;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 5120;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 5376];
+                hs_key key = tile[hs_local_id() + 5376];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 5376;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 5376;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 5632];
+                hs_key key = tile[hs_local_id() + 5632];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 5632;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 5632;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 5888];
+                hs_key key = tile[hs_local_id() + 5888];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 5888;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 5888;
                 hs_store(to, place, key);
             }
         } else {
-            if (hs_item() + 0 < valid) {
-                hs_key key = tile[hs_item() + 0];
+            if (hs_local_id() + 0 < valid) {
+                hs_key key = tile[hs_local_id() + 0];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 0;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 0;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 256 < valid) {
-                hs_key key = tile[hs_item() + 256];
+            if (hs_local_id() + 256 < valid) {
+                hs_key key = tile[hs_local_id() + 256];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 256;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 256;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 512 < valid) {
-                hs_key key = tile[hs_item() + 512];
+            if (hs_local_id() + 512 < valid) {
+                hs_key key = tile[hs_local_id() + 512];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 512;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 512;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 768 < valid) {
-                hs_key key = tile[hs_item() + 768];
+            if (hs_local_id() + 768 < valid) {
+                hs_key key = tile[hs_local_id() + 768];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 768;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 768;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 1024 < valid) {
-                hs_key key = tile[hs_item() + 1024];
+            if (hs_local_id() + 1024 < valid) {
+                hs_key key = tile[hs_local_id() + 1024];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 1024;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 1024;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 1280 < valid) {
-                hs_key key = tile[hs_item() + 1280];
+            if (hs_local_id() + 1280 < valid) {
+                hs_key key = tile[hs_local_id() + 1280];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 1280;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 1280;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 1536 < valid) {
-                hs_key key = tile[hs_item() + 1536];
+            if (hs_local_id() + 1536 < valid) {
+                hs_key key = tile[hs_local_id() + 1536];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 1536;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 1536;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 1792 < valid) {
-                hs_key key = tile[hs_item() + 1792];
+            if (hs_local_id() + 1792 < valid) {
+                hs_key key = tile[hs_local_id() + 1792];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 1792;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 1792;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 2048 < valid) {
-                hs_key key = tile[hs_item() + 2048];
+            if (hs_local_id() + 2048 < valid) {
+                hs_key key = tile[hs_local_id() + 2048];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 2048;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 2048;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 2304 < valid) {
-                hs_key key = tile[hs_item() + 2304];
+            if (hs_local_id() + 2304 < valid) {
+                hs_key key = tile[hs_local_id() + 2304];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 2304;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 2304;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 2560 < valid) {
-                hs_key key = tile[hs_item() + 2560];
+            if (hs_local_id() + 2560 < valid) {
+                hs_key key = tile[hs_local_id() + 2560];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 2560;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 2560;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 2816 < valid) {
-                hs_key key = tile[hs_item() + 2816];
+            if (hs_local_id() + 2816 < valid) {
+                hs_key key = tile[hs_local_id() + 2816];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 2816;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 2816;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 3072 < valid) {
-                hs_key key = tile[hs_item() + 3072];
+            if (hs_local_id() + 3072 < valid) {
+                hs_key key = tile[hs_local_id() + 3072];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 3072;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 3072;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 3328 < valid) {
-                hs_key key = tile[hs_item() + 3328];
+            if (hs_local_id() + 3328 < valid) {
+                hs_key key = tile[hs_local_id() + 3328];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 3328;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 3328;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 3584 < valid) {
-                hs_key key = tile[hs_item() + 3584];
+            if (hs_local_id() + 3584 < valid) {
+                hs_key key = tile[hs_local_id() + 3584];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 3584;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 3584;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 3840 < valid) {
-                hs_key key = tile[hs_item() + 3840];
+            if (hs_local_id() + 3840 < valid) {
+                hs_key key = tile[hs_local_id() + 3840];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 3840;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 3840;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 4096 < valid) {
-                hs_key key = tile[hs_item() + 4096];
+            if (hs_local_id() + 4096 < valid) {
+                hs_key key = tile[hs_local_id() + 4096];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 4096;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 4096;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 4352 < valid) {
-                hs_key key = tile[hs_item() + 4352];
+            if (hs_local_id() + 4352 < valid) {
+                hs_key key = tile[hs_local_id() + 4352];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 4352;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 4352;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 4608 < valid) {
-                hs_key key = tile[hs_item() + 4608];
+            if (hs_local_id() + 4608 < valid) {
+                hs_key key = tile[hs_local_id() + 4608];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 4608;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 4608;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 4864 < valid) {
-                hs_key key = tile[hs_item() + 4864];
+            if (hs_local_id() + 4864 < valid) {
+                hs_key key = tile[hs_local_id() + 4864];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 4864;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 4864;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 5120 < valid) {
-                hs_key key = tile[hs_item() + 5120];
+            if (hs_local_id() + 5120 < valid) {
+                hs_key key = tile[hs_local_id() + 5120];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 5120;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 5120;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 5376 < valid) {
-                hs_key key = tile[hs_item() + 5376];
+            if (hs_local_id() + 5376 < valid) {
+                hs_key key = tile[hs_local_id() + 5376];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 5376;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 5376;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 5632 < valid) {
-                hs_key key = tile[hs_item() + 5632];
+            if (hs_local_id() + 5632 < valid) {
+                hs_key key = tile[hs_local_id() + 5632];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 5632;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 5632;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 5888 < valid) {
-                hs_key key = tile[hs_item() + 5888];
+            if (hs_local_id() + 5888 < valid) {
+                hs_key key = tile[hs_local_id() + 5888];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 5888;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 5888;
                 hs_store(to, place, key);
             }
         }
@@ -5446,27 +5446,27 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored *source,
 }
 
 // count the digits
-HS_KERNEL void __launch_bounds__(256) count_wide_radix(const hs_stored *source, hs_stored *destination, hs_stored *other, hs_word *words, hs_wide *table, long long n, int argument)
+HS_KERNEL void __launch_bounds__(256) count_wide_radix(const hs_stored_key *source, hs_stored_key *destination, hs_stored_key *other, hs_u32 *words, hs_u64 *table, long long n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
-    hs_word *const counts = (hs_word *)hs_shared;
+    hs_u32 *const counts = (hs_u32 *)hs_shared;
 
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
     if (hs_redo()) { // only where a look-back failed, in this pass or one before
-        hs_word failed = 0u;
+        hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[0 + q];
         if (failed == 0u) return;
     }
-    hs_long tiles = (hs_n() + 6143) / 6144;
-    int groups = hs_as_int(tiles < 528 ? tiles : 528);
-    int group = hs_group();
+    hs_i64 tiles = (hs_n() + 6143) / 6144;
+    int groups = hs_to_int(tiles < 528 ? tiles : 528);
+    int group = hs_group_id();
     if (group >= groups) return;
-    hs_long each = (tiles + groups - 1) / groups * 6144; // keys of a work-group
-    hs_long begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
-    hs_pick(from, pass == 0 ? 0 : hs_as_int(words[8 + pass]));
-    for (int d = hs_item(), once = 1; once != 0; once = 0) counts[d] = 0u;
+    hs_i64 each = (tiles + groups - 1) / groups * 6144; // keys of a work-group
+    hs_i64 begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
+    hs_select_keys(from, pass == 0 ? 0 : hs_to_int(words[8 + pass]));
+    for (int d = hs_local_id(), once = 1; once != 0; once = 0) counts[d] = 0u;
     hs_barrier();
-    hs_long next = begin + hs_item();
+    hs_i64 next = begin + hs_local_id();
     for (; next + 5888 < end; next += 6144) {
         hs_key k0 = hs_load(from, next + 0);
         hs_key k1 = hs_load(from, next + 256);
@@ -5492,119 +5492,119 @@ HS_KERNEL void __launch_bounds__(256) count_wide_radix(const hs_stored *source, 
         hs_key k21 = hs_load(from, next + 5376);
         hs_key k22 = hs_load(from, next + 5632);
         hs_key k23 = hs_load(from, next + 5888);
-        hs_local_add(counts[hs_digit(k0, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k1, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k2, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k3, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k4, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k5, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k6, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k7, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k8, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k9, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k10, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k11, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k12, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k13, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k14, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k15, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k16, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k17, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k18, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k19, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k20, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k21, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k22, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k23, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k0, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k1, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k2, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k3, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k4, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k5, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k6, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k7, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k8, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k9, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k10, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k11, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k12, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k13, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k14, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k15, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k16, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k17, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k18, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k19, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k20, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k21, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k22, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k23, shift, mask)], 1u);
     }
-    for (; next < end; next += 256) hs_local_add(counts[hs_digit(hs_load(from, next), shift, mask)], 1u);
+    for (; next < end; next += 256) hs_local_atomic_add(counts[hs_digit(hs_load(from, next), shift, mask)], 1u);
     hs_barrier();
-    for (int d = hs_item(), once = 1; once != 0; once = 0) table[256 + d * groups + group] = counts[d];
+    for (int d = hs_local_id(), once = 1; once != 0; once = 0) table[256 + d * groups + group] = counts[d];
 }
 
 // scan the counts of one digit a work-group
-HS_KERNEL void __launch_bounds__(256) rows_wide_radix(hs_word *words, hs_wide *table, long long n, int argument)
+HS_KERNEL void __launch_bounds__(256) rows_wide_radix(hs_u32 *words, hs_u64 *table, long long n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
-    hs_wide *const sums = (hs_wide *)hs_shared;
+    hs_u64 *const sums = (hs_u64 *)hs_shared;
 
     int pass = hs_pass(), mask = hs_digit_mask();
     if (hs_redo()) { // only where a look-back failed, in this pass or one before
-        hs_word failed = 0u;
+        hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[0 + q];
         if (failed == 0u) return;
     }
-    if (hs_group() > mask) return;
-    hs_long tiles = (hs_n() + 6143) / 6144;
-    int columns = hs_as_int(tiles < 528 ? tiles : 528);
-    int row = hs_group() * columns, own = (columns + 255) / 256;
-    int begin = hs_item() * own, end = begin + own < columns ? begin + own : columns;
-    hs_wide sum = 0u;
+    if (hs_group_id() > mask) return;
+    hs_i64 tiles = (hs_n() + 6143) / 6144;
+    int columns = hs_to_int(tiles < 528 ? tiles : 528);
+    int row = hs_group_id() * columns, own = (columns + 255) / 256;
+    int begin = hs_local_id() * own, end = begin + own < columns ? begin + own : columns;
+    hs_u64 sum = 0u;
     for (int i = begin; i < end; i++) sum += table[256 + row + i];
-    sums[hs_item()] = sum;
+    sums[hs_local_id()] = sum;
     hs_barrier();
     for (int far = 1; far < 256; far *= 2) {
-        hs_wide x = 0u;
-        if (hs_item() >= far) x = sums[hs_item() - far];
+        hs_u64 x = 0u;
+        if (hs_local_id() >= far) x = sums[hs_local_id() - far];
         hs_barrier();
-        sums[hs_item()] += x;
+        sums[hs_local_id()] += x;
         hs_barrier();
     }
-    hs_wide before = sums[hs_item()] - sum;
+    hs_u64 before = sums[hs_local_id()] - sum;
     for (int i = begin; i < end; i++) {
-        hs_wide c = table[256 + row + i];
+        hs_u64 c = table[256 + row + i];
         table[256 + row + i] = before;
         before += c;
     }
-    if (hs_item() == 255) table[hs_group()] = sums[hs_item()];
+    if (hs_local_id() == 255) table[hs_group_id()] = sums[hs_local_id()];
 }
 
 // rank tiles and store their keys at their places
-HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *source, hs_stored *destination, hs_stored *other, hs_word *words, hs_wide *table, long long n, int argument)
+HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored_key *source, hs_stored_key *destination, hs_stored_key *other, hs_u32 *words, hs_u64 *table, long long n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
-    hs_wide *const bases = (hs_wide *)((unsigned char *)hs_shared + 49152);
-    hs_word *const totals = (hs_word *)((unsigned char *)hs_shared + 51200);
-    hs_word *const firsts = (hs_word *)((unsigned char *)hs_shared + 52224);
-    hs_word *const sums = (hs_word *)((unsigned char *)hs_shared + 53248);
-    hs_word *const mixed = (hs_word *)((unsigned char *)hs_shared + 54272);
-    hs_word *const counts = (hs_word *)((unsigned char *)hs_shared + 54280);
+    hs_u64 *const bases = (hs_u64 *)((unsigned char *)hs_shared + 49152);
+    hs_u32 *const totals = (hs_u32 *)((unsigned char *)hs_shared + 51200);
+    hs_u32 *const firsts = (hs_u32 *)((unsigned char *)hs_shared + 52224);
+    hs_u32 *const sums = (hs_u32 *)((unsigned char *)hs_shared + 53248);
+    hs_u32 *const mixed = (hs_u32 *)((unsigned char *)hs_shared + 54272);
+    hs_u32 *const counts = (hs_u32 *)((unsigned char *)hs_shared + 54280);
 
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
     if (hs_redo()) { // only where a look-back failed, in this pass or one before
-        hs_word failed = 0u;
+        hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[0 + q];
         if (failed == 0u) return;
     }
-    hs_long tiles = (hs_n() + 6143) / 6144;
-    int groups = hs_as_int(tiles < 528 ? tiles : 528);
-    int group = hs_group();
+    hs_i64 tiles = (hs_n() + 6143) / 6144;
+    int groups = hs_to_int(tiles < 528 ? tiles : 528);
+    int group = hs_group_id();
     if (group >= groups) return;
-    hs_long each = (tiles + groups - 1) / groups * 6144; // keys of a work-group
-    hs_long begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
-    int at = pass == 0 ? 0 : hs_as_int(words[8 + pass]);
+    hs_i64 each = (tiles + groups - 1) / groups * 6144; // keys of a work-group
+    hs_i64 begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
+    int at = pass == 0 ? 0 : hs_to_int(words[8 + pass]);
     int next = at != 0 ? 3 - at : hs_direct() ? 1 : 2; // from scratch to the destination, from there to scratch
-    if (hs_item() == 0) mixed[0] = 0u;
+    if (hs_local_id() == 0) mixed[0] = 0u;
     hs_barrier();
-    for (int d = hs_item(), once = 1; once != 0; once = 0) if (d <= mask && hs_n() == table[d]) mixed[0] = 1u;
+    for (int d = hs_local_id(), once = 1; once != 0; once = 0) if (d <= mask && hs_n() == table[d]) mixed[0] = 1u;
     hs_barrier();
     bool skipped = mixed[0] != 0u;
-    if (group == 0 && hs_item() == 0) words[8 + pass + 1] = hs_as_word(skipped ? at : next);
+    if (group == 0 && hs_local_id() == 0) words[8 + pass + 1] = hs_to_u32(skipped ? at : next);
     if (skipped) return; // the keys stay where they are
     hs_barrier();
-    hs_pick(from, at);
-    hs_pick(to, next);
+    hs_select_keys(from, at);
+    hs_select_keys(to, next);
     // where each digit begins: over all keys, then for this work-group
-    for (int d = hs_item(), once = 1; once != 0; once = 0) {
-        hs_wide sum = 0;
+    for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
+        hs_u64 sum = 0;
         for (int j = 0; j < d && j <= mask; j++) sum += table[j];
         bases[d] = sum + table[256 + d * groups + group];
     }
     hs_barrier();
     for (; begin < end; begin += 6144) {
-        int valid = hs_as_int(end - begin < 6144 ? end - begin : 6144);
-        int row = hs_subgroup() * 768 + hs_lane();
+        int valid = hs_to_int(end - begin < 6144 ? end - begin : 6144);
+        int row = hs_subgroup_id() * 768 + hs_lane_id();
         hs_key k0, k1, k2, k3, k4, k5, k6, k7, k8, k9, k10, k11, k12, k13, k14, k15, k16, k17, k18, k19, k20, k21, k22, k23;
     if (valid == 6144) {
         k0 = hs_load(from, begin + row + 0);
@@ -5657,68 +5657,68 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
         k22 = row + 704 < valid ? hs_load(from, begin + row + 704) : HS_GREATEST;
         k23 = row + 736 < valid ? hs_load(from, begin + row + 736) : HS_GREATEST;
     }
-        int mine = hs_subgroup() * 256;
-        for (int i = hs_item(); i < 2048; i += 256) counts[i] = 0u;
-        if (hs_item() == 0) {
+        int mine = hs_subgroup_id() * 256;
+        for (int i = hs_local_id(); i < 2048; i += 256) counts[i] = 0u;
+        if (hs_local_id() == 0) {
             mixed[0] = 1u;
-            mixed[1] = hs_as_word(shift);
+            mixed[1] = hs_to_u32(shift);
         }
         hs_barrier();
-        hs_local_add(counts[mine + hs_digit(k0, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k1, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k2, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k3, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k4, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k5, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k6, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k7, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k8, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k9, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k10, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k11, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k12, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k13, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k14, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k15, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k16, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k17, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k18, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k19, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k20, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k21, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k22, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k23, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k0, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k1, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k2, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k3, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k4, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k5, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k6, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k7, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k8, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k9, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k10, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k11, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k12, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k13, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k14, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k15, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k16, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k17, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k18, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k19, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k20, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k21, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k22, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k23, shift, mask)], 1u);
         hs_barrier();
         // a digit's keys come subgroup by subgroup
-        for (int d = hs_item(), once = 1; once != 0; once = 0) {
-            hs_word sum = 0u;
+        for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
+            hs_u32 sum = 0u;
             for (int s = 0; s < 8; s++) {
-                hs_word c = counts[s * 256 + d];
+                hs_u32 c = counts[s * 256 + d];
                 counts[s * 256 + d] = sum;
                 sum += c;
             }
             if (sum == 6144u) mixed[0] = 0u;
-            totals[d] = d == mask ? sum - hs_as_word(6144 - valid) : sum;
+            totals[d] = d == mask ? sum - hs_to_u32(6144 - valid) : sum;
         }
         hs_barrier();
         {
-            int own = hs_subgroup() * 32 + hs_lane(); // a digit
+            int own = hs_subgroup_id() * 32 + hs_lane_id(); // a digit
             if (own < 256) sums[own] = totals[own];
             for (int far = 1; far < 32; far *= 2) {
                 hs_subgroup_barrier();
-                hs_word x = own < 256 && hs_lane() >= far ? sums[own - far] : 0u;
+                hs_u32 x = own < 256 && hs_lane_id() >= far ? sums[own - far] : 0u;
                 hs_subgroup_barrier();
                 if (own < 256) sums[own] += x;
             }
             hs_barrier();
             if (own < 256) {
-                hs_word before = sums[own] - totals[own];
-                for (int s = 31; s < own - hs_lane(); s += 32) before += sums[s];
+                hs_u32 before = sums[own] - totals[own];
+                for (int s = 31; s < own - hs_lane_id(); s += 32) before += sums[s];
                 firsts[own] = before;
             }
             hs_barrier();
         }
-        shift = hs_as_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
+        shift = hs_to_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
         if (mixed[0] == 0u) { // the keys stay where they are
             tile[row + 0] = k0;
             tile[row + 32] = k1;
@@ -5745,11 +5745,11 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
             tile[row + 704] = k22;
             tile[row + 736] = k23;
         } else {
-            for (int d = hs_item(), once = 1; once != 0; once = 0) for (int s = 0; s < 8; s++) counts[s * 256 + d] += firsts[d];
+            for (int d = hs_local_id(), once = 1; once != 0; once = 0) for (int s = 0; s < 8; s++) counts[s * 256 + d] += firsts[d];
             hs_barrier();
             {
                 int d = hs_digit(k0, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -5758,15 +5758,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k0;
             }
             {
                 int d = hs_digit(k1, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -5775,15 +5775,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k1;
             }
             {
                 int d = hs_digit(k2, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -5792,15 +5792,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k2;
             }
             {
                 int d = hs_digit(k3, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -5809,15 +5809,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k3;
             }
             {
                 int d = hs_digit(k4, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -5826,15 +5826,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k4;
             }
             {
                 int d = hs_digit(k5, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -5843,15 +5843,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k5;
             }
             {
                 int d = hs_digit(k6, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -5860,15 +5860,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k6;
             }
             {
                 int d = hs_digit(k7, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -5877,15 +5877,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k7;
             }
             {
                 int d = hs_digit(k8, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -5894,15 +5894,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k8;
             }
             {
                 int d = hs_digit(k9, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -5911,15 +5911,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k9;
             }
             {
                 int d = hs_digit(k10, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -5928,15 +5928,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k10;
             }
             {
                 int d = hs_digit(k11, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -5945,15 +5945,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k11;
             }
             {
                 int d = hs_digit(k12, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -5962,15 +5962,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k12;
             }
             {
                 int d = hs_digit(k13, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -5979,15 +5979,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k13;
             }
             {
                 int d = hs_digit(k14, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -5996,15 +5996,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k14;
             }
             {
                 int d = hs_digit(k15, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -6013,15 +6013,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k15;
             }
             {
                 int d = hs_digit(k16, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -6030,15 +6030,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k16;
             }
             {
                 int d = hs_digit(k17, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -6047,15 +6047,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k17;
             }
             {
                 int d = hs_digit(k18, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -6064,15 +6064,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k18;
             }
             {
                 int d = hs_digit(k19, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -6081,15 +6081,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k19;
             }
             {
                 int d = hs_digit(k20, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -6098,15 +6098,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k20;
             }
             {
                 int d = hs_digit(k21, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -6115,15 +6115,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k21;
             }
             {
                 int d = hs_digit(k22, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -6132,15 +6132,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k22;
             }
             {
                 int d = hs_digit(k23, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -6149,9 +6149,9 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k23;
             }
@@ -6160,315 +6160,315 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored *sou
 
     if (valid == 6144) {
         {
-            hs_key key = tile[hs_item() + 0];
+            hs_key key = tile[hs_local_id() + 0];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 0;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 0;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 256];
+            hs_key key = tile[hs_local_id() + 256];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 256;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 256;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 512];
+            hs_key key = tile[hs_local_id() + 512];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 512;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 512;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 768];
+            hs_key key = tile[hs_local_id() + 768];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 768;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 768;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 1024];
+            hs_key key = tile[hs_local_id() + 1024];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 1024;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 1024;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 1280];
+            hs_key key = tile[hs_local_id() + 1280];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 1280;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 1280;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 1536];
+            hs_key key = tile[hs_local_id() + 1536];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 1536;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 1536;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 1792];
+            hs_key key = tile[hs_local_id() + 1792];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 1792;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 1792;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 2048];
+            hs_key key = tile[hs_local_id() + 2048];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 2048;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 2048;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 2304];
+            hs_key key = tile[hs_local_id() + 2304];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 2304;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 2304;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 2560];
+            hs_key key = tile[hs_local_id() + 2560];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 2560;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 2560;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 2816];
+            hs_key key = tile[hs_local_id() + 2816];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 2816;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 2816;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 3072];
+            hs_key key = tile[hs_local_id() + 3072];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 3072;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 3072;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 3328];
+            hs_key key = tile[hs_local_id() + 3328];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 3328;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 3328;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 3584];
+            hs_key key = tile[hs_local_id() + 3584];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 3584;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 3584;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 3840];
+            hs_key key = tile[hs_local_id() + 3840];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 3840;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 3840;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 4096];
+            hs_key key = tile[hs_local_id() + 4096];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 4096;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 4096;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 4352];
+            hs_key key = tile[hs_local_id() + 4352];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 4352;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 4352;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 4608];
+            hs_key key = tile[hs_local_id() + 4608];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 4608;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 4608;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 4864];
+            hs_key key = tile[hs_local_id() + 4864];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 4864;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 4864;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 5120];
+            hs_key key = tile[hs_local_id() + 5120];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 5120;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 5120;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 5376];
+            hs_key key = tile[hs_local_id() + 5376];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 5376;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 5376;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 5632];
+            hs_key key = tile[hs_local_id() + 5632];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 5632;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 5632;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 5888];
+            hs_key key = tile[hs_local_id() + 5888];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 5888;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 5888;
             hs_store(to, place, key);
         }
     } else {
-        if (hs_item() + 0 < valid) {
-            hs_key key = tile[hs_item() + 0];
+        if (hs_local_id() + 0 < valid) {
+            hs_key key = tile[hs_local_id() + 0];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 0;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 0;
             hs_store(to, place, key);
         }
-        if (hs_item() + 256 < valid) {
-            hs_key key = tile[hs_item() + 256];
+        if (hs_local_id() + 256 < valid) {
+            hs_key key = tile[hs_local_id() + 256];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 256;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 256;
             hs_store(to, place, key);
         }
-        if (hs_item() + 512 < valid) {
-            hs_key key = tile[hs_item() + 512];
+        if (hs_local_id() + 512 < valid) {
+            hs_key key = tile[hs_local_id() + 512];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 512;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 512;
             hs_store(to, place, key);
         }
-        if (hs_item() + 768 < valid) {
-            hs_key key = tile[hs_item() + 768];
+        if (hs_local_id() + 768 < valid) {
+            hs_key key = tile[hs_local_id() + 768];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 768;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 768;
             hs_store(to, place, key);
         }
-        if (hs_item() + 1024 < valid) {
-            hs_key key = tile[hs_item() + 1024];
+        if (hs_local_id() + 1024 < valid) {
+            hs_key key = tile[hs_local_id() + 1024];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 1024;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 1024;
             hs_store(to, place, key);
         }
-        if (hs_item() + 1280 < valid) {
-            hs_key key = tile[hs_item() + 1280];
+        if (hs_local_id() + 1280 < valid) {
+            hs_key key = tile[hs_local_id() + 1280];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 1280;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 1280;
             hs_store(to, place, key);
         }
-        if (hs_item() + 1536 < valid) {
-            hs_key key = tile[hs_item() + 1536];
+        if (hs_local_id() + 1536 < valid) {
+            hs_key key = tile[hs_local_id() + 1536];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 1536;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 1536;
             hs_store(to, place, key);
         }
-        if (hs_item() + 1792 < valid) {
-            hs_key key = tile[hs_item() + 1792];
+        if (hs_local_id() + 1792 < valid) {
+            hs_key key = tile[hs_local_id() + 1792];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 1792;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 1792;
             hs_store(to, place, key);
         }
-        if (hs_item() + 2048 < valid) {
-            hs_key key = tile[hs_item() + 2048];
+        if (hs_local_id() + 2048 < valid) {
+            hs_key key = tile[hs_local_id() + 2048];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 2048;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 2048;
             hs_store(to, place, key);
         }
-        if (hs_item() + 2304 < valid) {
-            hs_key key = tile[hs_item() + 2304];
+        if (hs_local_id() + 2304 < valid) {
+            hs_key key = tile[hs_local_id() + 2304];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 2304;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 2304;
             hs_store(to, place, key);
         }
-        if (hs_item() + 2560 < valid) {
-            hs_key key = tile[hs_item() + 2560];
+        if (hs_local_id() + 2560 < valid) {
+            hs_key key = tile[hs_local_id() + 2560];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 2560;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 2560;
             hs_store(to, place, key);
         }
-        if (hs_item() + 2816 < valid) {
-            hs_key key = tile[hs_item() + 2816];
+        if (hs_local_id() + 2816 < valid) {
+            hs_key key = tile[hs_local_id() + 2816];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 2816;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 2816;
             hs_store(to, place, key);
         }
-        if (hs_item() + 3072 < valid) {
-            hs_key key = tile[hs_item() + 3072];
+        if (hs_local_id() + 3072 < valid) {
+            hs_key key = tile[hs_local_id() + 3072];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 3072;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 3072;
             hs_store(to, place, key);
         }
-        if (hs_item() + 3328 < valid) {
-            hs_key key = tile[hs_item() + 3328];
+        if (hs_local_id() + 3328 < valid) {
+            hs_key key = tile[hs_local_id() + 3328];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 3328;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 3328;
             hs_store(to, place, key);
         }
-        if (hs_item() + 3584 < valid) {
-            hs_key key = tile[hs_item() + 3584];
+        if (hs_local_id() + 3584 < valid) {
+            hs_key key = tile[hs_local_id() + 3584];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 3584;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 3584;
             hs_store(to, place, key);
         }
-        if (hs_item() + 3840 < valid) {
-            hs_key key = tile[hs_item() + 3840];
+        if (hs_local_id() + 3840 < valid) {
+            hs_key key = tile[hs_local_id() + 3840];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 3840;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 3840;
             hs_store(to, place, key);
         }
-        if (hs_item() + 4096 < valid) {
-            hs_key key = tile[hs_item() + 4096];
+        if (hs_local_id() + 4096 < valid) {
+            hs_key key = tile[hs_local_id() + 4096];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 4096;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 4096;
             hs_store(to, place, key);
         }
-        if (hs_item() + 4352 < valid) {
-            hs_key key = tile[hs_item() + 4352];
+        if (hs_local_id() + 4352 < valid) {
+            hs_key key = tile[hs_local_id() + 4352];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 4352;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 4352;
             hs_store(to, place, key);
         }
-        if (hs_item() + 4608 < valid) {
-            hs_key key = tile[hs_item() + 4608];
+        if (hs_local_id() + 4608 < valid) {
+            hs_key key = tile[hs_local_id() + 4608];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 4608;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 4608;
             hs_store(to, place, key);
         }
-        if (hs_item() + 4864 < valid) {
-            hs_key key = tile[hs_item() + 4864];
+        if (hs_local_id() + 4864 < valid) {
+            hs_key key = tile[hs_local_id() + 4864];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 4864;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 4864;
             hs_store(to, place, key);
         }
-        if (hs_item() + 5120 < valid) {
-            hs_key key = tile[hs_item() + 5120];
+        if (hs_local_id() + 5120 < valid) {
+            hs_key key = tile[hs_local_id() + 5120];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 5120;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 5120;
             hs_store(to, place, key);
         }
-        if (hs_item() + 5376 < valid) {
-            hs_key key = tile[hs_item() + 5376];
+        if (hs_local_id() + 5376 < valid) {
+            hs_key key = tile[hs_local_id() + 5376];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 5376;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 5376;
             hs_store(to, place, key);
         }
-        if (hs_item() + 5632 < valid) {
-            hs_key key = tile[hs_item() + 5632];
+        if (hs_local_id() + 5632 < valid) {
+            hs_key key = tile[hs_local_id() + 5632];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 5632;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 5632;
             hs_store(to, place, key);
         }
-        if (hs_item() + 5888 < valid) {
-            hs_key key = tile[hs_item() + 5888];
+        if (hs_local_id() + 5888 < valid) {
+            hs_key key = tile[hs_local_id() + 5888];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 5888;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 5888;
             hs_store(to, place, key);
         }
     }
         hs_barrier();
-        for (int d = hs_item(), once = 1; once != 0; once = 0) bases[d] += totals[d];
+        for (int d = hs_local_id(), once = 1; once != 0; once = 0) bases[d] += totals[d];
     }
 }
 
 // copy the keys to the destination, unless they are there
-HS_KERNEL void __launch_bounds__(256) copy_wide_radix(const hs_stored *source, hs_stored *destination, hs_stored *other, hs_word *words, hs_wide *table, long long n, int argument)
+HS_KERNEL void __launch_bounds__(256) copy_wide_radix(const hs_stored_key *source, hs_stored_key *destination, hs_stored_key *other, hs_u32 *words, hs_u64 *table, long long n, int argument)
 {
 
-    int at = hs_as_int(words[8 + hs_pass()]), next = 1;
+    int at = hs_to_int(words[8 + hs_pass()]), next = 1;
     if (at == next) return;
-    hs_long tiles = (hs_n() + 6143) / 6144;
-    int groups = hs_as_int(tiles < 528 ? tiles : 528);
-    int group = hs_group();
+    hs_i64 tiles = (hs_n() + 6143) / 6144;
+    int groups = hs_to_int(tiles < 528 ? tiles : 528);
+    int group = hs_group_id();
     if (group >= groups) return;
-    hs_long each = (tiles + groups - 1) / groups * 6144; // keys of a work-group
-    hs_long begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
-    hs_pick(from, at);
-    hs_pick(to, next);
-    for (hs_long i = begin + hs_item(); i < end; i += 256) {
+    hs_i64 each = (tiles + groups - 1) / groups * 6144; // keys of a work-group
+    hs_i64 begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
+    hs_select_keys(from, at);
+    hs_select_keys(to, next);
+    for (hs_i64 i = begin + hs_local_id(); i < end; i += 256) {
         hs_store(to, i, hs_load(from, i));
     }
 }

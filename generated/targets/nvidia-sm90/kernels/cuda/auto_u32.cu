@@ -22,56 +22,56 @@
 #else
 #define HS_KERNEL static __global__
 #endif
-typedef unsigned int hs_word;
-typedef unsigned long long hs_wide;
-typedef long long hs_long;
-typedef unsigned int hs_stored;
+typedef unsigned int hs_u32;
+typedef unsigned long long hs_u64;
+typedef long long hs_i64;
+typedef unsigned int hs_stored_key;
 typedef unsigned int hs_key;
 #define HS_LEAST ((hs_key)0)
 #define HS_GREATEST (~(hs_key)0)
 #define hs_less(a, b) ((a) < (b))
 #define hs_min(a, b) min(a, b)
 #define hs_max(a, b) max(a, b)
-#define hs_bits(key, shift) ((hs_word)((key) >> (shift)))
+#define hs_key_bits(key, shift) ((hs_u32)((key) >> (shift)))
 // sums of keys, which wrap; a key of a low and a high word
-#define hs_plus(a, b) ((a) + (b))
-#define hs_join(low, high) (low)
-#define hs_held(x) ((hs_key)(x))
-#define hs_raw(key) ((hs_stored)(key))
-#define hs_in(x) ((hs_key)(x))
-#define hs_out(key) ((hs_stored)(key))
-#define hs_as_word(x) ((hs_word)(x))
-#define hs_as_int(x) ((int)(x))
+#define hs_key_add(a, b) ((a) + (b))
+#define hs_make_key(low, high) (low)
+#define hs_raw_in(x) ((hs_key)(x))
+#define hs_raw_out(key) ((hs_stored_key)(key))
+#define hs_twiddle_in(x) ((hs_key)(x))
+#define hs_twiddle_out(key) ((hs_stored_key)(key))
+#define hs_to_u32(x) ((hs_u32)(x))
+#define hs_to_int(x) ((int)(x))
 #define hs_popcount(x) __popc(x)
 #define hs_n() n
 #define hs_argument() argument
-#define hs_group() ((int)(blockIdx.x + blockIdx.y * gridDim.x))
-#define hs_item() ((int)threadIdx.x)
+#define hs_group_id() ((int)(blockIdx.x + blockIdx.y * gridDim.x))
+#define hs_local_id() ((int)threadIdx.x)
 #define hs_barrier() __syncthreads()
-#define hs_barrier_all() __syncthreads()
+#define hs_barrier_global() __syncthreads()
 // atomic access: to shared arrays, and to words in memory that other blocks see
-#define hs_local_add(x, y) atomicAdd(&(x), y)
-#define hs_local_or(x, y) atomicOr(&(x), y)
-#define hs_add(x, y) atomicAdd(&(x), y)
-#define hs_look(x) (*(volatile hs_word *)&(x))
-#define hs_post(x, y) (*(volatile hs_word *)&(x) = (y))
+#define hs_local_atomic_add(x, y) atomicAdd(&(x), y)
+#define hs_local_atomic_or(x, y) atomicOr(&(x), y)
+#define hs_atomic_add(x, y) atomicAdd(&(x), y)
+#define hs_atomic_load(x) (*(volatile hs_u32 *)&(x))
+#define hs_atomic_store(x, y) (*(volatile hs_u32 *)&(x) = (y))
 // one of three buffers, chosen while the kernel runs
-#define hs_pick(name, which) hs_stored *name = (which) == 0 ? (hs_stored *)source : (which) == 1 ? destination : other
-#define hs_load(from, i) hs_in(from[i])
-#define hs_store(to, i, x) to[i] = hs_out(x)
-#define hs_phase(to, line) ((int)((size_t)(to) / sizeof(hs_key) % line))
-#define hs_flush()
-#define hs_stream(to, i, lines, first) for (int x_ = 0; x_ < (int)(64 / sizeof(hs_key)); x_++) (to)[(i) + x_] = (lines)[(first) + x_];
-#define hs_lane() ((int)(threadIdx.x % 32))
-#define hs_subgroup() ((int)(threadIdx.x / 32))
+#define hs_select_keys(name, which) hs_stored_key *name = (which) == 0 ? (hs_stored_key *)source : (which) == 1 ? destination : other
+#define hs_load(from, i) hs_twiddle_in(from[i])
+#define hs_store(to, i, x) to[i] = hs_twiddle_out(x)
+#define hs_line_offset(to, line) ((int)((size_t)(to) / sizeof(hs_key) % line))
+#define hs_store_line_fence()
+#define hs_store_line(to, i, lines, first) for (int x_ = 0; x_ < (int)(64 / sizeof(hs_key)); x_++) (to)[(i) + x_] = (lines)[(first) + x_];
+#define hs_lane_id() ((int)(threadIdx.x % 32))
+#define hs_subgroup_id() ((int)(threadIdx.x / 32))
 #define hs_shuffle_xor(a, mask) __shfl_xor_sync(0xffffffffu, a, mask)
 #define hs_broadcast(a, lane) __shfl_sync(0xffffffffu, a, lane, 32)
 #define hs_subgroup_barrier() __syncwarp(0xffffffffu)
-typedef unsigned int hs_mask;
-#define HS_ALL 0xffffffffu
-#define hs_votes(m) __popc(m)
-#define hs_below() ((1u << (threadIdx.x % 32)) - 1u)
-#define hs_ballot(vote) __ballot_sync(HS_ALL, vote)
+typedef unsigned int hs_lanemask;
+#define HS_LANEMASK_ALL 0xffffffffu
+#define hs_popcount_mask(m) __popc(m)
+#define hs_lanemask_lt() ((1u << (threadIdx.x % 32)) - 1u)
+#define hs_ballot(vote) __ballot_sync(HS_LANEMASK_ALL, vote)
 // leave the lanes whose digits have the same bit b as this lane's; written out, since compilers take five instructions for it instead of three
 #define hs_match_bit(same, d, b) asm volatile("{ .reg .pred p; .reg .b32 v; and.b32 v, %1, %2; setp.ne.u32 p, v, 0; vote.sync.ballot.b32 v, p, 0xffffffff; @!p not.b32 v, v; and.b32 %0, %0, v; }" : "+r"(same) : "r"(d), "r"(1 << (b)))
 // what is merged: keys
@@ -83,13 +83,13 @@ typedef unsigned int hs_mask;
 #define hs_entry_max(a, b) hs_max(a, b)
 #define hs_entry_shuffle_xor(a, mask) hs_shuffle_xor(a, mask)
 // from memory at first, back, and from there again
-#define hs_entered(x, i) hs_in(x)
-#define hs_left(a) hs_out(a)
-#define hs_entered_again(x) hs_in(x)
+#define hs_entered(x, i) hs_twiddle_in(x)
+#define hs_left(a) hs_twiddle_out(a)
+#define hs_entered_again(x) hs_twiddle_in(x)
 // registers a and b: the smaller key to a
 #define hs_swap(a, b) { hs_entry t_ = hs_entry_min(a, b); b = hs_entry_max(a, b); a = t_; }
 // lanes l and l ^ mask: the lane without the bit keeps the smaller key of the two
-#define hs_keep(a, t, bit) ((hs_lane() & (bit)) == 0 ? hs_entry_min(a, t) : hs_entry_max(a, t))
+#define hs_keep(a, t, bit) ((hs_lane_id() & (bit)) == 0 ? hs_entry_min(a, t) : hs_entry_max(a, t))
 #define hs_half(a, mask) { hs_entry t_ = hs_entry_shuffle_xor(a, mask); a = hs_keep(a, t_, mask); }
 // a of one lane against b of its mirror lane, both ways
 #define hs_flip(a, b, mask, bit) { hs_entry t_ = hs_entry_shuffle_xor(b, mask), u_ = hs_entry_shuffle_xor(a, mask); \
@@ -102,19 +102,19 @@ typedef unsigned int hs_mask;
 #define hs_redo() ((hs_argument() >> 20 & 1) != 0)
 #define hs_direct() ((hs_argument() >> 21 & 1) != 0)
 #define hs_discards() ((hs_argument() >> 22 & 1) != 0)
-#define hs_digit(key, shift, mask) (hs_as_int(hs_bits(key, shift)) & (mask))
+#define hs_digit(key, shift, mask) (hs_to_int(hs_key_bits(key, shift)) & (mask))
 
 // sort blocks of 1024 keys
-HS_KERNEL void __launch_bounds__(64) block_sort_2(const hs_stored *source, hs_stored *destination, int n, int argument)
+HS_KERNEL void __launch_bounds__(64) block_sort_2(const hs_stored_key *source, hs_stored_key *destination, int n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
 
-    int start = hs_group() * 1024;
+    int start = hs_group_id() * 1024;
     if (start >= hs_n()) return;
     int count = hs_n() - start;
-    int lane = hs_lane();
-    int first = hs_subgroup() * 512 + lane;
+    int lane = hs_lane_id();
+    int first = hs_subgroup_id() * 512 + lane;
 
     // load 16 keys a lane, in any order; a slot at or beyond n reads as the greatest key
     {
@@ -239,7 +239,7 @@ HS_KERNEL void __launch_bounds__(64) block_sort_2(const hs_stored *source, hs_st
     }
     hs_barrier();
     // merge runs of 16 rows: flip, then 2 half stages
-    for (int q = hs_subgroup(); q < 4; q += 2) {
+    for (int q = hs_subgroup_id(); q < 4; q += 2) {
         int base = q;
         int i0 = base;
         int i1 = base + 4;
@@ -280,7 +280,7 @@ HS_KERNEL void __launch_bounds__(64) block_sort_2(const hs_stored *source, hs_st
     }
     hs_barrier();
     // merge runs of 16 rows: half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 8; q += 2) {
+    for (int q = hs_subgroup_id(); q < 8; q += 2) {
         int base = q * 4;
         int i0 = base;
         int i1 = base + 1;
@@ -302,7 +302,7 @@ HS_KERNEL void __launch_bounds__(64) block_sort_2(const hs_stored *source, hs_st
     hs_barrier();
     // merge 1 + 1 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 4;
@@ -387,7 +387,7 @@ HS_KERNEL void __launch_bounds__(64) block_sort_2(const hs_stored *source, hs_st
     }
     hs_barrier();
     // half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 8; q += 2) {
+    for (int q = hs_subgroup_id(); q < 8; q += 2) {
         int base = q * 4;
         int i0 = base;
         int i1 = base + 1;
@@ -409,7 +409,7 @@ HS_KERNEL void __launch_bounds__(64) block_sort_2(const hs_stored *source, hs_st
     hs_barrier();
     // merge 2 + 2 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 4;
@@ -510,7 +510,7 @@ HS_KERNEL void __launch_bounds__(64) block_sort_2(const hs_stored *source, hs_st
     }
     hs_barrier();
     // half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 8; q += 2) {
+    for (int q = hs_subgroup_id(); q < 8; q += 2) {
         int base = q * 4;
         int i0 = base;
         int i1 = base + 1;
@@ -532,7 +532,7 @@ HS_KERNEL void __launch_bounds__(64) block_sort_2(const hs_stored *source, hs_st
     hs_barrier();
     // merge 4 + 4 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 4;
@@ -649,7 +649,7 @@ HS_KERNEL void __launch_bounds__(64) block_sort_2(const hs_stored *source, hs_st
     }
     hs_barrier();
     // half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 8; q += 2) {
+    for (int q = hs_subgroup_id(); q < 8; q += 2) {
         int base = q * 4;
         int i0 = base;
         int i1 = base + 1;
@@ -671,7 +671,7 @@ HS_KERNEL void __launch_bounds__(64) block_sort_2(const hs_stored *source, hs_st
     hs_barrier();
     // merge 8 + 8 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 4;
@@ -804,7 +804,7 @@ HS_KERNEL void __launch_bounds__(64) block_sort_2(const hs_stored *source, hs_st
     }
     hs_barrier();
     // half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 8; q += 2) {
+    for (int q = hs_subgroup_id(); q < 8; q += 2) {
         int base = q * 4;
         int i0 = base;
         int i1 = base + 1;
@@ -826,7 +826,7 @@ HS_KERNEL void __launch_bounds__(64) block_sort_2(const hs_stored *source, hs_st
     hs_barrier();
     // merge 16 + 16 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 4;
@@ -975,7 +975,7 @@ HS_KERNEL void __launch_bounds__(64) block_sort_2(const hs_stored *source, hs_st
     }
     hs_barrier();
     // half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 8; q += 2) {
+    for (int q = hs_subgroup_id(); q < 8; q += 2) {
         int base = q * 4;
         int i0 = base;
         int i1 = base + 1;
@@ -1015,7 +1015,7 @@ HS_KERNEL void __launch_bounds__(64) block_sort_2(const hs_stored *source, hs_st
         r14 = tile[first + 448];
         r15 = tile[first + 480];
         hs_barrier();
-        int row = hs_subgroup() * 16;
+        int row = hs_subgroup_id() * 16;
         int to = lane * 36 + row;
         tile[to + 0] = r0;
         tile[to + 1] = r1;
@@ -1074,16 +1074,16 @@ HS_KERNEL void __launch_bounds__(64) block_sort_2(const hs_stored *source, hs_st
 }
 
 // sort blocks of 4096 keys
-HS_KERNEL void __launch_bounds__(256) block_sort_8(const hs_stored *source, hs_stored *destination, int n, int argument)
+HS_KERNEL void __launch_bounds__(256) block_sort_8(const hs_stored_key *source, hs_stored_key *destination, int n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
 
-    int start = hs_group() * 4096;
+    int start = hs_group_id() * 4096;
     if (start >= hs_n()) return;
     int count = hs_n() - start;
-    int lane = hs_lane();
-    int first = hs_subgroup() * 512 + lane;
+    int lane = hs_lane_id();
+    int first = hs_subgroup_id() * 512 + lane;
 
     // load 16 keys a lane, in any order; a slot at or beyond n reads as the greatest key
     {
@@ -1208,7 +1208,7 @@ HS_KERNEL void __launch_bounds__(256) block_sort_8(const hs_stored *source, hs_s
     }
     hs_barrier();
     // merge runs of 16 rows: flip, then 2 half stages
-    for (int q = hs_subgroup(); q < 16; q += 8) {
+    for (int q = hs_subgroup_id(); q < 16; q += 8) {
         int span = q / 4 * 32;
         int base = q % 4;
         int i0 = span + base;
@@ -1250,7 +1250,7 @@ HS_KERNEL void __launch_bounds__(256) block_sort_8(const hs_stored *source, hs_s
     }
     hs_barrier();
     // merge runs of 16 rows: half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 32; q += 8) {
+    for (int q = hs_subgroup_id(); q < 32; q += 8) {
         int span = q / 8 * 32;
         int base = q % 8 * 4;
         int i0 = span + base;
@@ -1272,7 +1272,7 @@ HS_KERNEL void __launch_bounds__(256) block_sort_8(const hs_stored *source, hs_s
     }
     hs_barrier();
     // merge runs of 32 rows: flip, then 2 half stages
-    for (int q = hs_subgroup(); q < 16; q += 8) {
+    for (int q = hs_subgroup_id(); q < 16; q += 8) {
         int span = q / 8 * 64;
         int base = q % 8;
         int i0 = span + base;
@@ -1314,7 +1314,7 @@ HS_KERNEL void __launch_bounds__(256) block_sort_8(const hs_stored *source, hs_s
     }
     hs_barrier();
     // merge runs of 32 rows: half stages, rows 4 to 1 apart
-    for (int q = hs_subgroup(); q < 16; q += 8) {
+    for (int q = hs_subgroup_id(); q < 16; q += 8) {
         int span = q / 8 * 64;
         int base = q % 8 * 8;
         int i0 = span + base;
@@ -1357,7 +1357,7 @@ HS_KERNEL void __launch_bounds__(256) block_sort_8(const hs_stored *source, hs_s
     hs_barrier();
     // merge runs of 64 rows: flip, then 3 half stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 8;
@@ -1442,7 +1442,7 @@ HS_KERNEL void __launch_bounds__(256) block_sort_8(const hs_stored *source, hs_s
     }
     hs_barrier();
     // merge runs of 64 rows: half stages, rows 4 to 1 apart
-    for (int q = hs_subgroup(); q < 16; q += 8) {
+    for (int q = hs_subgroup_id(); q < 16; q += 8) {
         int base = q * 8;
         int i0 = base;
         int i1 = base + 1;
@@ -1484,7 +1484,7 @@ HS_KERNEL void __launch_bounds__(256) block_sort_8(const hs_stored *source, hs_s
     hs_barrier();
     // merge 1 + 1 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 16;
@@ -1570,7 +1570,7 @@ HS_KERNEL void __launch_bounds__(256) block_sort_8(const hs_stored *source, hs_s
     hs_barrier();
     // half stages, rows 8 to 1 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q * 16;
         int i0 = base;
         int i1 = base + 1;
@@ -1656,7 +1656,7 @@ HS_KERNEL void __launch_bounds__(256) block_sort_8(const hs_stored *source, hs_s
     hs_barrier();
     // merge 2 + 2 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 16;
@@ -1758,7 +1758,7 @@ HS_KERNEL void __launch_bounds__(256) block_sort_8(const hs_stored *source, hs_s
     hs_barrier();
     // half stages, rows 8 to 1 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q * 16;
         int i0 = base;
         int i1 = base + 1;
@@ -1844,7 +1844,7 @@ HS_KERNEL void __launch_bounds__(256) block_sort_8(const hs_stored *source, hs_s
     hs_barrier();
     // merge 4 + 4 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 16;
@@ -1962,7 +1962,7 @@ HS_KERNEL void __launch_bounds__(256) block_sort_8(const hs_stored *source, hs_s
     hs_barrier();
     // half stages, rows 8 to 1 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q * 16;
         int i0 = base;
         int i1 = base + 1;
@@ -2048,7 +2048,7 @@ HS_KERNEL void __launch_bounds__(256) block_sort_8(const hs_stored *source, hs_s
     hs_barrier();
     // merge 8 + 8 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 16;
@@ -2182,7 +2182,7 @@ HS_KERNEL void __launch_bounds__(256) block_sort_8(const hs_stored *source, hs_s
     hs_barrier();
     // half stages, rows 8 to 1 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q * 16;
         int i0 = base;
         int i1 = base + 1;
@@ -2268,7 +2268,7 @@ HS_KERNEL void __launch_bounds__(256) block_sort_8(const hs_stored *source, hs_s
     hs_barrier();
     // merge 16 + 16 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 16;
@@ -2418,7 +2418,7 @@ HS_KERNEL void __launch_bounds__(256) block_sort_8(const hs_stored *source, hs_s
     hs_barrier();
     // half stages, rows 8 to 1 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q * 16;
         int i0 = base;
         int i1 = base + 1;
@@ -2522,7 +2522,7 @@ HS_KERNEL void __launch_bounds__(256) block_sort_8(const hs_stored *source, hs_s
         r14 = tile[first + 448];
         r15 = tile[first + 480];
         hs_barrier();
-        int row = hs_subgroup() * 16;
+        int row = hs_subgroup_id() * 16;
         int to = lane * 132 + row;
         tile[to + 0] = r0;
         tile[to + 1] = r1;
@@ -2581,19 +2581,19 @@ HS_KERNEL void __launch_bounds__(256) block_sort_8(const hs_stored *source, hs_s
 }
 
 // flip merge, 1 stage
-HS_KERNEL void __launch_bounds__(256) flip_1(hs_stored *destination, int n, int argument)
+HS_KERNEL void __launch_bounds__(256) flip_1(hs_stored_key *destination, int n, int argument)
 {
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int run = 4096 << level;
     int lg_groups = lg_stride - 8; // groups a span
-    int span = (hs_group() >> lg_groups) * (2 * run);
+    int span = (hs_group_id() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 256;
+    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
-    int lane = hs_lane();
-    int x = first + hs_subgroup() * 32;
+    int lane = hs_lane_id();
+    int x = first + hs_subgroup_id() * 32;
     // mirror rows are read straight and their lanes reversed: memory sees consecutive lanes only
     int i0 = x + lane;
     int i1 = 2 * run - 32 - x + lane;
@@ -2618,20 +2618,20 @@ HS_KERNEL void __launch_bounds__(256) flip_1(hs_stored *destination, int n, int 
 }
 
 // flip merge, 2 stages
-HS_KERNEL void __launch_bounds__(256) flip_2(hs_stored *destination, int n, int argument)
+HS_KERNEL void __launch_bounds__(256) flip_2(hs_stored_key *destination, int n, int argument)
 {
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int stride = 1 << lg_stride;
     int run = 4096 << level;
     int lg_groups = lg_stride - 8; // groups a span
-    int span = (hs_group() >> lg_groups) * (2 * run);
+    int span = (hs_group_id() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 256;
+    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
-    int lane = hs_lane();
-    int x = first + hs_subgroup() * 32;
+    int lane = hs_lane_id();
+    int x = first + hs_subgroup_id() * 32;
     // mirror rows are read straight and their lanes reversed: memory sees consecutive lanes only
     int i0 = x + lane;
     int i1 = x + stride + lane;
@@ -2671,20 +2671,20 @@ HS_KERNEL void __launch_bounds__(256) flip_2(hs_stored *destination, int n, int 
 }
 
 // flip merge, 3 stages
-HS_KERNEL void __launch_bounds__(256) flip_3(hs_stored *destination, int n, int argument)
+HS_KERNEL void __launch_bounds__(256) flip_3(hs_stored_key *destination, int n, int argument)
 {
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int stride = 1 << lg_stride;
     int run = 4096 << level;
     int lg_groups = lg_stride - 8; // groups a span
-    int span = (hs_group() >> lg_groups) * (2 * run);
+    int span = (hs_group_id() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 256;
+    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
-    int lane = hs_lane();
-    int x = first + hs_subgroup() * 32;
+    int lane = hs_lane_id();
+    int x = first + hs_subgroup_id() * 32;
     // mirror rows are read straight and their lanes reversed: memory sees consecutive lanes only
     int i0 = x + lane;
     int i1 = x + stride + lane;
@@ -2756,20 +2756,20 @@ HS_KERNEL void __launch_bounds__(256) flip_3(hs_stored *destination, int n, int 
 }
 
 // flip merge, 4 stages
-HS_KERNEL void __launch_bounds__(256) flip_4(hs_stored *destination, int n, int argument)
+HS_KERNEL void __launch_bounds__(256) flip_4(hs_stored_key *destination, int n, int argument)
 {
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int stride = 1 << lg_stride;
     int run = 4096 << level;
     int lg_groups = lg_stride - 8; // groups a span
-    int span = (hs_group() >> lg_groups) * (2 * run);
+    int span = (hs_group_id() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 256;
+    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
-    int lane = hs_lane();
-    int x = first + hs_subgroup() * 32;
+    int lane = hs_lane_id();
+    int x = first + hs_subgroup_id() * 32;
     // mirror rows are read straight and their lanes reversed: memory sees consecutive lanes only
     int i0 = x + lane;
     int i1 = x + stride + lane;
@@ -2909,20 +2909,20 @@ HS_KERNEL void __launch_bounds__(256) flip_4(hs_stored *destination, int n, int 
 }
 
 // flip merge, 5 stages
-HS_KERNEL void __launch_bounds__(256) flip_5(hs_stored *destination, int n, int argument)
+HS_KERNEL void __launch_bounds__(256) flip_5(hs_stored_key *destination, int n, int argument)
 {
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int stride = 1 << lg_stride;
     int run = 4096 << level;
     int lg_groups = lg_stride - 8; // groups a span
-    int span = (hs_group() >> lg_groups) * (2 * run);
+    int span = (hs_group_id() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 256;
+    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
-    int lane = hs_lane();
-    int x = first + hs_subgroup() * 32;
+    int lane = hs_lane_id();
+    int x = first + hs_subgroup_id() * 32;
     // mirror rows are read straight and their lanes reversed: memory sees consecutive lanes only
     int i0 = x + lane;
     int i1 = x + stride + lane;
@@ -3206,21 +3206,21 @@ HS_KERNEL void __launch_bounds__(256) flip_5(hs_stored *destination, int n, int 
 }
 
 // half merge, 1 stage
-HS_KERNEL void __launch_bounds__(256) half_1(hs_stored *destination, int n, int argument)
+HS_KERNEL void __launch_bounds__(256) half_1(hs_stored_key *destination, int n, int argument)
 {
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int stride = 1 << lg_stride;
     int run = 4096 << level;
     int lg_groups = level + 4; // groups a span
-    int span = (hs_group() >> lg_groups) * (2 * run);
+    int span = (hs_group_id() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 256;
+    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     first = (first >> lg_stride << (lg_stride + 1)) + (first & (stride - 1));
     bool whole = first + 256 + 1 * stride <= keys;
-    int lane = hs_lane();
-    int x = first + hs_subgroup() * 32;
+    int lane = hs_lane_id();
+    int x = first + hs_subgroup_id() * 32;
     int i0 = x + lane;
     int i1 = x + stride + lane;
     hs_entry r0, r1;
@@ -3242,21 +3242,21 @@ HS_KERNEL void __launch_bounds__(256) half_1(hs_stored *destination, int n, int 
 }
 
 // half merge, 2 stages
-HS_KERNEL void __launch_bounds__(256) half_2(hs_stored *destination, int n, int argument)
+HS_KERNEL void __launch_bounds__(256) half_2(hs_stored_key *destination, int n, int argument)
 {
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int stride = 1 << lg_stride;
     int run = 4096 << level;
     int lg_groups = level + 3; // groups a span
-    int span = (hs_group() >> lg_groups) * (2 * run);
+    int span = (hs_group_id() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 256;
+    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     first = (first >> lg_stride << (lg_stride + 2)) + (first & (stride - 1));
     bool whole = first + 256 + 3 * stride <= keys;
-    int lane = hs_lane();
-    int x = first + hs_subgroup() * 32;
+    int lane = hs_lane_id();
+    int x = first + hs_subgroup_id() * 32;
     int i0 = x + lane;
     int i1 = x + stride + lane;
     int i2 = x + 2 * stride + lane;
@@ -3291,7 +3291,7 @@ HS_KERNEL void __launch_bounds__(256) half_2(hs_stored *destination, int n, int 
 }
 
 // finish bitonic chunks of 4096 keys
-HS_KERNEL void __launch_bounds__(256) clean(hs_stored *destination, int n, int argument)
+HS_KERNEL void __launch_bounds__(256) clean(hs_stored_key *destination, int n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
@@ -3300,17 +3300,17 @@ HS_KERNEL void __launch_bounds__(256) clean(hs_stored *destination, int n, int a
     int level = hs_argument() & 255;
     int run = 4096 << level;
     int lg_chunks = level + 1;
-    int span = (hs_group() >> lg_chunks) * (2 * run);
+    int span = (hs_group_id() >> lg_chunks) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int place = (hs_group() & ((1 << lg_chunks) - 1)) * 4096;
+    int place = (hs_group_id() & ((1 << lg_chunks) - 1)) * 4096;
     if (place >= keys) return;
     int start = span + place, end = keys - place; // slot i of the chunk is key start + i; no keys from `end` on
     bool whole = end >= 4096;
-    int lane = hs_lane();
+    int lane = hs_lane_id();
     // half stages, rows 64 to 8 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 8;
@@ -3415,7 +3415,7 @@ HS_KERNEL void __launch_bounds__(256) clean(hs_stored *destination, int n, int a
     }
     hs_barrier();
     // half stages, rows 4 to 1 apart, then between lanes 16 to 1 apart
-    for (int q = hs_subgroup(); q < 16; q += 8) {
+    for (int q = hs_subgroup_id(); q < 16; q += 8) {
         int base = q * 8;
         int i0 = base;
         int i1 = base + 1;
@@ -3508,111 +3508,111 @@ HS_KERNEL void __launch_bounds__(256) clean(hs_stored *destination, int n, int a
 }
 
 // clear the counts of the first digit
-HS_KERNEL void __launch_bounds__(512) msd_begin(hs_word *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(512) msd_begin(hs_u32 *words, int n, int argument)
 {
 
-    if (hs_group() > 0) return;
-    for (int i = hs_item(); i < 512; i += 512) words[1296 + i] = 0u;
-    if (hs_item() == 0) words[1295] = 0u;
-    if (hs_item() < 2) words[1293 + hs_item()] = 1u;
+    if (hs_group_id() > 0) return;
+    for (int i = hs_local_id(); i < 512; i += 512) words[1296 + i] = 0u;
+    if (hs_local_id() == 0) words[1295] = 0u;
+    if (hs_local_id() < 2) words[1293 + hs_local_id()] = 1u;
 }
 
 // count the first digit
-HS_KERNEL void __launch_bounds__(512) msd_histogram(const hs_stored *source, hs_word *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(512) msd_histogram(const hs_stored_key *source, hs_u32 *words, int n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
-    hs_word *const counts = (hs_word *)hs_shared;
+    hs_u32 *const counts = (hs_u32 *)hs_shared;
 
     int bits = 1;
     while (((hs_n() - 1) >> bits) >= 4160) bits++;
     int tiles = (hs_n() + 8191) / 8192;
     int groups = tiles < 1024 ? tiles : 1024;
-    int group = hs_group();
+    int group = hs_group_id();
     if (group >= groups) return;
     int each = (tiles + groups - 1) / groups * 8192; // keys of a work-group
     int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
     int shift = 32 - ((bits + 1) / 2), mask = (1 << ((bits + 1) / 2)) - 1;
-    for (int i = hs_item(); i < 2048; i += 512) counts[i] = 0u;
-    for (int i = group * 512 + hs_item(); i < 1 << bits; i += groups * 512) words[3347 + (1 << bits) + i] = 0u;
+    for (int i = hs_local_id(); i < 2048; i += 512) counts[i] = 0u;
+    for (int i = group * 512 + hs_local_id(); i < 1 << bits; i += groups * 512) words[3347 + (1 << bits) + i] = 0u;
     hs_barrier();
-    int next = begin + hs_item();
-    int set = hs_item() & 3;
+    int next = begin + hs_local_id();
+    int set = hs_local_id() & 3;
     for (; next + 7680 < end; next += 8192) {
-        hs_key k0 = hs_in(source[next + 0]);
-        hs_key k1 = hs_in(source[next + 512]);
-        hs_key k2 = hs_in(source[next + 1024]);
-        hs_key k3 = hs_in(source[next + 1536]);
-        hs_key k4 = hs_in(source[next + 2048]);
-        hs_key k5 = hs_in(source[next + 2560]);
-        hs_key k6 = hs_in(source[next + 3072]);
-        hs_key k7 = hs_in(source[next + 3584]);
-        hs_key k8 = hs_in(source[next + 4096]);
-        hs_key k9 = hs_in(source[next + 4608]);
-        hs_key k10 = hs_in(source[next + 5120]);
-        hs_key k11 = hs_in(source[next + 5632]);
-        hs_key k12 = hs_in(source[next + 6144]);
-        hs_key k13 = hs_in(source[next + 6656]);
-        hs_key k14 = hs_in(source[next + 7168]);
-        hs_key k15 = hs_in(source[next + 7680]);
-        hs_local_add(counts[hs_digit(k0, shift, mask) * 4 + set], 1u);
-        hs_local_add(counts[hs_digit(k1, shift, mask) * 4 + set], 1u);
-        hs_local_add(counts[hs_digit(k2, shift, mask) * 4 + set], 1u);
-        hs_local_add(counts[hs_digit(k3, shift, mask) * 4 + set], 1u);
-        hs_local_add(counts[hs_digit(k4, shift, mask) * 4 + set], 1u);
-        hs_local_add(counts[hs_digit(k5, shift, mask) * 4 + set], 1u);
-        hs_local_add(counts[hs_digit(k6, shift, mask) * 4 + set], 1u);
-        hs_local_add(counts[hs_digit(k7, shift, mask) * 4 + set], 1u);
-        hs_local_add(counts[hs_digit(k8, shift, mask) * 4 + set], 1u);
-        hs_local_add(counts[hs_digit(k9, shift, mask) * 4 + set], 1u);
-        hs_local_add(counts[hs_digit(k10, shift, mask) * 4 + set], 1u);
-        hs_local_add(counts[hs_digit(k11, shift, mask) * 4 + set], 1u);
-        hs_local_add(counts[hs_digit(k12, shift, mask) * 4 + set], 1u);
-        hs_local_add(counts[hs_digit(k13, shift, mask) * 4 + set], 1u);
-        hs_local_add(counts[hs_digit(k14, shift, mask) * 4 + set], 1u);
-        hs_local_add(counts[hs_digit(k15, shift, mask) * 4 + set], 1u);
+        hs_key k0 = hs_twiddle_in(source[next + 0]);
+        hs_key k1 = hs_twiddle_in(source[next + 512]);
+        hs_key k2 = hs_twiddle_in(source[next + 1024]);
+        hs_key k3 = hs_twiddle_in(source[next + 1536]);
+        hs_key k4 = hs_twiddle_in(source[next + 2048]);
+        hs_key k5 = hs_twiddle_in(source[next + 2560]);
+        hs_key k6 = hs_twiddle_in(source[next + 3072]);
+        hs_key k7 = hs_twiddle_in(source[next + 3584]);
+        hs_key k8 = hs_twiddle_in(source[next + 4096]);
+        hs_key k9 = hs_twiddle_in(source[next + 4608]);
+        hs_key k10 = hs_twiddle_in(source[next + 5120]);
+        hs_key k11 = hs_twiddle_in(source[next + 5632]);
+        hs_key k12 = hs_twiddle_in(source[next + 6144]);
+        hs_key k13 = hs_twiddle_in(source[next + 6656]);
+        hs_key k14 = hs_twiddle_in(source[next + 7168]);
+        hs_key k15 = hs_twiddle_in(source[next + 7680]);
+        hs_local_atomic_add(counts[hs_digit(k0, shift, mask) * 4 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k1, shift, mask) * 4 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k2, shift, mask) * 4 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k3, shift, mask) * 4 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k4, shift, mask) * 4 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k5, shift, mask) * 4 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k6, shift, mask) * 4 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k7, shift, mask) * 4 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k8, shift, mask) * 4 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k9, shift, mask) * 4 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k10, shift, mask) * 4 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k11, shift, mask) * 4 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k12, shift, mask) * 4 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k13, shift, mask) * 4 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k14, shift, mask) * 4 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k15, shift, mask) * 4 + set], 1u);
     }
-    for (; next < end; next += 512) hs_local_add(counts[hs_digit(hs_in(source[next]), shift, mask) * 4 + set], 1u);
+    for (; next < end; next += 512) hs_local_atomic_add(counts[hs_digit(hs_twiddle_in(source[next]), shift, mask) * 4 + set], 1u);
     hs_barrier();
-    for (int d = hs_item(); d <= mask; d += 512) {
-        hs_word sum = 0u;
+    for (int d = hs_local_id(); d <= mask; d += 512) {
+        hs_u32 sum = 0u;
         for (int s = 0; s < 4; s++) sum += counts[d * 4 + s];
-        if (sum != 0u) hs_add(words[1296 + d], sum);
+        if (sum != 0u) hs_atomic_add(words[1296 + d], sum);
     }
 
 }
 
 // turn the counts of the first digit into starts
-HS_KERNEL void __launch_bounds__(512) msd_starts(hs_word *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(512) msd_starts(hs_u32 *words, int n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
-    hs_word *const tops = (hs_word *)hs_shared;
+    hs_u32 *const tops = (hs_u32 *)hs_shared;
 
-    if (hs_group() > 0) return;
+    if (hs_group_id() > 0) return;
     int bits = 1;
     while (((hs_n() - 1) >> bits) >= 4160) bits++;
     bool fits = true;
     {
-        hs_word sum = 0u;
-        for (int e = 0, d = hs_item() * 1; e < 1; e++, d++) sum += words[1296 + d];
-        hs_word before = 0u;
+        hs_u32 sum = 0u;
+        for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += words[1296 + d];
+        hs_u32 before = 0u;
         {
-            hs_word all = sum;
+            hs_u32 all = sum;
             for (int far = 1; far < 32; far *= 2) {
-                hs_word beside = hs_as_word(hs_shuffle_xor(all, far));
-                if ((hs_lane() & far) != 0) before += beside;
+                hs_u32 beside = hs_to_u32(hs_shuffle_xor(all, far));
+                if ((hs_lane_id() & far) != 0) before += beside;
                 all += beside;
             }
-            if (hs_lane() == 0) tops[hs_subgroup()] = all;
+            if (hs_lane_id() == 0) tops[hs_subgroup_id()] = all;
             hs_barrier();
-            for (int j = 0; j < 15; j++) if (j < hs_subgroup()) before += tops[j];
+            for (int j = 0; j < 15; j++) if (j < hs_subgroup_id()) before += tops[j];
         }
-    for (int e = 0, d = hs_item() * 1; e < 1; e++, d++) {
-            hs_word c = words[1296 + d];
+    for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) {
+            hs_u32 c = words[1296 + d];
             words[1808 + d] = before;
             words[2321 + d] = before;
             before += c;
             if (d == 511) words[2320] = before;
-            fits = fits && hs_as_int(c) <= 5120 << (bits / 2);
+            fits = fits && hs_to_int(c) <= 5120 << (bits / 2);
         }
     }
     hs_barrier();
@@ -3621,21 +3621,21 @@ HS_KERNEL void __launch_bounds__(512) msd_starts(hs_word *words, int n, int argu
         words[1294] = 0u;
     }
     {
-        hs_word sum = 0u;
-        for (int e = 0, d = hs_item() * 1; e < 1; e++, d++) sum += (words[1296 + d] + 8191u) / 8192u;
-        hs_word before = 0u;
+        hs_u32 sum = 0u;
+        for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += (words[1296 + d] + 8191u) / 8192u;
+        hs_u32 before = 0u;
         {
-            hs_word all = sum;
+            hs_u32 all = sum;
             for (int far = 1; far < 32; far *= 2) {
-                hs_word beside = hs_as_word(hs_shuffle_xor(all, far));
-                if ((hs_lane() & far) != 0) before += beside;
+                hs_u32 beside = hs_to_u32(hs_shuffle_xor(all, far));
+                if ((hs_lane_id() & far) != 0) before += beside;
                 all += beside;
             }
-            if (hs_lane() == 0) tops[hs_subgroup()] = all;
+            if (hs_lane_id() == 0) tops[hs_subgroup_id()] = all;
             hs_barrier();
-            for (int j = 0; j < 15; j++) if (j < hs_subgroup()) before += tops[j];
+            for (int j = 0; j < 15; j++) if (j < hs_subgroup_id()) before += tops[j];
         }
-    for (int e = 0, d = hs_item() * 1; e < 1; e++, d++) {
+    for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) {
             words[2833 + d] = before;
             before += (words[1296 + d] + 8191u) / 8192u;
             if (d == 511) words[3345] = before;
@@ -3644,62 +3644,62 @@ HS_KERNEL void __launch_bounds__(512) msd_starts(hs_word *words, int n, int argu
 }
 
 // deal keys by the first digit
-HS_KERNEL void __launch_bounds__(512, 2) msd_first(const hs_stored *source, hs_stored *dealt, hs_word *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(512, 2) msd_first(const hs_stored_key *source, hs_stored_key *dealt, hs_u32 *words, int n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
-    hs_word *const counts = (hs_word *)((unsigned char *)hs_shared + 32768);
-    hs_word *const bases = (hs_word *)((unsigned char *)hs_shared + 34816);
-    hs_word *const tops = (hs_word *)((unsigned char *)hs_shared + 36864);
-    hs_word *const found = (hs_word *)((unsigned char *)hs_shared + 36928);
+    hs_u32 *const counts = (hs_u32 *)((unsigned char *)hs_shared + 32768);
+    hs_u32 *const bases = (hs_u32 *)((unsigned char *)hs_shared + 34816);
+    hs_u32 *const tops = (hs_u32 *)((unsigned char *)hs_shared + 36864);
+    hs_u32 *const found = (hs_u32 *)((unsigned char *)hs_shared + 36928);
 
     if (words[1293] == 0u) return;
     int bits = 1;
     while (((hs_n() - 1) >> bits) >= 4160) bits++;
-    int begin = hs_group() * 8192;
+    int begin = hs_group_id() * 8192;
     if (begin >= hs_n()) return;
     int valid = hs_n() - begin < 8192 ? hs_n() - begin : 8192;
     int shift = 32 - ((bits + 1) / 2), mask = (1 << ((bits + 1) / 2)) - 1;
-    for (int i = hs_item(); i < 512; i += 512) counts[i] = 0u;
-    if (hs_item() == 0) found[1] = hs_as_word(shift);
+    for (int i = hs_local_id(); i < 512; i += 512) counts[i] = 0u;
+    if (hs_local_id() == 0) found[1] = hs_to_u32(shift);
     hs_barrier();
     int cursors = 2321;
     hs_key k0 = HS_LEAST, k1 = HS_LEAST, k2 = HS_LEAST, k3 = HS_LEAST, k4 = HS_LEAST, k5 = HS_LEAST, k6 = HS_LEAST, k7 = HS_LEAST, k8 = HS_LEAST, k9 = HS_LEAST, k10 = HS_LEAST, k11 = HS_LEAST, k12 = HS_LEAST, k13 = HS_LEAST, k14 = HS_LEAST, k15 = HS_LEAST;
-    hs_word at0 = 0u, at1 = 0u, at2 = 0u, at3 = 0u, at4 = 0u, at5 = 0u, at6 = 0u, at7 = 0u;
+    hs_u32 at0 = 0u, at1 = 0u, at2 = 0u, at3 = 0u, at4 = 0u, at5 = 0u, at6 = 0u, at7 = 0u;
     if (valid == 8192) {
-        k0 = hs_in(source[begin + hs_item() + 0]);
-        k1 = hs_in(source[begin + hs_item() + 512]);
-        k2 = hs_in(source[begin + hs_item() + 1024]);
-        k3 = hs_in(source[begin + hs_item() + 1536]);
-        k4 = hs_in(source[begin + hs_item() + 2048]);
-        k5 = hs_in(source[begin + hs_item() + 2560]);
-        k6 = hs_in(source[begin + hs_item() + 3072]);
-        k7 = hs_in(source[begin + hs_item() + 3584]);
-        k8 = hs_in(source[begin + hs_item() + 4096]);
-        k9 = hs_in(source[begin + hs_item() + 4608]);
-        k10 = hs_in(source[begin + hs_item() + 5120]);
-        k11 = hs_in(source[begin + hs_item() + 5632]);
-        k12 = hs_in(source[begin + hs_item() + 6144]);
-        k13 = hs_in(source[begin + hs_item() + 6656]);
-        k14 = hs_in(source[begin + hs_item() + 7168]);
-        k15 = hs_in(source[begin + hs_item() + 7680]);
+        k0 = hs_twiddle_in(source[begin + hs_local_id() + 0]);
+        k1 = hs_twiddle_in(source[begin + hs_local_id() + 512]);
+        k2 = hs_twiddle_in(source[begin + hs_local_id() + 1024]);
+        k3 = hs_twiddle_in(source[begin + hs_local_id() + 1536]);
+        k4 = hs_twiddle_in(source[begin + hs_local_id() + 2048]);
+        k5 = hs_twiddle_in(source[begin + hs_local_id() + 2560]);
+        k6 = hs_twiddle_in(source[begin + hs_local_id() + 3072]);
+        k7 = hs_twiddle_in(source[begin + hs_local_id() + 3584]);
+        k8 = hs_twiddle_in(source[begin + hs_local_id() + 4096]);
+        k9 = hs_twiddle_in(source[begin + hs_local_id() + 4608]);
+        k10 = hs_twiddle_in(source[begin + hs_local_id() + 5120]);
+        k11 = hs_twiddle_in(source[begin + hs_local_id() + 5632]);
+        k12 = hs_twiddle_in(source[begin + hs_local_id() + 6144]);
+        k13 = hs_twiddle_in(source[begin + hs_local_id() + 6656]);
+        k14 = hs_twiddle_in(source[begin + hs_local_id() + 7168]);
+        k15 = hs_twiddle_in(source[begin + hs_local_id() + 7680]);
     } else {
-        if (hs_item() + 0 < valid) k0 = hs_in(source[begin + hs_item() + 0]);
-        if (hs_item() + 512 < valid) k1 = hs_in(source[begin + hs_item() + 512]);
-        if (hs_item() + 1024 < valid) k2 = hs_in(source[begin + hs_item() + 1024]);
-        if (hs_item() + 1536 < valid) k3 = hs_in(source[begin + hs_item() + 1536]);
-        if (hs_item() + 2048 < valid) k4 = hs_in(source[begin + hs_item() + 2048]);
-        if (hs_item() + 2560 < valid) k5 = hs_in(source[begin + hs_item() + 2560]);
-        if (hs_item() + 3072 < valid) k6 = hs_in(source[begin + hs_item() + 3072]);
-        if (hs_item() + 3584 < valid) k7 = hs_in(source[begin + hs_item() + 3584]);
-        if (hs_item() + 4096 < valid) k8 = hs_in(source[begin + hs_item() + 4096]);
-        if (hs_item() + 4608 < valid) k9 = hs_in(source[begin + hs_item() + 4608]);
-        if (hs_item() + 5120 < valid) k10 = hs_in(source[begin + hs_item() + 5120]);
-        if (hs_item() + 5632 < valid) k11 = hs_in(source[begin + hs_item() + 5632]);
-        if (hs_item() + 6144 < valid) k12 = hs_in(source[begin + hs_item() + 6144]);
-        if (hs_item() + 6656 < valid) k13 = hs_in(source[begin + hs_item() + 6656]);
-        if (hs_item() + 7168 < valid) k14 = hs_in(source[begin + hs_item() + 7168]);
-        if (hs_item() + 7680 < valid) k15 = hs_in(source[begin + hs_item() + 7680]);
+        if (hs_local_id() + 0 < valid) k0 = hs_twiddle_in(source[begin + hs_local_id() + 0]);
+        if (hs_local_id() + 512 < valid) k1 = hs_twiddle_in(source[begin + hs_local_id() + 512]);
+        if (hs_local_id() + 1024 < valid) k2 = hs_twiddle_in(source[begin + hs_local_id() + 1024]);
+        if (hs_local_id() + 1536 < valid) k3 = hs_twiddle_in(source[begin + hs_local_id() + 1536]);
+        if (hs_local_id() + 2048 < valid) k4 = hs_twiddle_in(source[begin + hs_local_id() + 2048]);
+        if (hs_local_id() + 2560 < valid) k5 = hs_twiddle_in(source[begin + hs_local_id() + 2560]);
+        if (hs_local_id() + 3072 < valid) k6 = hs_twiddle_in(source[begin + hs_local_id() + 3072]);
+        if (hs_local_id() + 3584 < valid) k7 = hs_twiddle_in(source[begin + hs_local_id() + 3584]);
+        if (hs_local_id() + 4096 < valid) k8 = hs_twiddle_in(source[begin + hs_local_id() + 4096]);
+        if (hs_local_id() + 4608 < valid) k9 = hs_twiddle_in(source[begin + hs_local_id() + 4608]);
+        if (hs_local_id() + 5120 < valid) k10 = hs_twiddle_in(source[begin + hs_local_id() + 5120]);
+        if (hs_local_id() + 5632 < valid) k11 = hs_twiddle_in(source[begin + hs_local_id() + 5632]);
+        if (hs_local_id() + 6144 < valid) k12 = hs_twiddle_in(source[begin + hs_local_id() + 6144]);
+        if (hs_local_id() + 6656 < valid) k13 = hs_twiddle_in(source[begin + hs_local_id() + 6656]);
+        if (hs_local_id() + 7168 < valid) k14 = hs_twiddle_in(source[begin + hs_local_id() + 7168]);
+        if (hs_local_id() + 7680 < valid) k15 = hs_twiddle_in(source[begin + hs_local_id() + 7680]);
     }
     hs_key differ = HS_LEAST;
     if (valid == 8192) {
@@ -3720,26 +3720,26 @@ HS_KERNEL void __launch_bounds__(512, 2) msd_first(const hs_stored *source, hs_s
         differ |= k0 ^ k14;
         differ |= k0 ^ k15;
     } else {
-        if (hs_item() + 0 < valid) differ |= k0 ^ k0;
-        if (hs_item() + 512 < valid) differ |= k0 ^ k1;
-        if (hs_item() + 1024 < valid) differ |= k0 ^ k2;
-        if (hs_item() + 1536 < valid) differ |= k0 ^ k3;
-        if (hs_item() + 2048 < valid) differ |= k0 ^ k4;
-        if (hs_item() + 2560 < valid) differ |= k0 ^ k5;
-        if (hs_item() + 3072 < valid) differ |= k0 ^ k6;
-        if (hs_item() + 3584 < valid) differ |= k0 ^ k7;
-        if (hs_item() + 4096 < valid) differ |= k0 ^ k8;
-        if (hs_item() + 4608 < valid) differ |= k0 ^ k9;
-        if (hs_item() + 5120 < valid) differ |= k0 ^ k10;
-        if (hs_item() + 5632 < valid) differ |= k0 ^ k11;
-        if (hs_item() + 6144 < valid) differ |= k0 ^ k12;
-        if (hs_item() + 6656 < valid) differ |= k0 ^ k13;
-        if (hs_item() + 7168 < valid) differ |= k0 ^ k14;
-        if (hs_item() + 7680 < valid) differ |= k0 ^ k15;
+        if (hs_local_id() + 0 < valid) differ |= k0 ^ k0;
+        if (hs_local_id() + 512 < valid) differ |= k0 ^ k1;
+        if (hs_local_id() + 1024 < valid) differ |= k0 ^ k2;
+        if (hs_local_id() + 1536 < valid) differ |= k0 ^ k3;
+        if (hs_local_id() + 2048 < valid) differ |= k0 ^ k4;
+        if (hs_local_id() + 2560 < valid) differ |= k0 ^ k5;
+        if (hs_local_id() + 3072 < valid) differ |= k0 ^ k6;
+        if (hs_local_id() + 3584 < valid) differ |= k0 ^ k7;
+        if (hs_local_id() + 4096 < valid) differ |= k0 ^ k8;
+        if (hs_local_id() + 4608 < valid) differ |= k0 ^ k9;
+        if (hs_local_id() + 5120 < valid) differ |= k0 ^ k10;
+        if (hs_local_id() + 5632 < valid) differ |= k0 ^ k11;
+        if (hs_local_id() + 6144 < valid) differ |= k0 ^ k12;
+        if (hs_local_id() + 6656 < valid) differ |= k0 ^ k13;
+        if (hs_local_id() + 7168 < valid) differ |= k0 ^ k14;
+        if (hs_local_id() + 7680 < valid) differ |= k0 ^ k15;
     }
     if (hs_digit(differ, shift, mask) == 0) {
-        int x = hs_digit(k0, shift, mask), own = valid > hs_item() ? (valid - hs_item() + 511) / 512 : 0;
-        at0 = hs_local_add(counts[x], hs_as_word(own));
+        int x = hs_digit(k0, shift, mask), own = valid > hs_local_id() ? (valid - hs_local_id() + 511) / 512 : 0;
+        at0 = hs_local_atomic_add(counts[x], hs_to_u32(own));
         at0 |= (at0 + 1u) << 16;
         at1 = at0 + 131074u;
         at2 = at0 + 262148u;
@@ -3750,285 +3750,285 @@ HS_KERNEL void __launch_bounds__(512, 2) msd_first(const hs_stored *source, hs_s
         at7 = at0 + 917518u;
     } else {
         if (valid == 8192) {
-            { int x = hs_digit(k0, shift, mask); at0 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k1, shift, mask); at0 |= hs_local_add(counts[x], 1u) << 16; }
-            { int x = hs_digit(k2, shift, mask); at1 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k3, shift, mask); at1 |= hs_local_add(counts[x], 1u) << 16; }
-            { int x = hs_digit(k4, shift, mask); at2 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k5, shift, mask); at2 |= hs_local_add(counts[x], 1u) << 16; }
-            { int x = hs_digit(k6, shift, mask); at3 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k7, shift, mask); at3 |= hs_local_add(counts[x], 1u) << 16; }
-            { int x = hs_digit(k8, shift, mask); at4 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k9, shift, mask); at4 |= hs_local_add(counts[x], 1u) << 16; }
-            { int x = hs_digit(k10, shift, mask); at5 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k11, shift, mask); at5 |= hs_local_add(counts[x], 1u) << 16; }
-            { int x = hs_digit(k12, shift, mask); at6 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k13, shift, mask); at6 |= hs_local_add(counts[x], 1u) << 16; }
-            { int x = hs_digit(k14, shift, mask); at7 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k15, shift, mask); at7 |= hs_local_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k0, shift, mask); at0 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k1, shift, mask); at0 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k2, shift, mask); at1 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k3, shift, mask); at1 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k4, shift, mask); at2 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k5, shift, mask); at2 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k6, shift, mask); at3 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k7, shift, mask); at3 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k8, shift, mask); at4 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k9, shift, mask); at4 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k10, shift, mask); at5 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k11, shift, mask); at5 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k12, shift, mask); at6 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k13, shift, mask); at6 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k14, shift, mask); at7 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k15, shift, mask); at7 |= hs_local_atomic_add(counts[x], 1u) << 16; }
         } else {
-            if (hs_item() + 0 < valid) { int x = hs_digit(k0, shift, mask); at0 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 512 < valid) { int x = hs_digit(k1, shift, mask); at0 |= hs_local_add(counts[x], 1u) << 16; }
-            if (hs_item() + 1024 < valid) { int x = hs_digit(k2, shift, mask); at1 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 1536 < valid) { int x = hs_digit(k3, shift, mask); at1 |= hs_local_add(counts[x], 1u) << 16; }
-            if (hs_item() + 2048 < valid) { int x = hs_digit(k4, shift, mask); at2 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 2560 < valid) { int x = hs_digit(k5, shift, mask); at2 |= hs_local_add(counts[x], 1u) << 16; }
-            if (hs_item() + 3072 < valid) { int x = hs_digit(k6, shift, mask); at3 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 3584 < valid) { int x = hs_digit(k7, shift, mask); at3 |= hs_local_add(counts[x], 1u) << 16; }
-            if (hs_item() + 4096 < valid) { int x = hs_digit(k8, shift, mask); at4 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 4608 < valid) { int x = hs_digit(k9, shift, mask); at4 |= hs_local_add(counts[x], 1u) << 16; }
-            if (hs_item() + 5120 < valid) { int x = hs_digit(k10, shift, mask); at5 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 5632 < valid) { int x = hs_digit(k11, shift, mask); at5 |= hs_local_add(counts[x], 1u) << 16; }
-            if (hs_item() + 6144 < valid) { int x = hs_digit(k12, shift, mask); at6 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 6656 < valid) { int x = hs_digit(k13, shift, mask); at6 |= hs_local_add(counts[x], 1u) << 16; }
-            if (hs_item() + 7168 < valid) { int x = hs_digit(k14, shift, mask); at7 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 7680 < valid) { int x = hs_digit(k15, shift, mask); at7 |= hs_local_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 0 < valid) { int x = hs_digit(k0, shift, mask); at0 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 512 < valid) { int x = hs_digit(k1, shift, mask); at0 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 1024 < valid) { int x = hs_digit(k2, shift, mask); at1 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 1536 < valid) { int x = hs_digit(k3, shift, mask); at1 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 2048 < valid) { int x = hs_digit(k4, shift, mask); at2 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 2560 < valid) { int x = hs_digit(k5, shift, mask); at2 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 3072 < valid) { int x = hs_digit(k6, shift, mask); at3 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 3584 < valid) { int x = hs_digit(k7, shift, mask); at3 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 4096 < valid) { int x = hs_digit(k8, shift, mask); at4 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 4608 < valid) { int x = hs_digit(k9, shift, mask); at4 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 5120 < valid) { int x = hs_digit(k10, shift, mask); at5 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 5632 < valid) { int x = hs_digit(k11, shift, mask); at5 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 6144 < valid) { int x = hs_digit(k12, shift, mask); at6 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 6656 < valid) { int x = hs_digit(k13, shift, mask); at6 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 7168 < valid) { int x = hs_digit(k14, shift, mask); at7 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 7680 < valid) { int x = hs_digit(k15, shift, mask); at7 |= hs_local_atomic_add(counts[x], 1u) << 16; }
         }
     }
     hs_barrier();
-    shift = hs_as_int(found[1]); // the same; else compilers keep all digits until they are needed again, and spill
-    hs_word sum = 0u;
-    for (int e = 0, d = hs_item() * 1; e < 1; e++, d++) sum += counts[d];
-    hs_word before = 0u;
+    shift = hs_to_int(found[1]); // the same; else compilers keep all digits until they are needed again, and spill
+    hs_u32 sum = 0u;
+    for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += counts[d];
+    hs_u32 before = 0u;
     {
-        hs_word all = sum;
+        hs_u32 all = sum;
         for (int far = 1; far < 32; far *= 2) {
-            hs_word beside = hs_as_word(hs_shuffle_xor(all, far));
-            if ((hs_lane() & far) != 0) before += beside;
+            hs_u32 beside = hs_to_u32(hs_shuffle_xor(all, far));
+            if ((hs_lane_id() & far) != 0) before += beside;
             all += beside;
         }
-        if (hs_lane() == 0) tops[hs_subgroup()] = all;
+        if (hs_lane_id() == 0) tops[hs_subgroup_id()] = all;
         hs_barrier();
-        for (int j = 0; j < 15; j++) if (j < hs_subgroup()) before += tops[j];
+        for (int j = 0; j < 15; j++) if (j < hs_subgroup_id()) before += tops[j];
     }
-    for (int e = 0, d = hs_item() * 1; e < 1; e++, d++) {
-        hs_word c = counts[d];
+    for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) {
+        hs_u32 c = counts[d];
         counts[d] = before;
-        bases[d] = (c != 0u ? hs_add(words[cursors + d], c) : 0u) - before;
+        bases[d] = (c != 0u ? hs_atomic_add(words[cursors + d], c) : 0u) - before;
         before += c;
     }
     hs_barrier();
     if (valid == 8192) {
-        tile[hs_as_int(counts[hs_digit(k0, shift, mask)]) + hs_as_int(at0 & 65535u)] = k0;
-        tile[hs_as_int(counts[hs_digit(k1, shift, mask)]) + hs_as_int(at0 >> 16)] = k1;
-        tile[hs_as_int(counts[hs_digit(k2, shift, mask)]) + hs_as_int(at1 & 65535u)] = k2;
-        tile[hs_as_int(counts[hs_digit(k3, shift, mask)]) + hs_as_int(at1 >> 16)] = k3;
-        tile[hs_as_int(counts[hs_digit(k4, shift, mask)]) + hs_as_int(at2 & 65535u)] = k4;
-        tile[hs_as_int(counts[hs_digit(k5, shift, mask)]) + hs_as_int(at2 >> 16)] = k5;
-        tile[hs_as_int(counts[hs_digit(k6, shift, mask)]) + hs_as_int(at3 & 65535u)] = k6;
-        tile[hs_as_int(counts[hs_digit(k7, shift, mask)]) + hs_as_int(at3 >> 16)] = k7;
-        tile[hs_as_int(counts[hs_digit(k8, shift, mask)]) + hs_as_int(at4 & 65535u)] = k8;
-        tile[hs_as_int(counts[hs_digit(k9, shift, mask)]) + hs_as_int(at4 >> 16)] = k9;
-        tile[hs_as_int(counts[hs_digit(k10, shift, mask)]) + hs_as_int(at5 & 65535u)] = k10;
-        tile[hs_as_int(counts[hs_digit(k11, shift, mask)]) + hs_as_int(at5 >> 16)] = k11;
-        tile[hs_as_int(counts[hs_digit(k12, shift, mask)]) + hs_as_int(at6 & 65535u)] = k12;
-        tile[hs_as_int(counts[hs_digit(k13, shift, mask)]) + hs_as_int(at6 >> 16)] = k13;
-        tile[hs_as_int(counts[hs_digit(k14, shift, mask)]) + hs_as_int(at7 & 65535u)] = k14;
-        tile[hs_as_int(counts[hs_digit(k15, shift, mask)]) + hs_as_int(at7 >> 16)] = k15;
+        tile[hs_to_int(counts[hs_digit(k0, shift, mask)]) + hs_to_int(at0 & 65535u)] = k0;
+        tile[hs_to_int(counts[hs_digit(k1, shift, mask)]) + hs_to_int(at0 >> 16)] = k1;
+        tile[hs_to_int(counts[hs_digit(k2, shift, mask)]) + hs_to_int(at1 & 65535u)] = k2;
+        tile[hs_to_int(counts[hs_digit(k3, shift, mask)]) + hs_to_int(at1 >> 16)] = k3;
+        tile[hs_to_int(counts[hs_digit(k4, shift, mask)]) + hs_to_int(at2 & 65535u)] = k4;
+        tile[hs_to_int(counts[hs_digit(k5, shift, mask)]) + hs_to_int(at2 >> 16)] = k5;
+        tile[hs_to_int(counts[hs_digit(k6, shift, mask)]) + hs_to_int(at3 & 65535u)] = k6;
+        tile[hs_to_int(counts[hs_digit(k7, shift, mask)]) + hs_to_int(at3 >> 16)] = k7;
+        tile[hs_to_int(counts[hs_digit(k8, shift, mask)]) + hs_to_int(at4 & 65535u)] = k8;
+        tile[hs_to_int(counts[hs_digit(k9, shift, mask)]) + hs_to_int(at4 >> 16)] = k9;
+        tile[hs_to_int(counts[hs_digit(k10, shift, mask)]) + hs_to_int(at5 & 65535u)] = k10;
+        tile[hs_to_int(counts[hs_digit(k11, shift, mask)]) + hs_to_int(at5 >> 16)] = k11;
+        tile[hs_to_int(counts[hs_digit(k12, shift, mask)]) + hs_to_int(at6 & 65535u)] = k12;
+        tile[hs_to_int(counts[hs_digit(k13, shift, mask)]) + hs_to_int(at6 >> 16)] = k13;
+        tile[hs_to_int(counts[hs_digit(k14, shift, mask)]) + hs_to_int(at7 & 65535u)] = k14;
+        tile[hs_to_int(counts[hs_digit(k15, shift, mask)]) + hs_to_int(at7 >> 16)] = k15;
     } else {
-        if (hs_item() + 0 < valid) tile[hs_as_int(counts[hs_digit(k0, shift, mask)]) + hs_as_int(at0 & 65535u)] = k0;
-        if (hs_item() + 512 < valid) tile[hs_as_int(counts[hs_digit(k1, shift, mask)]) + hs_as_int(at0 >> 16)] = k1;
-        if (hs_item() + 1024 < valid) tile[hs_as_int(counts[hs_digit(k2, shift, mask)]) + hs_as_int(at1 & 65535u)] = k2;
-        if (hs_item() + 1536 < valid) tile[hs_as_int(counts[hs_digit(k3, shift, mask)]) + hs_as_int(at1 >> 16)] = k3;
-        if (hs_item() + 2048 < valid) tile[hs_as_int(counts[hs_digit(k4, shift, mask)]) + hs_as_int(at2 & 65535u)] = k4;
-        if (hs_item() + 2560 < valid) tile[hs_as_int(counts[hs_digit(k5, shift, mask)]) + hs_as_int(at2 >> 16)] = k5;
-        if (hs_item() + 3072 < valid) tile[hs_as_int(counts[hs_digit(k6, shift, mask)]) + hs_as_int(at3 & 65535u)] = k6;
-        if (hs_item() + 3584 < valid) tile[hs_as_int(counts[hs_digit(k7, shift, mask)]) + hs_as_int(at3 >> 16)] = k7;
-        if (hs_item() + 4096 < valid) tile[hs_as_int(counts[hs_digit(k8, shift, mask)]) + hs_as_int(at4 & 65535u)] = k8;
-        if (hs_item() + 4608 < valid) tile[hs_as_int(counts[hs_digit(k9, shift, mask)]) + hs_as_int(at4 >> 16)] = k9;
-        if (hs_item() + 5120 < valid) tile[hs_as_int(counts[hs_digit(k10, shift, mask)]) + hs_as_int(at5 & 65535u)] = k10;
-        if (hs_item() + 5632 < valid) tile[hs_as_int(counts[hs_digit(k11, shift, mask)]) + hs_as_int(at5 >> 16)] = k11;
-        if (hs_item() + 6144 < valid) tile[hs_as_int(counts[hs_digit(k12, shift, mask)]) + hs_as_int(at6 & 65535u)] = k12;
-        if (hs_item() + 6656 < valid) tile[hs_as_int(counts[hs_digit(k13, shift, mask)]) + hs_as_int(at6 >> 16)] = k13;
-        if (hs_item() + 7168 < valid) tile[hs_as_int(counts[hs_digit(k14, shift, mask)]) + hs_as_int(at7 & 65535u)] = k14;
-        if (hs_item() + 7680 < valid) tile[hs_as_int(counts[hs_digit(k15, shift, mask)]) + hs_as_int(at7 >> 16)] = k15;
+        if (hs_local_id() + 0 < valid) tile[hs_to_int(counts[hs_digit(k0, shift, mask)]) + hs_to_int(at0 & 65535u)] = k0;
+        if (hs_local_id() + 512 < valid) tile[hs_to_int(counts[hs_digit(k1, shift, mask)]) + hs_to_int(at0 >> 16)] = k1;
+        if (hs_local_id() + 1024 < valid) tile[hs_to_int(counts[hs_digit(k2, shift, mask)]) + hs_to_int(at1 & 65535u)] = k2;
+        if (hs_local_id() + 1536 < valid) tile[hs_to_int(counts[hs_digit(k3, shift, mask)]) + hs_to_int(at1 >> 16)] = k3;
+        if (hs_local_id() + 2048 < valid) tile[hs_to_int(counts[hs_digit(k4, shift, mask)]) + hs_to_int(at2 & 65535u)] = k4;
+        if (hs_local_id() + 2560 < valid) tile[hs_to_int(counts[hs_digit(k5, shift, mask)]) + hs_to_int(at2 >> 16)] = k5;
+        if (hs_local_id() + 3072 < valid) tile[hs_to_int(counts[hs_digit(k6, shift, mask)]) + hs_to_int(at3 & 65535u)] = k6;
+        if (hs_local_id() + 3584 < valid) tile[hs_to_int(counts[hs_digit(k7, shift, mask)]) + hs_to_int(at3 >> 16)] = k7;
+        if (hs_local_id() + 4096 < valid) tile[hs_to_int(counts[hs_digit(k8, shift, mask)]) + hs_to_int(at4 & 65535u)] = k8;
+        if (hs_local_id() + 4608 < valid) tile[hs_to_int(counts[hs_digit(k9, shift, mask)]) + hs_to_int(at4 >> 16)] = k9;
+        if (hs_local_id() + 5120 < valid) tile[hs_to_int(counts[hs_digit(k10, shift, mask)]) + hs_to_int(at5 & 65535u)] = k10;
+        if (hs_local_id() + 5632 < valid) tile[hs_to_int(counts[hs_digit(k11, shift, mask)]) + hs_to_int(at5 >> 16)] = k11;
+        if (hs_local_id() + 6144 < valid) tile[hs_to_int(counts[hs_digit(k12, shift, mask)]) + hs_to_int(at6 & 65535u)] = k12;
+        if (hs_local_id() + 6656 < valid) tile[hs_to_int(counts[hs_digit(k13, shift, mask)]) + hs_to_int(at6 >> 16)] = k13;
+        if (hs_local_id() + 7168 < valid) tile[hs_to_int(counts[hs_digit(k14, shift, mask)]) + hs_to_int(at7 & 65535u)] = k14;
+        if (hs_local_id() + 7680 < valid) tile[hs_to_int(counts[hs_digit(k15, shift, mask)]) + hs_to_int(at7 >> 16)] = k15;
     }
     hs_barrier();
     if (valid == 8192) {
-        { hs_key key = tile[hs_item() + 0]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 0] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 512]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 512] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 1024]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 1024] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 1536]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 1536] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 2048]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 2048] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 2560]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 2560] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 3072]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 3072] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 3584]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 3584] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 4096]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 4096] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 4608]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 4608] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 5120]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 5120] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 5632]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 5632] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 6144]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 6144] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 6656]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 6656] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 7168]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 7168] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 7680]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 7680] = hs_raw(key); }
+        { hs_key key = tile[hs_local_id() + 0]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 0] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 512]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 512] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 1024]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 1024] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 1536]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 1536] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 2048]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 2048] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 2560]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 2560] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 3072]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 3072] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 3584]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 3584] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 4096]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 4096] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 4608]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 4608] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 5120]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 5120] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 5632]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 5632] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 6144]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 6144] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 6656]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 6656] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 7168]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 7168] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 7680]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 7680] = hs_raw_out(key); }
     } else {
-        if (hs_item() + 0 < valid) { hs_key key = tile[hs_item() + 0]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 0] = hs_raw(key); }
-        if (hs_item() + 512 < valid) { hs_key key = tile[hs_item() + 512]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 512] = hs_raw(key); }
-        if (hs_item() + 1024 < valid) { hs_key key = tile[hs_item() + 1024]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 1024] = hs_raw(key); }
-        if (hs_item() + 1536 < valid) { hs_key key = tile[hs_item() + 1536]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 1536] = hs_raw(key); }
-        if (hs_item() + 2048 < valid) { hs_key key = tile[hs_item() + 2048]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 2048] = hs_raw(key); }
-        if (hs_item() + 2560 < valid) { hs_key key = tile[hs_item() + 2560]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 2560] = hs_raw(key); }
-        if (hs_item() + 3072 < valid) { hs_key key = tile[hs_item() + 3072]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 3072] = hs_raw(key); }
-        if (hs_item() + 3584 < valid) { hs_key key = tile[hs_item() + 3584]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 3584] = hs_raw(key); }
-        if (hs_item() + 4096 < valid) { hs_key key = tile[hs_item() + 4096]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 4096] = hs_raw(key); }
-        if (hs_item() + 4608 < valid) { hs_key key = tile[hs_item() + 4608]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 4608] = hs_raw(key); }
-        if (hs_item() + 5120 < valid) { hs_key key = tile[hs_item() + 5120]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 5120] = hs_raw(key); }
-        if (hs_item() + 5632 < valid) { hs_key key = tile[hs_item() + 5632]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 5632] = hs_raw(key); }
-        if (hs_item() + 6144 < valid) { hs_key key = tile[hs_item() + 6144]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 6144] = hs_raw(key); }
-        if (hs_item() + 6656 < valid) { hs_key key = tile[hs_item() + 6656]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 6656] = hs_raw(key); }
-        if (hs_item() + 7168 < valid) { hs_key key = tile[hs_item() + 7168]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 7168] = hs_raw(key); }
-        if (hs_item() + 7680 < valid) { hs_key key = tile[hs_item() + 7680]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 7680] = hs_raw(key); }
+        if (hs_local_id() + 0 < valid) { hs_key key = tile[hs_local_id() + 0]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 0] = hs_raw_out(key); }
+        if (hs_local_id() + 512 < valid) { hs_key key = tile[hs_local_id() + 512]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 512] = hs_raw_out(key); }
+        if (hs_local_id() + 1024 < valid) { hs_key key = tile[hs_local_id() + 1024]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 1024] = hs_raw_out(key); }
+        if (hs_local_id() + 1536 < valid) { hs_key key = tile[hs_local_id() + 1536]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 1536] = hs_raw_out(key); }
+        if (hs_local_id() + 2048 < valid) { hs_key key = tile[hs_local_id() + 2048]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 2048] = hs_raw_out(key); }
+        if (hs_local_id() + 2560 < valid) { hs_key key = tile[hs_local_id() + 2560]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 2560] = hs_raw_out(key); }
+        if (hs_local_id() + 3072 < valid) { hs_key key = tile[hs_local_id() + 3072]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 3072] = hs_raw_out(key); }
+        if (hs_local_id() + 3584 < valid) { hs_key key = tile[hs_local_id() + 3584]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 3584] = hs_raw_out(key); }
+        if (hs_local_id() + 4096 < valid) { hs_key key = tile[hs_local_id() + 4096]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 4096] = hs_raw_out(key); }
+        if (hs_local_id() + 4608 < valid) { hs_key key = tile[hs_local_id() + 4608]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 4608] = hs_raw_out(key); }
+        if (hs_local_id() + 5120 < valid) { hs_key key = tile[hs_local_id() + 5120]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 5120] = hs_raw_out(key); }
+        if (hs_local_id() + 5632 < valid) { hs_key key = tile[hs_local_id() + 5632]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 5632] = hs_raw_out(key); }
+        if (hs_local_id() + 6144 < valid) { hs_key key = tile[hs_local_id() + 6144]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 6144] = hs_raw_out(key); }
+        if (hs_local_id() + 6656 < valid) { hs_key key = tile[hs_local_id() + 6656]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 6656] = hs_raw_out(key); }
+        if (hs_local_id() + 7168 < valid) { hs_key key = tile[hs_local_id() + 7168]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 7168] = hs_raw_out(key); }
+        if (hs_local_id() + 7680 < valid) { hs_key key = tile[hs_local_id() + 7680]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 7680] = hs_raw_out(key); }
     }
 }
 
 // count the second digit
-HS_KERNEL void __launch_bounds__(512) msd_count(const hs_stored *dealt, hs_word *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(512) msd_count(const hs_stored_key *dealt, hs_u32 *words, int n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
-    hs_word *const counts = (hs_word *)hs_shared;
-    hs_word *const found = (hs_word *)((unsigned char *)hs_shared + 4096);
+    hs_u32 *const counts = (hs_u32 *)hs_shared;
+    hs_u32 *const found = (hs_u32 *)((unsigned char *)hs_shared + 4096);
 
     if (words[1293] == 0u) return;
     int bits = 1;
     while (((hs_n() - 1) >> bits) >= 4160) bits++;
-    int number = hs_group();
-    if (number >= hs_as_int(words[2833 + (1 << ((bits + 1) / 2))])) return;
-    for (int d = hs_item(); d < 1 << ((bits + 1) / 2); d += 512)
-        if (hs_as_int(words[2833 + d]) <= number && number < hs_as_int(words[2834 + d])) found[0] = hs_as_word(d);
+    int number = hs_group_id();
+    if (number >= hs_to_int(words[2833 + (1 << ((bits + 1) / 2))])) return;
+    for (int d = hs_local_id(); d < 1 << ((bits + 1) / 2); d += 512)
+        if (hs_to_int(words[2833 + d]) <= number && number < hs_to_int(words[2834 + d])) found[0] = hs_to_u32(d);
     int shift = 32 - bits, mask = (1 << (bits / 2)) - 1;
-    for (int i = hs_item(); i < 1024; i += 512) counts[i] = 0u;
+    for (int i = hs_local_id(); i < 1024; i += 512) counts[i] = 0u;
     hs_barrier();
-    int value = hs_as_int(found[0]);
-    int begin = hs_as_int(words[1808 + value]) + (number - hs_as_int(words[2833 + value])) * 8192;
-    int end = hs_as_int(words[1809 + value]), valid = end - begin < 8192 ? end - begin : 8192;
-    int next = hs_item();
+    int value = hs_to_int(found[0]);
+    int begin = hs_to_int(words[1808 + value]) + (number - hs_to_int(words[2833 + value])) * 8192;
+    int end = hs_to_int(words[1809 + value]), valid = end - begin < 8192 ? end - begin : 8192;
+    int next = hs_local_id();
     end = valid;
-    int set = hs_item() & 1;
+    int set = hs_local_id() & 1;
     for (; next + 3584 < end; next += 4096) {
-        hs_key k0 = hs_held(dealt[begin + next + 0]);
-        hs_key k1 = hs_held(dealt[begin + next + 512]);
-        hs_key k2 = hs_held(dealt[begin + next + 1024]);
-        hs_key k3 = hs_held(dealt[begin + next + 1536]);
-        hs_key k4 = hs_held(dealt[begin + next + 2048]);
-        hs_key k5 = hs_held(dealt[begin + next + 2560]);
-        hs_key k6 = hs_held(dealt[begin + next + 3072]);
-        hs_key k7 = hs_held(dealt[begin + next + 3584]);
-        hs_local_add(counts[hs_digit(k0, shift, mask) * 2 + set], 1u);
-        hs_local_add(counts[hs_digit(k1, shift, mask) * 2 + set], 1u);
-        hs_local_add(counts[hs_digit(k2, shift, mask) * 2 + set], 1u);
-        hs_local_add(counts[hs_digit(k3, shift, mask) * 2 + set], 1u);
-        hs_local_add(counts[hs_digit(k4, shift, mask) * 2 + set], 1u);
-        hs_local_add(counts[hs_digit(k5, shift, mask) * 2 + set], 1u);
-        hs_local_add(counts[hs_digit(k6, shift, mask) * 2 + set], 1u);
-        hs_local_add(counts[hs_digit(k7, shift, mask) * 2 + set], 1u);
+        hs_key k0 = hs_raw_in(dealt[begin + next + 0]);
+        hs_key k1 = hs_raw_in(dealt[begin + next + 512]);
+        hs_key k2 = hs_raw_in(dealt[begin + next + 1024]);
+        hs_key k3 = hs_raw_in(dealt[begin + next + 1536]);
+        hs_key k4 = hs_raw_in(dealt[begin + next + 2048]);
+        hs_key k5 = hs_raw_in(dealt[begin + next + 2560]);
+        hs_key k6 = hs_raw_in(dealt[begin + next + 3072]);
+        hs_key k7 = hs_raw_in(dealt[begin + next + 3584]);
+        hs_local_atomic_add(counts[hs_digit(k0, shift, mask) * 2 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k1, shift, mask) * 2 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k2, shift, mask) * 2 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k3, shift, mask) * 2 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k4, shift, mask) * 2 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k5, shift, mask) * 2 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k6, shift, mask) * 2 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k7, shift, mask) * 2 + set], 1u);
     }
-    for (; next < end; next += 512) hs_local_add(counts[hs_digit(hs_held(dealt[begin + next]), shift, mask) * 2 + set], 1u);
+    for (; next < end; next += 512) hs_local_atomic_add(counts[hs_digit(hs_raw_in(dealt[begin + next]), shift, mask) * 2 + set], 1u);
     hs_barrier();
-    for (int d = hs_item(); d <= mask; d += 512) {
-        hs_word sum = 0u;
+    for (int d = hs_local_id(); d <= mask; d += 512) {
+        hs_u32 sum = 0u;
         for (int s = 0; s < 2; s++) sum += counts[d * 2 + s];
-        if (sum != 0u) hs_add(words[3347 + (1 << bits) + (value << (bits / 2)) + d], sum);
+        if (sum != 0u) hs_atomic_add(words[3347 + (1 << bits) + (value << (bits / 2)) + d], sum);
     }
 
 }
 
 // turn the counts of buckets into starts
-HS_KERNEL void __launch_bounds__(512) msd_places(hs_word *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(512) msd_places(hs_u32 *words, int n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
-    hs_word *const tops = (hs_word *)hs_shared;
+    hs_u32 *const tops = (hs_u32 *)hs_shared;
 
     int bits = 1;
     while (((hs_n() - 1) >> bits) >= 4160) bits++;
-    int value = hs_group();
+    int value = hs_group_id();
     if (value >= 1 << ((bits + 1) / 2) || words[1293] == 0u) return;
     int begin = 3346 + (value << (bits / 2)), cursors = begin + (1 << bits) + 1, count = 1 << (bits / 2);
-    hs_word sum = 0u;
-    for (int e = 0, d = hs_item() * 1; e < 1; e++, d++) if (d < count) sum += words[cursors + d];
-    hs_word before = 0u;
+    hs_u32 sum = 0u;
+    for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) if (d < count) sum += words[cursors + d];
+    hs_u32 before = 0u;
     {
-        hs_word all = sum;
+        hs_u32 all = sum;
         for (int far = 1; far < 32; far *= 2) {
-            hs_word beside = hs_as_word(hs_shuffle_xor(all, far));
-            if ((hs_lane() & far) != 0) before += beside;
+            hs_u32 beside = hs_to_u32(hs_shuffle_xor(all, far));
+            if ((hs_lane_id() & far) != 0) before += beside;
             all += beside;
         }
-        if (hs_lane() == 0) tops[hs_subgroup()] = all;
+        if (hs_lane_id() == 0) tops[hs_subgroup_id()] = all;
         hs_barrier();
-        for (int j = 0; j < 15; j++) if (j < hs_subgroup()) before += tops[j];
+        for (int j = 0; j < 15; j++) if (j < hs_subgroup_id()) before += tops[j];
     }
     before += words[1808 + value];
-    for (int e = 0, d = hs_item() * 1; e < 1; e++, d++) if (d < count) {
-        hs_word c = words[cursors + d];
+    for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) if (d < count) {
+        hs_u32 c = words[cursors + d];
         words[begin + d] = before;
         words[cursors + d] = before;
         before += c;
         if (c > 5120u) words[1294] = 0u;
     }
-    if (value == 0 && hs_item() == 0) words[3346 + (1 << bits)] = hs_as_word(hs_n());
+    if (value == 0 && hs_local_id() == 0) words[3346 + (1 << bits)] = hs_to_u32(hs_n());
 }
 
 // deal keys by the second digit
-HS_KERNEL void __launch_bounds__(512, 2) msd_second(const hs_stored *dealt, hs_stored *destination, hs_word *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(512, 2) msd_second(const hs_stored_key *dealt, hs_stored_key *destination, hs_u32 *words, int n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
-    hs_word *const counts = (hs_word *)((unsigned char *)hs_shared + 32768);
-    hs_word *const bases = (hs_word *)((unsigned char *)hs_shared + 34816);
-    hs_word *const tops = (hs_word *)((unsigned char *)hs_shared + 36864);
-    hs_word *const found = (hs_word *)((unsigned char *)hs_shared + 36928);
+    hs_u32 *const counts = (hs_u32 *)((unsigned char *)hs_shared + 32768);
+    hs_u32 *const bases = (hs_u32 *)((unsigned char *)hs_shared + 34816);
+    hs_u32 *const tops = (hs_u32 *)((unsigned char *)hs_shared + 36864);
+    hs_u32 *const found = (hs_u32 *)((unsigned char *)hs_shared + 36928);
 
     if (words[1294] == 0u) return;
     int bits = 1;
     while (((hs_n() - 1) >> bits) >= 4160) bits++;
-    int number = hs_group();
-    if (number >= hs_as_int(words[2833 + (1 << ((bits + 1) / 2))])) return;
-    for (int d = hs_item(); d < 1 << ((bits + 1) / 2); d += 512)
-        if (hs_as_int(words[2833 + d]) <= number && number < hs_as_int(words[2834 + d])) found[0] = hs_as_word(d);
+    int number = hs_group_id();
+    if (number >= hs_to_int(words[2833 + (1 << ((bits + 1) / 2))])) return;
+    for (int d = hs_local_id(); d < 1 << ((bits + 1) / 2); d += 512)
+        if (hs_to_int(words[2833 + d]) <= number && number < hs_to_int(words[2834 + d])) found[0] = hs_to_u32(d);
     int shift = 32 - bits, mask = (1 << (bits / 2)) - 1;
-    for (int i = hs_item(); i < 512; i += 512) counts[i] = 0u;
-    if (hs_item() == 0) found[1] = hs_as_word(shift);
+    for (int i = hs_local_id(); i < 512; i += 512) counts[i] = 0u;
+    if (hs_local_id() == 0) found[1] = hs_to_u32(shift);
     hs_barrier();
-    int value = hs_as_int(found[0]);
-    int begin = hs_as_int(words[1808 + value]) + (number - hs_as_int(words[2833 + value])) * 8192;
-    int end = hs_as_int(words[1809 + value]), valid = end - begin < 8192 ? end - begin : 8192;
+    int value = hs_to_int(found[0]);
+    int begin = hs_to_int(words[1808 + value]) + (number - hs_to_int(words[2833 + value])) * 8192;
+    int end = hs_to_int(words[1809 + value]), valid = end - begin < 8192 ? end - begin : 8192;
     int cursors = 3347 + (1 << bits) + (value << (bits / 2));
     hs_key k0 = HS_LEAST, k1 = HS_LEAST, k2 = HS_LEAST, k3 = HS_LEAST, k4 = HS_LEAST, k5 = HS_LEAST, k6 = HS_LEAST, k7 = HS_LEAST, k8 = HS_LEAST, k9 = HS_LEAST, k10 = HS_LEAST, k11 = HS_LEAST, k12 = HS_LEAST, k13 = HS_LEAST, k14 = HS_LEAST, k15 = HS_LEAST;
-    hs_word at0 = 0u, at1 = 0u, at2 = 0u, at3 = 0u, at4 = 0u, at5 = 0u, at6 = 0u, at7 = 0u;
+    hs_u32 at0 = 0u, at1 = 0u, at2 = 0u, at3 = 0u, at4 = 0u, at5 = 0u, at6 = 0u, at7 = 0u;
     if (valid == 8192) {
-        k0 = hs_held(dealt[begin + hs_item() + 0]);
-        k1 = hs_held(dealt[begin + hs_item() + 512]);
-        k2 = hs_held(dealt[begin + hs_item() + 1024]);
-        k3 = hs_held(dealt[begin + hs_item() + 1536]);
-        k4 = hs_held(dealt[begin + hs_item() + 2048]);
-        k5 = hs_held(dealt[begin + hs_item() + 2560]);
-        k6 = hs_held(dealt[begin + hs_item() + 3072]);
-        k7 = hs_held(dealt[begin + hs_item() + 3584]);
-        k8 = hs_held(dealt[begin + hs_item() + 4096]);
-        k9 = hs_held(dealt[begin + hs_item() + 4608]);
-        k10 = hs_held(dealt[begin + hs_item() + 5120]);
-        k11 = hs_held(dealt[begin + hs_item() + 5632]);
-        k12 = hs_held(dealt[begin + hs_item() + 6144]);
-        k13 = hs_held(dealt[begin + hs_item() + 6656]);
-        k14 = hs_held(dealt[begin + hs_item() + 7168]);
-        k15 = hs_held(dealt[begin + hs_item() + 7680]);
+        k0 = hs_raw_in(dealt[begin + hs_local_id() + 0]);
+        k1 = hs_raw_in(dealt[begin + hs_local_id() + 512]);
+        k2 = hs_raw_in(dealt[begin + hs_local_id() + 1024]);
+        k3 = hs_raw_in(dealt[begin + hs_local_id() + 1536]);
+        k4 = hs_raw_in(dealt[begin + hs_local_id() + 2048]);
+        k5 = hs_raw_in(dealt[begin + hs_local_id() + 2560]);
+        k6 = hs_raw_in(dealt[begin + hs_local_id() + 3072]);
+        k7 = hs_raw_in(dealt[begin + hs_local_id() + 3584]);
+        k8 = hs_raw_in(dealt[begin + hs_local_id() + 4096]);
+        k9 = hs_raw_in(dealt[begin + hs_local_id() + 4608]);
+        k10 = hs_raw_in(dealt[begin + hs_local_id() + 5120]);
+        k11 = hs_raw_in(dealt[begin + hs_local_id() + 5632]);
+        k12 = hs_raw_in(dealt[begin + hs_local_id() + 6144]);
+        k13 = hs_raw_in(dealt[begin + hs_local_id() + 6656]);
+        k14 = hs_raw_in(dealt[begin + hs_local_id() + 7168]);
+        k15 = hs_raw_in(dealt[begin + hs_local_id() + 7680]);
     } else {
-        if (hs_item() + 0 < valid) k0 = hs_held(dealt[begin + hs_item() + 0]);
-        if (hs_item() + 512 < valid) k1 = hs_held(dealt[begin + hs_item() + 512]);
-        if (hs_item() + 1024 < valid) k2 = hs_held(dealt[begin + hs_item() + 1024]);
-        if (hs_item() + 1536 < valid) k3 = hs_held(dealt[begin + hs_item() + 1536]);
-        if (hs_item() + 2048 < valid) k4 = hs_held(dealt[begin + hs_item() + 2048]);
-        if (hs_item() + 2560 < valid) k5 = hs_held(dealt[begin + hs_item() + 2560]);
-        if (hs_item() + 3072 < valid) k6 = hs_held(dealt[begin + hs_item() + 3072]);
-        if (hs_item() + 3584 < valid) k7 = hs_held(dealt[begin + hs_item() + 3584]);
-        if (hs_item() + 4096 < valid) k8 = hs_held(dealt[begin + hs_item() + 4096]);
-        if (hs_item() + 4608 < valid) k9 = hs_held(dealt[begin + hs_item() + 4608]);
-        if (hs_item() + 5120 < valid) k10 = hs_held(dealt[begin + hs_item() + 5120]);
-        if (hs_item() + 5632 < valid) k11 = hs_held(dealt[begin + hs_item() + 5632]);
-        if (hs_item() + 6144 < valid) k12 = hs_held(dealt[begin + hs_item() + 6144]);
-        if (hs_item() + 6656 < valid) k13 = hs_held(dealt[begin + hs_item() + 6656]);
-        if (hs_item() + 7168 < valid) k14 = hs_held(dealt[begin + hs_item() + 7168]);
-        if (hs_item() + 7680 < valid) k15 = hs_held(dealt[begin + hs_item() + 7680]);
+        if (hs_local_id() + 0 < valid) k0 = hs_raw_in(dealt[begin + hs_local_id() + 0]);
+        if (hs_local_id() + 512 < valid) k1 = hs_raw_in(dealt[begin + hs_local_id() + 512]);
+        if (hs_local_id() + 1024 < valid) k2 = hs_raw_in(dealt[begin + hs_local_id() + 1024]);
+        if (hs_local_id() + 1536 < valid) k3 = hs_raw_in(dealt[begin + hs_local_id() + 1536]);
+        if (hs_local_id() + 2048 < valid) k4 = hs_raw_in(dealt[begin + hs_local_id() + 2048]);
+        if (hs_local_id() + 2560 < valid) k5 = hs_raw_in(dealt[begin + hs_local_id() + 2560]);
+        if (hs_local_id() + 3072 < valid) k6 = hs_raw_in(dealt[begin + hs_local_id() + 3072]);
+        if (hs_local_id() + 3584 < valid) k7 = hs_raw_in(dealt[begin + hs_local_id() + 3584]);
+        if (hs_local_id() + 4096 < valid) k8 = hs_raw_in(dealt[begin + hs_local_id() + 4096]);
+        if (hs_local_id() + 4608 < valid) k9 = hs_raw_in(dealt[begin + hs_local_id() + 4608]);
+        if (hs_local_id() + 5120 < valid) k10 = hs_raw_in(dealt[begin + hs_local_id() + 5120]);
+        if (hs_local_id() + 5632 < valid) k11 = hs_raw_in(dealt[begin + hs_local_id() + 5632]);
+        if (hs_local_id() + 6144 < valid) k12 = hs_raw_in(dealt[begin + hs_local_id() + 6144]);
+        if (hs_local_id() + 6656 < valid) k13 = hs_raw_in(dealt[begin + hs_local_id() + 6656]);
+        if (hs_local_id() + 7168 < valid) k14 = hs_raw_in(dealt[begin + hs_local_id() + 7168]);
+        if (hs_local_id() + 7680 < valid) k15 = hs_raw_in(dealt[begin + hs_local_id() + 7680]);
     }
     hs_key differ = HS_LEAST;
     if (valid == 8192) {
@@ -4049,26 +4049,26 @@ HS_KERNEL void __launch_bounds__(512, 2) msd_second(const hs_stored *dealt, hs_s
         differ |= k0 ^ k14;
         differ |= k0 ^ k15;
     } else {
-        if (hs_item() + 0 < valid) differ |= k0 ^ k0;
-        if (hs_item() + 512 < valid) differ |= k0 ^ k1;
-        if (hs_item() + 1024 < valid) differ |= k0 ^ k2;
-        if (hs_item() + 1536 < valid) differ |= k0 ^ k3;
-        if (hs_item() + 2048 < valid) differ |= k0 ^ k4;
-        if (hs_item() + 2560 < valid) differ |= k0 ^ k5;
-        if (hs_item() + 3072 < valid) differ |= k0 ^ k6;
-        if (hs_item() + 3584 < valid) differ |= k0 ^ k7;
-        if (hs_item() + 4096 < valid) differ |= k0 ^ k8;
-        if (hs_item() + 4608 < valid) differ |= k0 ^ k9;
-        if (hs_item() + 5120 < valid) differ |= k0 ^ k10;
-        if (hs_item() + 5632 < valid) differ |= k0 ^ k11;
-        if (hs_item() + 6144 < valid) differ |= k0 ^ k12;
-        if (hs_item() + 6656 < valid) differ |= k0 ^ k13;
-        if (hs_item() + 7168 < valid) differ |= k0 ^ k14;
-        if (hs_item() + 7680 < valid) differ |= k0 ^ k15;
+        if (hs_local_id() + 0 < valid) differ |= k0 ^ k0;
+        if (hs_local_id() + 512 < valid) differ |= k0 ^ k1;
+        if (hs_local_id() + 1024 < valid) differ |= k0 ^ k2;
+        if (hs_local_id() + 1536 < valid) differ |= k0 ^ k3;
+        if (hs_local_id() + 2048 < valid) differ |= k0 ^ k4;
+        if (hs_local_id() + 2560 < valid) differ |= k0 ^ k5;
+        if (hs_local_id() + 3072 < valid) differ |= k0 ^ k6;
+        if (hs_local_id() + 3584 < valid) differ |= k0 ^ k7;
+        if (hs_local_id() + 4096 < valid) differ |= k0 ^ k8;
+        if (hs_local_id() + 4608 < valid) differ |= k0 ^ k9;
+        if (hs_local_id() + 5120 < valid) differ |= k0 ^ k10;
+        if (hs_local_id() + 5632 < valid) differ |= k0 ^ k11;
+        if (hs_local_id() + 6144 < valid) differ |= k0 ^ k12;
+        if (hs_local_id() + 6656 < valid) differ |= k0 ^ k13;
+        if (hs_local_id() + 7168 < valid) differ |= k0 ^ k14;
+        if (hs_local_id() + 7680 < valid) differ |= k0 ^ k15;
     }
     if (hs_digit(differ, shift, mask) == 0) {
-        int x = hs_digit(k0, shift, mask), own = valid > hs_item() ? (valid - hs_item() + 511) / 512 : 0;
-        at0 = hs_local_add(counts[x], hs_as_word(own));
+        int x = hs_digit(k0, shift, mask), own = valid > hs_local_id() ? (valid - hs_local_id() + 511) / 512 : 0;
+        at0 = hs_local_atomic_add(counts[x], hs_to_u32(own));
         at0 |= (at0 + 1u) << 16;
         at1 = at0 + 131074u;
         at2 = at0 + 262148u;
@@ -4079,220 +4079,220 @@ HS_KERNEL void __launch_bounds__(512, 2) msd_second(const hs_stored *dealt, hs_s
         at7 = at0 + 917518u;
     } else {
         if (valid == 8192) {
-            { int x = hs_digit(k0, shift, mask); at0 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k1, shift, mask); at0 |= hs_local_add(counts[x], 1u) << 16; }
-            { int x = hs_digit(k2, shift, mask); at1 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k3, shift, mask); at1 |= hs_local_add(counts[x], 1u) << 16; }
-            { int x = hs_digit(k4, shift, mask); at2 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k5, shift, mask); at2 |= hs_local_add(counts[x], 1u) << 16; }
-            { int x = hs_digit(k6, shift, mask); at3 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k7, shift, mask); at3 |= hs_local_add(counts[x], 1u) << 16; }
-            { int x = hs_digit(k8, shift, mask); at4 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k9, shift, mask); at4 |= hs_local_add(counts[x], 1u) << 16; }
-            { int x = hs_digit(k10, shift, mask); at5 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k11, shift, mask); at5 |= hs_local_add(counts[x], 1u) << 16; }
-            { int x = hs_digit(k12, shift, mask); at6 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k13, shift, mask); at6 |= hs_local_add(counts[x], 1u) << 16; }
-            { int x = hs_digit(k14, shift, mask); at7 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k15, shift, mask); at7 |= hs_local_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k0, shift, mask); at0 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k1, shift, mask); at0 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k2, shift, mask); at1 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k3, shift, mask); at1 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k4, shift, mask); at2 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k5, shift, mask); at2 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k6, shift, mask); at3 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k7, shift, mask); at3 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k8, shift, mask); at4 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k9, shift, mask); at4 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k10, shift, mask); at5 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k11, shift, mask); at5 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k12, shift, mask); at6 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k13, shift, mask); at6 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k14, shift, mask); at7 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k15, shift, mask); at7 |= hs_local_atomic_add(counts[x], 1u) << 16; }
         } else {
-            if (hs_item() + 0 < valid) { int x = hs_digit(k0, shift, mask); at0 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 512 < valid) { int x = hs_digit(k1, shift, mask); at0 |= hs_local_add(counts[x], 1u) << 16; }
-            if (hs_item() + 1024 < valid) { int x = hs_digit(k2, shift, mask); at1 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 1536 < valid) { int x = hs_digit(k3, shift, mask); at1 |= hs_local_add(counts[x], 1u) << 16; }
-            if (hs_item() + 2048 < valid) { int x = hs_digit(k4, shift, mask); at2 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 2560 < valid) { int x = hs_digit(k5, shift, mask); at2 |= hs_local_add(counts[x], 1u) << 16; }
-            if (hs_item() + 3072 < valid) { int x = hs_digit(k6, shift, mask); at3 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 3584 < valid) { int x = hs_digit(k7, shift, mask); at3 |= hs_local_add(counts[x], 1u) << 16; }
-            if (hs_item() + 4096 < valid) { int x = hs_digit(k8, shift, mask); at4 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 4608 < valid) { int x = hs_digit(k9, shift, mask); at4 |= hs_local_add(counts[x], 1u) << 16; }
-            if (hs_item() + 5120 < valid) { int x = hs_digit(k10, shift, mask); at5 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 5632 < valid) { int x = hs_digit(k11, shift, mask); at5 |= hs_local_add(counts[x], 1u) << 16; }
-            if (hs_item() + 6144 < valid) { int x = hs_digit(k12, shift, mask); at6 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 6656 < valid) { int x = hs_digit(k13, shift, mask); at6 |= hs_local_add(counts[x], 1u) << 16; }
-            if (hs_item() + 7168 < valid) { int x = hs_digit(k14, shift, mask); at7 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 7680 < valid) { int x = hs_digit(k15, shift, mask); at7 |= hs_local_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 0 < valid) { int x = hs_digit(k0, shift, mask); at0 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 512 < valid) { int x = hs_digit(k1, shift, mask); at0 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 1024 < valid) { int x = hs_digit(k2, shift, mask); at1 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 1536 < valid) { int x = hs_digit(k3, shift, mask); at1 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 2048 < valid) { int x = hs_digit(k4, shift, mask); at2 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 2560 < valid) { int x = hs_digit(k5, shift, mask); at2 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 3072 < valid) { int x = hs_digit(k6, shift, mask); at3 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 3584 < valid) { int x = hs_digit(k7, shift, mask); at3 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 4096 < valid) { int x = hs_digit(k8, shift, mask); at4 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 4608 < valid) { int x = hs_digit(k9, shift, mask); at4 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 5120 < valid) { int x = hs_digit(k10, shift, mask); at5 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 5632 < valid) { int x = hs_digit(k11, shift, mask); at5 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 6144 < valid) { int x = hs_digit(k12, shift, mask); at6 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 6656 < valid) { int x = hs_digit(k13, shift, mask); at6 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 7168 < valid) { int x = hs_digit(k14, shift, mask); at7 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 7680 < valid) { int x = hs_digit(k15, shift, mask); at7 |= hs_local_atomic_add(counts[x], 1u) << 16; }
         }
     }
     hs_barrier();
-    shift = hs_as_int(found[1]); // the same; else compilers keep all digits until they are needed again, and spill
-    hs_word sum = 0u;
-    for (int e = 0, d = hs_item() * 1; e < 1; e++, d++) sum += counts[d];
-    hs_word before = 0u;
+    shift = hs_to_int(found[1]); // the same; else compilers keep all digits until they are needed again, and spill
+    hs_u32 sum = 0u;
+    for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += counts[d];
+    hs_u32 before = 0u;
     {
-        hs_word all = sum;
+        hs_u32 all = sum;
         for (int far = 1; far < 32; far *= 2) {
-            hs_word beside = hs_as_word(hs_shuffle_xor(all, far));
-            if ((hs_lane() & far) != 0) before += beside;
+            hs_u32 beside = hs_to_u32(hs_shuffle_xor(all, far));
+            if ((hs_lane_id() & far) != 0) before += beside;
             all += beside;
         }
-        if (hs_lane() == 0) tops[hs_subgroup()] = all;
+        if (hs_lane_id() == 0) tops[hs_subgroup_id()] = all;
         hs_barrier();
-        for (int j = 0; j < 15; j++) if (j < hs_subgroup()) before += tops[j];
+        for (int j = 0; j < 15; j++) if (j < hs_subgroup_id()) before += tops[j];
     }
-    for (int e = 0, d = hs_item() * 1; e < 1; e++, d++) {
-        hs_word c = counts[d];
+    for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) {
+        hs_u32 c = counts[d];
         counts[d] = before;
-        bases[d] = (c != 0u ? hs_add(words[cursors + d], c) : 0u) - before;
+        bases[d] = (c != 0u ? hs_atomic_add(words[cursors + d], c) : 0u) - before;
         before += c;
     }
     hs_barrier();
     if (valid == 8192) {
-        tile[hs_as_int(counts[hs_digit(k0, shift, mask)]) + hs_as_int(at0 & 65535u)] = k0;
-        tile[hs_as_int(counts[hs_digit(k1, shift, mask)]) + hs_as_int(at0 >> 16)] = k1;
-        tile[hs_as_int(counts[hs_digit(k2, shift, mask)]) + hs_as_int(at1 & 65535u)] = k2;
-        tile[hs_as_int(counts[hs_digit(k3, shift, mask)]) + hs_as_int(at1 >> 16)] = k3;
-        tile[hs_as_int(counts[hs_digit(k4, shift, mask)]) + hs_as_int(at2 & 65535u)] = k4;
-        tile[hs_as_int(counts[hs_digit(k5, shift, mask)]) + hs_as_int(at2 >> 16)] = k5;
-        tile[hs_as_int(counts[hs_digit(k6, shift, mask)]) + hs_as_int(at3 & 65535u)] = k6;
-        tile[hs_as_int(counts[hs_digit(k7, shift, mask)]) + hs_as_int(at3 >> 16)] = k7;
-        tile[hs_as_int(counts[hs_digit(k8, shift, mask)]) + hs_as_int(at4 & 65535u)] = k8;
-        tile[hs_as_int(counts[hs_digit(k9, shift, mask)]) + hs_as_int(at4 >> 16)] = k9;
-        tile[hs_as_int(counts[hs_digit(k10, shift, mask)]) + hs_as_int(at5 & 65535u)] = k10;
-        tile[hs_as_int(counts[hs_digit(k11, shift, mask)]) + hs_as_int(at5 >> 16)] = k11;
-        tile[hs_as_int(counts[hs_digit(k12, shift, mask)]) + hs_as_int(at6 & 65535u)] = k12;
-        tile[hs_as_int(counts[hs_digit(k13, shift, mask)]) + hs_as_int(at6 >> 16)] = k13;
-        tile[hs_as_int(counts[hs_digit(k14, shift, mask)]) + hs_as_int(at7 & 65535u)] = k14;
-        tile[hs_as_int(counts[hs_digit(k15, shift, mask)]) + hs_as_int(at7 >> 16)] = k15;
+        tile[hs_to_int(counts[hs_digit(k0, shift, mask)]) + hs_to_int(at0 & 65535u)] = k0;
+        tile[hs_to_int(counts[hs_digit(k1, shift, mask)]) + hs_to_int(at0 >> 16)] = k1;
+        tile[hs_to_int(counts[hs_digit(k2, shift, mask)]) + hs_to_int(at1 & 65535u)] = k2;
+        tile[hs_to_int(counts[hs_digit(k3, shift, mask)]) + hs_to_int(at1 >> 16)] = k3;
+        tile[hs_to_int(counts[hs_digit(k4, shift, mask)]) + hs_to_int(at2 & 65535u)] = k4;
+        tile[hs_to_int(counts[hs_digit(k5, shift, mask)]) + hs_to_int(at2 >> 16)] = k5;
+        tile[hs_to_int(counts[hs_digit(k6, shift, mask)]) + hs_to_int(at3 & 65535u)] = k6;
+        tile[hs_to_int(counts[hs_digit(k7, shift, mask)]) + hs_to_int(at3 >> 16)] = k7;
+        tile[hs_to_int(counts[hs_digit(k8, shift, mask)]) + hs_to_int(at4 & 65535u)] = k8;
+        tile[hs_to_int(counts[hs_digit(k9, shift, mask)]) + hs_to_int(at4 >> 16)] = k9;
+        tile[hs_to_int(counts[hs_digit(k10, shift, mask)]) + hs_to_int(at5 & 65535u)] = k10;
+        tile[hs_to_int(counts[hs_digit(k11, shift, mask)]) + hs_to_int(at5 >> 16)] = k11;
+        tile[hs_to_int(counts[hs_digit(k12, shift, mask)]) + hs_to_int(at6 & 65535u)] = k12;
+        tile[hs_to_int(counts[hs_digit(k13, shift, mask)]) + hs_to_int(at6 >> 16)] = k13;
+        tile[hs_to_int(counts[hs_digit(k14, shift, mask)]) + hs_to_int(at7 & 65535u)] = k14;
+        tile[hs_to_int(counts[hs_digit(k15, shift, mask)]) + hs_to_int(at7 >> 16)] = k15;
     } else {
-        if (hs_item() + 0 < valid) tile[hs_as_int(counts[hs_digit(k0, shift, mask)]) + hs_as_int(at0 & 65535u)] = k0;
-        if (hs_item() + 512 < valid) tile[hs_as_int(counts[hs_digit(k1, shift, mask)]) + hs_as_int(at0 >> 16)] = k1;
-        if (hs_item() + 1024 < valid) tile[hs_as_int(counts[hs_digit(k2, shift, mask)]) + hs_as_int(at1 & 65535u)] = k2;
-        if (hs_item() + 1536 < valid) tile[hs_as_int(counts[hs_digit(k3, shift, mask)]) + hs_as_int(at1 >> 16)] = k3;
-        if (hs_item() + 2048 < valid) tile[hs_as_int(counts[hs_digit(k4, shift, mask)]) + hs_as_int(at2 & 65535u)] = k4;
-        if (hs_item() + 2560 < valid) tile[hs_as_int(counts[hs_digit(k5, shift, mask)]) + hs_as_int(at2 >> 16)] = k5;
-        if (hs_item() + 3072 < valid) tile[hs_as_int(counts[hs_digit(k6, shift, mask)]) + hs_as_int(at3 & 65535u)] = k6;
-        if (hs_item() + 3584 < valid) tile[hs_as_int(counts[hs_digit(k7, shift, mask)]) + hs_as_int(at3 >> 16)] = k7;
-        if (hs_item() + 4096 < valid) tile[hs_as_int(counts[hs_digit(k8, shift, mask)]) + hs_as_int(at4 & 65535u)] = k8;
-        if (hs_item() + 4608 < valid) tile[hs_as_int(counts[hs_digit(k9, shift, mask)]) + hs_as_int(at4 >> 16)] = k9;
-        if (hs_item() + 5120 < valid) tile[hs_as_int(counts[hs_digit(k10, shift, mask)]) + hs_as_int(at5 & 65535u)] = k10;
-        if (hs_item() + 5632 < valid) tile[hs_as_int(counts[hs_digit(k11, shift, mask)]) + hs_as_int(at5 >> 16)] = k11;
-        if (hs_item() + 6144 < valid) tile[hs_as_int(counts[hs_digit(k12, shift, mask)]) + hs_as_int(at6 & 65535u)] = k12;
-        if (hs_item() + 6656 < valid) tile[hs_as_int(counts[hs_digit(k13, shift, mask)]) + hs_as_int(at6 >> 16)] = k13;
-        if (hs_item() + 7168 < valid) tile[hs_as_int(counts[hs_digit(k14, shift, mask)]) + hs_as_int(at7 & 65535u)] = k14;
-        if (hs_item() + 7680 < valid) tile[hs_as_int(counts[hs_digit(k15, shift, mask)]) + hs_as_int(at7 >> 16)] = k15;
+        if (hs_local_id() + 0 < valid) tile[hs_to_int(counts[hs_digit(k0, shift, mask)]) + hs_to_int(at0 & 65535u)] = k0;
+        if (hs_local_id() + 512 < valid) tile[hs_to_int(counts[hs_digit(k1, shift, mask)]) + hs_to_int(at0 >> 16)] = k1;
+        if (hs_local_id() + 1024 < valid) tile[hs_to_int(counts[hs_digit(k2, shift, mask)]) + hs_to_int(at1 & 65535u)] = k2;
+        if (hs_local_id() + 1536 < valid) tile[hs_to_int(counts[hs_digit(k3, shift, mask)]) + hs_to_int(at1 >> 16)] = k3;
+        if (hs_local_id() + 2048 < valid) tile[hs_to_int(counts[hs_digit(k4, shift, mask)]) + hs_to_int(at2 & 65535u)] = k4;
+        if (hs_local_id() + 2560 < valid) tile[hs_to_int(counts[hs_digit(k5, shift, mask)]) + hs_to_int(at2 >> 16)] = k5;
+        if (hs_local_id() + 3072 < valid) tile[hs_to_int(counts[hs_digit(k6, shift, mask)]) + hs_to_int(at3 & 65535u)] = k6;
+        if (hs_local_id() + 3584 < valid) tile[hs_to_int(counts[hs_digit(k7, shift, mask)]) + hs_to_int(at3 >> 16)] = k7;
+        if (hs_local_id() + 4096 < valid) tile[hs_to_int(counts[hs_digit(k8, shift, mask)]) + hs_to_int(at4 & 65535u)] = k8;
+        if (hs_local_id() + 4608 < valid) tile[hs_to_int(counts[hs_digit(k9, shift, mask)]) + hs_to_int(at4 >> 16)] = k9;
+        if (hs_local_id() + 5120 < valid) tile[hs_to_int(counts[hs_digit(k10, shift, mask)]) + hs_to_int(at5 & 65535u)] = k10;
+        if (hs_local_id() + 5632 < valid) tile[hs_to_int(counts[hs_digit(k11, shift, mask)]) + hs_to_int(at5 >> 16)] = k11;
+        if (hs_local_id() + 6144 < valid) tile[hs_to_int(counts[hs_digit(k12, shift, mask)]) + hs_to_int(at6 & 65535u)] = k12;
+        if (hs_local_id() + 6656 < valid) tile[hs_to_int(counts[hs_digit(k13, shift, mask)]) + hs_to_int(at6 >> 16)] = k13;
+        if (hs_local_id() + 7168 < valid) tile[hs_to_int(counts[hs_digit(k14, shift, mask)]) + hs_to_int(at7 & 65535u)] = k14;
+        if (hs_local_id() + 7680 < valid) tile[hs_to_int(counts[hs_digit(k15, shift, mask)]) + hs_to_int(at7 >> 16)] = k15;
     }
     hs_barrier();
     if (valid == 8192) {
-        { hs_key key = tile[hs_item() + 0]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 0] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 512]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 512] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 1024]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 1024] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 1536]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 1536] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 2048]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 2048] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 2560]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 2560] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 3072]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 3072] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 3584]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 3584] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 4096]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 4096] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 4608]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 4608] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 5120]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 5120] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 5632]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 5632] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 6144]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 6144] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 6656]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 6656] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 7168]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 7168] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 7680]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 7680] = hs_raw(key); }
+        { hs_key key = tile[hs_local_id() + 0]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 0] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 512]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 512] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 1024]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 1024] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 1536]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 1536] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 2048]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 2048] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 2560]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 2560] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 3072]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 3072] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 3584]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 3584] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 4096]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 4096] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 4608]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 4608] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 5120]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 5120] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 5632]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 5632] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 6144]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 6144] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 6656]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 6656] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 7168]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 7168] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 7680]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 7680] = hs_raw_out(key); }
     } else {
-        if (hs_item() + 0 < valid) { hs_key key = tile[hs_item() + 0]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 0] = hs_raw(key); }
-        if (hs_item() + 512 < valid) { hs_key key = tile[hs_item() + 512]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 512] = hs_raw(key); }
-        if (hs_item() + 1024 < valid) { hs_key key = tile[hs_item() + 1024]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 1024] = hs_raw(key); }
-        if (hs_item() + 1536 < valid) { hs_key key = tile[hs_item() + 1536]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 1536] = hs_raw(key); }
-        if (hs_item() + 2048 < valid) { hs_key key = tile[hs_item() + 2048]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 2048] = hs_raw(key); }
-        if (hs_item() + 2560 < valid) { hs_key key = tile[hs_item() + 2560]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 2560] = hs_raw(key); }
-        if (hs_item() + 3072 < valid) { hs_key key = tile[hs_item() + 3072]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 3072] = hs_raw(key); }
-        if (hs_item() + 3584 < valid) { hs_key key = tile[hs_item() + 3584]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 3584] = hs_raw(key); }
-        if (hs_item() + 4096 < valid) { hs_key key = tile[hs_item() + 4096]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 4096] = hs_raw(key); }
-        if (hs_item() + 4608 < valid) { hs_key key = tile[hs_item() + 4608]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 4608] = hs_raw(key); }
-        if (hs_item() + 5120 < valid) { hs_key key = tile[hs_item() + 5120]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 5120] = hs_raw(key); }
-        if (hs_item() + 5632 < valid) { hs_key key = tile[hs_item() + 5632]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 5632] = hs_raw(key); }
-        if (hs_item() + 6144 < valid) { hs_key key = tile[hs_item() + 6144]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 6144] = hs_raw(key); }
-        if (hs_item() + 6656 < valid) { hs_key key = tile[hs_item() + 6656]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 6656] = hs_raw(key); }
-        if (hs_item() + 7168 < valid) { hs_key key = tile[hs_item() + 7168]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 7168] = hs_raw(key); }
-        if (hs_item() + 7680 < valid) { hs_key key = tile[hs_item() + 7680]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 7680] = hs_raw(key); }
+        if (hs_local_id() + 0 < valid) { hs_key key = tile[hs_local_id() + 0]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 0] = hs_raw_out(key); }
+        if (hs_local_id() + 512 < valid) { hs_key key = tile[hs_local_id() + 512]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 512] = hs_raw_out(key); }
+        if (hs_local_id() + 1024 < valid) { hs_key key = tile[hs_local_id() + 1024]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 1024] = hs_raw_out(key); }
+        if (hs_local_id() + 1536 < valid) { hs_key key = tile[hs_local_id() + 1536]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 1536] = hs_raw_out(key); }
+        if (hs_local_id() + 2048 < valid) { hs_key key = tile[hs_local_id() + 2048]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 2048] = hs_raw_out(key); }
+        if (hs_local_id() + 2560 < valid) { hs_key key = tile[hs_local_id() + 2560]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 2560] = hs_raw_out(key); }
+        if (hs_local_id() + 3072 < valid) { hs_key key = tile[hs_local_id() + 3072]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 3072] = hs_raw_out(key); }
+        if (hs_local_id() + 3584 < valid) { hs_key key = tile[hs_local_id() + 3584]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 3584] = hs_raw_out(key); }
+        if (hs_local_id() + 4096 < valid) { hs_key key = tile[hs_local_id() + 4096]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 4096] = hs_raw_out(key); }
+        if (hs_local_id() + 4608 < valid) { hs_key key = tile[hs_local_id() + 4608]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 4608] = hs_raw_out(key); }
+        if (hs_local_id() + 5120 < valid) { hs_key key = tile[hs_local_id() + 5120]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 5120] = hs_raw_out(key); }
+        if (hs_local_id() + 5632 < valid) { hs_key key = tile[hs_local_id() + 5632]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 5632] = hs_raw_out(key); }
+        if (hs_local_id() + 6144 < valid) { hs_key key = tile[hs_local_id() + 6144]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 6144] = hs_raw_out(key); }
+        if (hs_local_id() + 6656 < valid) { hs_key key = tile[hs_local_id() + 6656]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 6656] = hs_raw_out(key); }
+        if (hs_local_id() + 7168 < valid) { hs_key key = tile[hs_local_id() + 7168]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 7168] = hs_raw_out(key); }
+        if (hs_local_id() + 7680 < valid) { hs_key key = tile[hs_local_id() + 7680]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 7680] = hs_raw_out(key); }
     }
 }
 
 // sort a bucket of up to 5120 keys on chip
-HS_KERNEL void __launch_bounds__(256, 4) bucket(hs_stored *destination, hs_word *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(256, 4) bucket(hs_stored_key *destination, hs_u32 *words, int n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
-    hs_word *const places = (hs_word *)((unsigned char *)hs_shared + 20480);
-    hs_word *const tops = (hs_word *)((unsigned char *)hs_shared + 36864);
-    hs_word *const full = (hs_word *)((unsigned char *)hs_shared + 36896);
+    hs_u32 *const places = (hs_u32 *)((unsigned char *)hs_shared + 20480);
+    hs_u32 *const tops = (hs_u32 *)((unsigned char *)hs_shared + 36864);
+    hs_u32 *const full = (hs_u32 *)((unsigned char *)hs_shared + 36896);
 
     int bits = 1;
     while (((hs_n() - 1) >> bits) >= 4160) bits++;
-    int bucket = hs_group();
+    int bucket = hs_group_id();
     if (bucket >= 1 << bits || words[1294] == 0u) return;
-    int begin = hs_as_int(words[3346 + bucket]), valid = hs_as_int(words[3347 + bucket]) - begin;
+    int begin = hs_to_int(words[3346 + bucket]), valid = hs_to_int(words[3347 + bucket]) - begin;
     if (valid == 0) return;
     int shift = 20 - bits; // the highest bits that the keys of a bucket do not share
     if (shift < 0) shift = 0;
-    for (int i = hs_item(); i < 4096; i += 256) places[i] = 0u;
-    if (hs_item() == 0) {
+    for (int i = hs_local_id(); i < 4096; i += 256) places[i] = 0u;
+    if (hs_local_id() == 0) {
         full[0] = 0u;
-        full[1] = hs_as_word(shift);
+        full[1] = hs_to_u32(shift);
     }
     hs_key k0 = HS_LEAST, k1 = HS_LEAST, k2 = HS_LEAST, k3 = HS_LEAST, k4 = HS_LEAST, k5 = HS_LEAST, k6 = HS_LEAST, k7 = HS_LEAST, k8 = HS_LEAST, k9 = HS_LEAST, k10 = HS_LEAST, k11 = HS_LEAST, k12 = HS_LEAST, k13 = HS_LEAST, k14 = HS_LEAST, k15 = HS_LEAST, k16 = HS_LEAST, k17 = HS_LEAST, k18 = HS_LEAST, k19 = HS_LEAST;
-    hs_word at0 = 0u, at1 = 0u, at2 = 0u, at3 = 0u, at4 = 0u, at5 = 0u, at6 = 0u, at7 = 0u, at8 = 0u, at9 = 0u;
+    hs_u32 at0 = 0u, at1 = 0u, at2 = 0u, at3 = 0u, at4 = 0u, at5 = 0u, at6 = 0u, at7 = 0u, at8 = 0u, at9 = 0u;
     do {
         if (1024 <= valid) {
-            k0 = hs_held(destination[begin + hs_item() + 0]);
-            k1 = hs_held(destination[begin + hs_item() + 256]);
-            k2 = hs_held(destination[begin + hs_item() + 512]);
-            k3 = hs_held(destination[begin + hs_item() + 768]);
+            k0 = hs_raw_in(destination[begin + hs_local_id() + 0]);
+            k1 = hs_raw_in(destination[begin + hs_local_id() + 256]);
+            k2 = hs_raw_in(destination[begin + hs_local_id() + 512]);
+            k3 = hs_raw_in(destination[begin + hs_local_id() + 768]);
         } else {
-            if (hs_item() + 0 < valid) k0 = hs_held(destination[begin + hs_item() + 0]);
-            if (hs_item() + 256 < valid) k1 = hs_held(destination[begin + hs_item() + 256]);
-            if (hs_item() + 512 < valid) k2 = hs_held(destination[begin + hs_item() + 512]);
-            if (hs_item() + 768 < valid) k3 = hs_held(destination[begin + hs_item() + 768]);
+            if (hs_local_id() + 0 < valid) k0 = hs_raw_in(destination[begin + hs_local_id() + 0]);
+            if (hs_local_id() + 256 < valid) k1 = hs_raw_in(destination[begin + hs_local_id() + 256]);
+            if (hs_local_id() + 512 < valid) k2 = hs_raw_in(destination[begin + hs_local_id() + 512]);
+            if (hs_local_id() + 768 < valid) k3 = hs_raw_in(destination[begin + hs_local_id() + 768]);
             break;
         }
         if (2048 <= valid) {
-            k4 = hs_held(destination[begin + hs_item() + 1024]);
-            k5 = hs_held(destination[begin + hs_item() + 1280]);
-            k6 = hs_held(destination[begin + hs_item() + 1536]);
-            k7 = hs_held(destination[begin + hs_item() + 1792]);
+            k4 = hs_raw_in(destination[begin + hs_local_id() + 1024]);
+            k5 = hs_raw_in(destination[begin + hs_local_id() + 1280]);
+            k6 = hs_raw_in(destination[begin + hs_local_id() + 1536]);
+            k7 = hs_raw_in(destination[begin + hs_local_id() + 1792]);
         } else {
-            if (hs_item() + 1024 < valid) k4 = hs_held(destination[begin + hs_item() + 1024]);
-            if (hs_item() + 1280 < valid) k5 = hs_held(destination[begin + hs_item() + 1280]);
-            if (hs_item() + 1536 < valid) k6 = hs_held(destination[begin + hs_item() + 1536]);
-            if (hs_item() + 1792 < valid) k7 = hs_held(destination[begin + hs_item() + 1792]);
+            if (hs_local_id() + 1024 < valid) k4 = hs_raw_in(destination[begin + hs_local_id() + 1024]);
+            if (hs_local_id() + 1280 < valid) k5 = hs_raw_in(destination[begin + hs_local_id() + 1280]);
+            if (hs_local_id() + 1536 < valid) k6 = hs_raw_in(destination[begin + hs_local_id() + 1536]);
+            if (hs_local_id() + 1792 < valid) k7 = hs_raw_in(destination[begin + hs_local_id() + 1792]);
             break;
         }
         if (3072 <= valid) {
-            k8 = hs_held(destination[begin + hs_item() + 2048]);
-            k9 = hs_held(destination[begin + hs_item() + 2304]);
-            k10 = hs_held(destination[begin + hs_item() + 2560]);
-            k11 = hs_held(destination[begin + hs_item() + 2816]);
+            k8 = hs_raw_in(destination[begin + hs_local_id() + 2048]);
+            k9 = hs_raw_in(destination[begin + hs_local_id() + 2304]);
+            k10 = hs_raw_in(destination[begin + hs_local_id() + 2560]);
+            k11 = hs_raw_in(destination[begin + hs_local_id() + 2816]);
         } else {
-            if (hs_item() + 2048 < valid) k8 = hs_held(destination[begin + hs_item() + 2048]);
-            if (hs_item() + 2304 < valid) k9 = hs_held(destination[begin + hs_item() + 2304]);
-            if (hs_item() + 2560 < valid) k10 = hs_held(destination[begin + hs_item() + 2560]);
-            if (hs_item() + 2816 < valid) k11 = hs_held(destination[begin + hs_item() + 2816]);
+            if (hs_local_id() + 2048 < valid) k8 = hs_raw_in(destination[begin + hs_local_id() + 2048]);
+            if (hs_local_id() + 2304 < valid) k9 = hs_raw_in(destination[begin + hs_local_id() + 2304]);
+            if (hs_local_id() + 2560 < valid) k10 = hs_raw_in(destination[begin + hs_local_id() + 2560]);
+            if (hs_local_id() + 2816 < valid) k11 = hs_raw_in(destination[begin + hs_local_id() + 2816]);
             break;
         }
         if (4096 <= valid) {
-            k12 = hs_held(destination[begin + hs_item() + 3072]);
-            k13 = hs_held(destination[begin + hs_item() + 3328]);
-            k14 = hs_held(destination[begin + hs_item() + 3584]);
-            k15 = hs_held(destination[begin + hs_item() + 3840]);
+            k12 = hs_raw_in(destination[begin + hs_local_id() + 3072]);
+            k13 = hs_raw_in(destination[begin + hs_local_id() + 3328]);
+            k14 = hs_raw_in(destination[begin + hs_local_id() + 3584]);
+            k15 = hs_raw_in(destination[begin + hs_local_id() + 3840]);
         } else {
-            if (hs_item() + 3072 < valid) k12 = hs_held(destination[begin + hs_item() + 3072]);
-            if (hs_item() + 3328 < valid) k13 = hs_held(destination[begin + hs_item() + 3328]);
-            if (hs_item() + 3584 < valid) k14 = hs_held(destination[begin + hs_item() + 3584]);
-            if (hs_item() + 3840 < valid) k15 = hs_held(destination[begin + hs_item() + 3840]);
+            if (hs_local_id() + 3072 < valid) k12 = hs_raw_in(destination[begin + hs_local_id() + 3072]);
+            if (hs_local_id() + 3328 < valid) k13 = hs_raw_in(destination[begin + hs_local_id() + 3328]);
+            if (hs_local_id() + 3584 < valid) k14 = hs_raw_in(destination[begin + hs_local_id() + 3584]);
+            if (hs_local_id() + 3840 < valid) k15 = hs_raw_in(destination[begin + hs_local_id() + 3840]);
             break;
         }
         if (5120 <= valid) {
-            k16 = hs_held(destination[begin + hs_item() + 4096]);
-            k17 = hs_held(destination[begin + hs_item() + 4352]);
-            k18 = hs_held(destination[begin + hs_item() + 4608]);
-            k19 = hs_held(destination[begin + hs_item() + 4864]);
+            k16 = hs_raw_in(destination[begin + hs_local_id() + 4096]);
+            k17 = hs_raw_in(destination[begin + hs_local_id() + 4352]);
+            k18 = hs_raw_in(destination[begin + hs_local_id() + 4608]);
+            k19 = hs_raw_in(destination[begin + hs_local_id() + 4864]);
         } else {
-            if (hs_item() + 4096 < valid) k16 = hs_held(destination[begin + hs_item() + 4096]);
-            if (hs_item() + 4352 < valid) k17 = hs_held(destination[begin + hs_item() + 4352]);
-            if (hs_item() + 4608 < valid) k18 = hs_held(destination[begin + hs_item() + 4608]);
-            if (hs_item() + 4864 < valid) k19 = hs_held(destination[begin + hs_item() + 4864]);
+            if (hs_local_id() + 4096 < valid) k16 = hs_raw_in(destination[begin + hs_local_id() + 4096]);
+            if (hs_local_id() + 4352 < valid) k17 = hs_raw_in(destination[begin + hs_local_id() + 4352]);
+            if (hs_local_id() + 4608 < valid) k18 = hs_raw_in(destination[begin + hs_local_id() + 4608]);
+            if (hs_local_id() + 4864 < valid) k19 = hs_raw_in(destination[begin + hs_local_id() + 4864]);
             break;
         }
     } while (false);
@@ -4305,10 +4305,10 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket(hs_stored *destination, hs_word 
             differ |= k0 ^ k2;
             differ |= k0 ^ k3;
         } else {
-            if (hs_item() + 0 < valid) differ |= k0 ^ k0;
-            if (hs_item() + 256 < valid) differ |= k0 ^ k1;
-            if (hs_item() + 512 < valid) differ |= k0 ^ k2;
-            if (hs_item() + 768 < valid) differ |= k0 ^ k3;
+            if (hs_local_id() + 0 < valid) differ |= k0 ^ k0;
+            if (hs_local_id() + 256 < valid) differ |= k0 ^ k1;
+            if (hs_local_id() + 512 < valid) differ |= k0 ^ k2;
+            if (hs_local_id() + 768 < valid) differ |= k0 ^ k3;
             break;
         }
         if (2048 <= valid) {
@@ -4317,10 +4317,10 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket(hs_stored *destination, hs_word 
             differ |= k0 ^ k6;
             differ |= k0 ^ k7;
         } else {
-            if (hs_item() + 1024 < valid) differ |= k0 ^ k4;
-            if (hs_item() + 1280 < valid) differ |= k0 ^ k5;
-            if (hs_item() + 1536 < valid) differ |= k0 ^ k6;
-            if (hs_item() + 1792 < valid) differ |= k0 ^ k7;
+            if (hs_local_id() + 1024 < valid) differ |= k0 ^ k4;
+            if (hs_local_id() + 1280 < valid) differ |= k0 ^ k5;
+            if (hs_local_id() + 1536 < valid) differ |= k0 ^ k6;
+            if (hs_local_id() + 1792 < valid) differ |= k0 ^ k7;
             break;
         }
         if (3072 <= valid) {
@@ -4329,10 +4329,10 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket(hs_stored *destination, hs_word 
             differ |= k0 ^ k10;
             differ |= k0 ^ k11;
         } else {
-            if (hs_item() + 2048 < valid) differ |= k0 ^ k8;
-            if (hs_item() + 2304 < valid) differ |= k0 ^ k9;
-            if (hs_item() + 2560 < valid) differ |= k0 ^ k10;
-            if (hs_item() + 2816 < valid) differ |= k0 ^ k11;
+            if (hs_local_id() + 2048 < valid) differ |= k0 ^ k8;
+            if (hs_local_id() + 2304 < valid) differ |= k0 ^ k9;
+            if (hs_local_id() + 2560 < valid) differ |= k0 ^ k10;
+            if (hs_local_id() + 2816 < valid) differ |= k0 ^ k11;
             break;
         }
         if (4096 <= valid) {
@@ -4341,10 +4341,10 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket(hs_stored *destination, hs_word 
             differ |= k0 ^ k14;
             differ |= k0 ^ k15;
         } else {
-            if (hs_item() + 3072 < valid) differ |= k0 ^ k12;
-            if (hs_item() + 3328 < valid) differ |= k0 ^ k13;
-            if (hs_item() + 3584 < valid) differ |= k0 ^ k14;
-            if (hs_item() + 3840 < valid) differ |= k0 ^ k15;
+            if (hs_local_id() + 3072 < valid) differ |= k0 ^ k12;
+            if (hs_local_id() + 3328 < valid) differ |= k0 ^ k13;
+            if (hs_local_id() + 3584 < valid) differ |= k0 ^ k14;
+            if (hs_local_id() + 3840 < valid) differ |= k0 ^ k15;
             break;
         }
         if (5120 <= valid) {
@@ -4353,16 +4353,16 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket(hs_stored *destination, hs_word 
             differ |= k0 ^ k18;
             differ |= k0 ^ k19;
         } else {
-            if (hs_item() + 4096 < valid) differ |= k0 ^ k16;
-            if (hs_item() + 4352 < valid) differ |= k0 ^ k17;
-            if (hs_item() + 4608 < valid) differ |= k0 ^ k18;
-            if (hs_item() + 4864 < valid) differ |= k0 ^ k19;
+            if (hs_local_id() + 4096 < valid) differ |= k0 ^ k16;
+            if (hs_local_id() + 4352 < valid) differ |= k0 ^ k17;
+            if (hs_local_id() + 4608 < valid) differ |= k0 ^ k18;
+            if (hs_local_id() + 4864 < valid) differ |= k0 ^ k19;
             break;
         }
     } while (false);
     if (hs_digit(differ, shift, 4095) == 0) {
-        int x = hs_digit(k0, shift, 4095), own = valid > hs_item() ? (valid - hs_item() + 255) / 256 : 0;
-        at0 = hs_local_add(places[x ^ (x >> 5 & 15)], hs_as_word(own));
+        int x = hs_digit(k0, shift, 4095), own = valid > hs_local_id() ? (valid - hs_local_id() + 255) / 256 : 0;
+        at0 = hs_local_atomic_add(places[x ^ (x >> 5 & 15)], hs_to_u32(own));
         at0 |= (at0 + 1u) << 16;
         at1 = at0 + 131074u;
         at2 = at0 + 262148u;
@@ -4376,310 +4376,310 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket(hs_stored *destination, hs_word 
     } else {
         do {
             if (1024 <= valid) {
-                { int x = hs_digit(k0, shift, 4095); at0 = hs_local_add(places[x ^ (x >> 5 & 15)], 1u); }
-                { int x = hs_digit(k1, shift, 4095); at0 |= hs_local_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
-                { int x = hs_digit(k2, shift, 4095); at1 = hs_local_add(places[x ^ (x >> 5 & 15)], 1u); }
-                { int x = hs_digit(k3, shift, 4095); at1 |= hs_local_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
+                { int x = hs_digit(k0, shift, 4095); at0 = hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u); }
+                { int x = hs_digit(k1, shift, 4095); at0 |= hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
+                { int x = hs_digit(k2, shift, 4095); at1 = hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u); }
+                { int x = hs_digit(k3, shift, 4095); at1 |= hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
             } else {
-                if (hs_item() + 0 < valid) { int x = hs_digit(k0, shift, 4095); at0 = hs_local_add(places[x ^ (x >> 5 & 15)], 1u); }
-                if (hs_item() + 256 < valid) { int x = hs_digit(k1, shift, 4095); at0 |= hs_local_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
-                if (hs_item() + 512 < valid) { int x = hs_digit(k2, shift, 4095); at1 = hs_local_add(places[x ^ (x >> 5 & 15)], 1u); }
-                if (hs_item() + 768 < valid) { int x = hs_digit(k3, shift, 4095); at1 |= hs_local_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
+                if (hs_local_id() + 0 < valid) { int x = hs_digit(k0, shift, 4095); at0 = hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u); }
+                if (hs_local_id() + 256 < valid) { int x = hs_digit(k1, shift, 4095); at0 |= hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
+                if (hs_local_id() + 512 < valid) { int x = hs_digit(k2, shift, 4095); at1 = hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u); }
+                if (hs_local_id() + 768 < valid) { int x = hs_digit(k3, shift, 4095); at1 |= hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
                 break;
             }
             if (2048 <= valid) {
-                { int x = hs_digit(k4, shift, 4095); at2 = hs_local_add(places[x ^ (x >> 5 & 15)], 1u); }
-                { int x = hs_digit(k5, shift, 4095); at2 |= hs_local_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
-                { int x = hs_digit(k6, shift, 4095); at3 = hs_local_add(places[x ^ (x >> 5 & 15)], 1u); }
-                { int x = hs_digit(k7, shift, 4095); at3 |= hs_local_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
+                { int x = hs_digit(k4, shift, 4095); at2 = hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u); }
+                { int x = hs_digit(k5, shift, 4095); at2 |= hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
+                { int x = hs_digit(k6, shift, 4095); at3 = hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u); }
+                { int x = hs_digit(k7, shift, 4095); at3 |= hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
             } else {
-                if (hs_item() + 1024 < valid) { int x = hs_digit(k4, shift, 4095); at2 = hs_local_add(places[x ^ (x >> 5 & 15)], 1u); }
-                if (hs_item() + 1280 < valid) { int x = hs_digit(k5, shift, 4095); at2 |= hs_local_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
-                if (hs_item() + 1536 < valid) { int x = hs_digit(k6, shift, 4095); at3 = hs_local_add(places[x ^ (x >> 5 & 15)], 1u); }
-                if (hs_item() + 1792 < valid) { int x = hs_digit(k7, shift, 4095); at3 |= hs_local_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
+                if (hs_local_id() + 1024 < valid) { int x = hs_digit(k4, shift, 4095); at2 = hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u); }
+                if (hs_local_id() + 1280 < valid) { int x = hs_digit(k5, shift, 4095); at2 |= hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
+                if (hs_local_id() + 1536 < valid) { int x = hs_digit(k6, shift, 4095); at3 = hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u); }
+                if (hs_local_id() + 1792 < valid) { int x = hs_digit(k7, shift, 4095); at3 |= hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
                 break;
             }
             if (3072 <= valid) {
-                { int x = hs_digit(k8, shift, 4095); at4 = hs_local_add(places[x ^ (x >> 5 & 15)], 1u); }
-                { int x = hs_digit(k9, shift, 4095); at4 |= hs_local_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
-                { int x = hs_digit(k10, shift, 4095); at5 = hs_local_add(places[x ^ (x >> 5 & 15)], 1u); }
-                { int x = hs_digit(k11, shift, 4095); at5 |= hs_local_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
+                { int x = hs_digit(k8, shift, 4095); at4 = hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u); }
+                { int x = hs_digit(k9, shift, 4095); at4 |= hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
+                { int x = hs_digit(k10, shift, 4095); at5 = hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u); }
+                { int x = hs_digit(k11, shift, 4095); at5 |= hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
             } else {
-                if (hs_item() + 2048 < valid) { int x = hs_digit(k8, shift, 4095); at4 = hs_local_add(places[x ^ (x >> 5 & 15)], 1u); }
-                if (hs_item() + 2304 < valid) { int x = hs_digit(k9, shift, 4095); at4 |= hs_local_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
-                if (hs_item() + 2560 < valid) { int x = hs_digit(k10, shift, 4095); at5 = hs_local_add(places[x ^ (x >> 5 & 15)], 1u); }
-                if (hs_item() + 2816 < valid) { int x = hs_digit(k11, shift, 4095); at5 |= hs_local_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
+                if (hs_local_id() + 2048 < valid) { int x = hs_digit(k8, shift, 4095); at4 = hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u); }
+                if (hs_local_id() + 2304 < valid) { int x = hs_digit(k9, shift, 4095); at4 |= hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
+                if (hs_local_id() + 2560 < valid) { int x = hs_digit(k10, shift, 4095); at5 = hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u); }
+                if (hs_local_id() + 2816 < valid) { int x = hs_digit(k11, shift, 4095); at5 |= hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
                 break;
             }
             if (4096 <= valid) {
-                { int x = hs_digit(k12, shift, 4095); at6 = hs_local_add(places[x ^ (x >> 5 & 15)], 1u); }
-                { int x = hs_digit(k13, shift, 4095); at6 |= hs_local_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
-                { int x = hs_digit(k14, shift, 4095); at7 = hs_local_add(places[x ^ (x >> 5 & 15)], 1u); }
-                { int x = hs_digit(k15, shift, 4095); at7 |= hs_local_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
+                { int x = hs_digit(k12, shift, 4095); at6 = hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u); }
+                { int x = hs_digit(k13, shift, 4095); at6 |= hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
+                { int x = hs_digit(k14, shift, 4095); at7 = hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u); }
+                { int x = hs_digit(k15, shift, 4095); at7 |= hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
             } else {
-                if (hs_item() + 3072 < valid) { int x = hs_digit(k12, shift, 4095); at6 = hs_local_add(places[x ^ (x >> 5 & 15)], 1u); }
-                if (hs_item() + 3328 < valid) { int x = hs_digit(k13, shift, 4095); at6 |= hs_local_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
-                if (hs_item() + 3584 < valid) { int x = hs_digit(k14, shift, 4095); at7 = hs_local_add(places[x ^ (x >> 5 & 15)], 1u); }
-                if (hs_item() + 3840 < valid) { int x = hs_digit(k15, shift, 4095); at7 |= hs_local_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
+                if (hs_local_id() + 3072 < valid) { int x = hs_digit(k12, shift, 4095); at6 = hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u); }
+                if (hs_local_id() + 3328 < valid) { int x = hs_digit(k13, shift, 4095); at6 |= hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
+                if (hs_local_id() + 3584 < valid) { int x = hs_digit(k14, shift, 4095); at7 = hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u); }
+                if (hs_local_id() + 3840 < valid) { int x = hs_digit(k15, shift, 4095); at7 |= hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
                 break;
             }
             if (5120 <= valid) {
-                { int x = hs_digit(k16, shift, 4095); at8 = hs_local_add(places[x ^ (x >> 5 & 15)], 1u); }
-                { int x = hs_digit(k17, shift, 4095); at8 |= hs_local_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
-                { int x = hs_digit(k18, shift, 4095); at9 = hs_local_add(places[x ^ (x >> 5 & 15)], 1u); }
-                { int x = hs_digit(k19, shift, 4095); at9 |= hs_local_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
+                { int x = hs_digit(k16, shift, 4095); at8 = hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u); }
+                { int x = hs_digit(k17, shift, 4095); at8 |= hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
+                { int x = hs_digit(k18, shift, 4095); at9 = hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u); }
+                { int x = hs_digit(k19, shift, 4095); at9 |= hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
             } else {
-                if (hs_item() + 4096 < valid) { int x = hs_digit(k16, shift, 4095); at8 = hs_local_add(places[x ^ (x >> 5 & 15)], 1u); }
-                if (hs_item() + 4352 < valid) { int x = hs_digit(k17, shift, 4095); at8 |= hs_local_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
-                if (hs_item() + 4608 < valid) { int x = hs_digit(k18, shift, 4095); at9 = hs_local_add(places[x ^ (x >> 5 & 15)], 1u); }
-                if (hs_item() + 4864 < valid) { int x = hs_digit(k19, shift, 4095); at9 |= hs_local_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
+                if (hs_local_id() + 4096 < valid) { int x = hs_digit(k16, shift, 4095); at8 = hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u); }
+                if (hs_local_id() + 4352 < valid) { int x = hs_digit(k17, shift, 4095); at8 |= hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
+                if (hs_local_id() + 4608 < valid) { int x = hs_digit(k18, shift, 4095); at9 = hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u); }
+                if (hs_local_id() + 4864 < valid) { int x = hs_digit(k19, shift, 4095); at9 |= hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u) << 16; }
                 break;
             }
         } while (false);
     }
-    hs_barrier_all(); // in place, keys must all be read before the first is written
-    shift = hs_as_int(full[1]); // the same; else compilers keep all places until they are needed again, and spill
-    hs_word sum = 0u, crowd = 0u;
+    hs_barrier_global(); // in place, keys must all be read before the first is written
+    shift = hs_to_int(full[1]); // the same; else compilers keep all places until they are needed again, and spill
+    hs_u32 sum = 0u, crowd = 0u;
     for (int e = 0; e < 16; e++) {
-        int x = hs_item() * 16 + e;
-        hs_word c = places[x ^ (x >> 5 & 15)];
+        int x = hs_local_id() * 16 + e;
+        hs_u32 c = places[x ^ (x >> 5 & 15)];
         sum += c;
         crowd = c > crowd ? c : crowd;
     }
     if (crowd > 24u) full[0] = 1u;
-    hs_word before = 0u;
+    hs_u32 before = 0u;
     {
-        hs_word all = sum;
+        hs_u32 all = sum;
         for (int far = 1; far < 32; far *= 2) {
-            hs_word beside = hs_as_word(hs_shuffle_xor(all, far));
-            if ((hs_lane() & far) != 0) before += beside;
+            hs_u32 beside = hs_to_u32(hs_shuffle_xor(all, far));
+            if ((hs_lane_id() & far) != 0) before += beside;
             all += beside;
         }
-        if (hs_lane() == 0) tops[hs_subgroup()] = all;
+        if (hs_lane_id() == 0) tops[hs_subgroup_id()] = all;
         hs_barrier();
-        for (int j = 0; j < 7; j++) if (j < hs_subgroup()) before += tops[j];
+        for (int j = 0; j < 7; j++) if (j < hs_subgroup_id()) before += tops[j];
     }
     if (full[0] != 0u) {
-        if (hs_item() == 0) {
-            hs_word rest = hs_add(words[1295], 1u);
-            words[3347 + (2 << bits) + hs_as_int(rest)] = hs_as_word(bucket);
+        if (hs_local_id() == 0) {
+            hs_u32 rest = hs_atomic_add(words[1295], 1u);
+            words[3347 + (2 << bits) + hs_to_int(rest)] = hs_to_u32(bucket);
         }
     } else {
         for (int e = 0; e < 16; e++) {
-            int x = hs_item() * 16 + e;
-            hs_word c = places[x ^ (x >> 5 & 15)];
+            int x = hs_local_id() * 16 + e;
+            hs_u32 c = places[x ^ (x >> 5 & 15)];
             places[x ^ (x >> 5 & 15)] = before | c << 16;
             before += c;
         }
         hs_barrier();
         do {
             if (1024 <= valid) {
-                { int x = hs_digit(k0, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at0 & 65535u)] = k0; }
-                { int x = hs_digit(k1, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at0 >> 16)] = k1; }
-                { int x = hs_digit(k2, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at1 & 65535u)] = k2; }
-                { int x = hs_digit(k3, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at1 >> 16)] = k3; }
+                { int x = hs_digit(k0, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at0 & 65535u)] = k0; }
+                { int x = hs_digit(k1, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at0 >> 16)] = k1; }
+                { int x = hs_digit(k2, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at1 & 65535u)] = k2; }
+                { int x = hs_digit(k3, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at1 >> 16)] = k3; }
             } else {
-                if (hs_item() + 0 < valid) { int x = hs_digit(k0, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at0 & 65535u)] = k0; }
-                if (hs_item() + 256 < valid) { int x = hs_digit(k1, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at0 >> 16)] = k1; }
-                if (hs_item() + 512 < valid) { int x = hs_digit(k2, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at1 & 65535u)] = k2; }
-                if (hs_item() + 768 < valid) { int x = hs_digit(k3, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at1 >> 16)] = k3; }
+                if (hs_local_id() + 0 < valid) { int x = hs_digit(k0, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at0 & 65535u)] = k0; }
+                if (hs_local_id() + 256 < valid) { int x = hs_digit(k1, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at0 >> 16)] = k1; }
+                if (hs_local_id() + 512 < valid) { int x = hs_digit(k2, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at1 & 65535u)] = k2; }
+                if (hs_local_id() + 768 < valid) { int x = hs_digit(k3, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at1 >> 16)] = k3; }
                 break;
             }
             if (2048 <= valid) {
-                { int x = hs_digit(k4, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at2 & 65535u)] = k4; }
-                { int x = hs_digit(k5, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at2 >> 16)] = k5; }
-                { int x = hs_digit(k6, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at3 & 65535u)] = k6; }
-                { int x = hs_digit(k7, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at3 >> 16)] = k7; }
+                { int x = hs_digit(k4, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at2 & 65535u)] = k4; }
+                { int x = hs_digit(k5, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at2 >> 16)] = k5; }
+                { int x = hs_digit(k6, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at3 & 65535u)] = k6; }
+                { int x = hs_digit(k7, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at3 >> 16)] = k7; }
             } else {
-                if (hs_item() + 1024 < valid) { int x = hs_digit(k4, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at2 & 65535u)] = k4; }
-                if (hs_item() + 1280 < valid) { int x = hs_digit(k5, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at2 >> 16)] = k5; }
-                if (hs_item() + 1536 < valid) { int x = hs_digit(k6, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at3 & 65535u)] = k6; }
-                if (hs_item() + 1792 < valid) { int x = hs_digit(k7, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at3 >> 16)] = k7; }
+                if (hs_local_id() + 1024 < valid) { int x = hs_digit(k4, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at2 & 65535u)] = k4; }
+                if (hs_local_id() + 1280 < valid) { int x = hs_digit(k5, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at2 >> 16)] = k5; }
+                if (hs_local_id() + 1536 < valid) { int x = hs_digit(k6, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at3 & 65535u)] = k6; }
+                if (hs_local_id() + 1792 < valid) { int x = hs_digit(k7, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at3 >> 16)] = k7; }
                 break;
             }
             if (3072 <= valid) {
-                { int x = hs_digit(k8, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at4 & 65535u)] = k8; }
-                { int x = hs_digit(k9, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at4 >> 16)] = k9; }
-                { int x = hs_digit(k10, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at5 & 65535u)] = k10; }
-                { int x = hs_digit(k11, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at5 >> 16)] = k11; }
+                { int x = hs_digit(k8, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at4 & 65535u)] = k8; }
+                { int x = hs_digit(k9, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at4 >> 16)] = k9; }
+                { int x = hs_digit(k10, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at5 & 65535u)] = k10; }
+                { int x = hs_digit(k11, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at5 >> 16)] = k11; }
             } else {
-                if (hs_item() + 2048 < valid) { int x = hs_digit(k8, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at4 & 65535u)] = k8; }
-                if (hs_item() + 2304 < valid) { int x = hs_digit(k9, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at4 >> 16)] = k9; }
-                if (hs_item() + 2560 < valid) { int x = hs_digit(k10, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at5 & 65535u)] = k10; }
-                if (hs_item() + 2816 < valid) { int x = hs_digit(k11, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at5 >> 16)] = k11; }
+                if (hs_local_id() + 2048 < valid) { int x = hs_digit(k8, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at4 & 65535u)] = k8; }
+                if (hs_local_id() + 2304 < valid) { int x = hs_digit(k9, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at4 >> 16)] = k9; }
+                if (hs_local_id() + 2560 < valid) { int x = hs_digit(k10, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at5 & 65535u)] = k10; }
+                if (hs_local_id() + 2816 < valid) { int x = hs_digit(k11, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at5 >> 16)] = k11; }
                 break;
             }
             if (4096 <= valid) {
-                { int x = hs_digit(k12, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at6 & 65535u)] = k12; }
-                { int x = hs_digit(k13, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at6 >> 16)] = k13; }
-                { int x = hs_digit(k14, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at7 & 65535u)] = k14; }
-                { int x = hs_digit(k15, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at7 >> 16)] = k15; }
+                { int x = hs_digit(k12, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at6 & 65535u)] = k12; }
+                { int x = hs_digit(k13, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at6 >> 16)] = k13; }
+                { int x = hs_digit(k14, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at7 & 65535u)] = k14; }
+                { int x = hs_digit(k15, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at7 >> 16)] = k15; }
             } else {
-                if (hs_item() + 3072 < valid) { int x = hs_digit(k12, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at6 & 65535u)] = k12; }
-                if (hs_item() + 3328 < valid) { int x = hs_digit(k13, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at6 >> 16)] = k13; }
-                if (hs_item() + 3584 < valid) { int x = hs_digit(k14, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at7 & 65535u)] = k14; }
-                if (hs_item() + 3840 < valid) { int x = hs_digit(k15, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at7 >> 16)] = k15; }
+                if (hs_local_id() + 3072 < valid) { int x = hs_digit(k12, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at6 & 65535u)] = k12; }
+                if (hs_local_id() + 3328 < valid) { int x = hs_digit(k13, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at6 >> 16)] = k13; }
+                if (hs_local_id() + 3584 < valid) { int x = hs_digit(k14, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at7 & 65535u)] = k14; }
+                if (hs_local_id() + 3840 < valid) { int x = hs_digit(k15, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at7 >> 16)] = k15; }
                 break;
             }
             if (5120 <= valid) {
-                { int x = hs_digit(k16, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at8 & 65535u)] = k16; }
-                { int x = hs_digit(k17, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at8 >> 16)] = k17; }
-                { int x = hs_digit(k18, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at9 & 65535u)] = k18; }
-                { int x = hs_digit(k19, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at9 >> 16)] = k19; }
+                { int x = hs_digit(k16, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at8 & 65535u)] = k16; }
+                { int x = hs_digit(k17, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at8 >> 16)] = k17; }
+                { int x = hs_digit(k18, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at9 & 65535u)] = k18; }
+                { int x = hs_digit(k19, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at9 >> 16)] = k19; }
             } else {
-                if (hs_item() + 4096 < valid) { int x = hs_digit(k16, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at8 & 65535u)] = k16; }
-                if (hs_item() + 4352 < valid) { int x = hs_digit(k17, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at8 >> 16)] = k17; }
-                if (hs_item() + 4608 < valid) { int x = hs_digit(k18, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at9 & 65535u)] = k18; }
-                if (hs_item() + 4864 < valid) { int x = hs_digit(k19, shift, 4095); tile[hs_as_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_as_int(at9 >> 16)] = k19; }
+                if (hs_local_id() + 4096 < valid) { int x = hs_digit(k16, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at8 & 65535u)] = k16; }
+                if (hs_local_id() + 4352 < valid) { int x = hs_digit(k17, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at8 >> 16)] = k17; }
+                if (hs_local_id() + 4608 < valid) { int x = hs_digit(k18, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at9 & 65535u)] = k18; }
+                if (hs_local_id() + 4864 < valid) { int x = hs_digit(k19, shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at9 >> 16)] = k19; }
                 break;
             }
         } while (false);
         hs_barrier();
-        for (int q = hs_item(); q < valid; q += 256) {
+        for (int q = hs_local_id(); q < valid; q += 256) {
             hs_key key = tile[q];
             int x = hs_digit(key, shift, 4095);
-            hs_word c = places[x ^ (x >> 5 & 15)];
-            int start = hs_as_int(c & 65535u), end = start + hs_as_int(c >> 16), r = start;
+            hs_u32 c = places[x ^ (x >> 5 & 15)];
+            int start = hs_to_int(c & 65535u), end = start + hs_to_int(c >> 16), r = start;
             for (int j = start; j < end; j++) {
                 hs_key near = tile[j];
                 r += (j < q ? !hs_less(key, near) : hs_less(near, key)) ? 1 : 0;
             }
-            destination[begin + r] = hs_out(key);
+            destination[begin + r] = hs_twiddle_out(key);
         }
     }
 
 }
 
 // sort crowded buckets by all their bits
-HS_KERNEL void __launch_bounds__(256) bucket_rest(hs_stored *destination, hs_word *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(256) bucket_rest(hs_stored_key *destination, hs_u32 *words, int n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
-    hs_word *const totals = (hs_word *)((unsigned char *)hs_shared + 20480);
-    hs_word *const firsts = (hs_word *)((unsigned char *)hs_shared + 21504);
-    hs_word *const sums = (hs_word *)((unsigned char *)hs_shared + 22528);
-    hs_word *const mixed = (hs_word *)((unsigned char *)hs_shared + 23552);
-    hs_word *const counts = (hs_word *)((unsigned char *)hs_shared + 23560);
+    hs_u32 *const totals = (hs_u32 *)((unsigned char *)hs_shared + 20480);
+    hs_u32 *const firsts = (hs_u32 *)((unsigned char *)hs_shared + 21504);
+    hs_u32 *const sums = (hs_u32 *)((unsigned char *)hs_shared + 22528);
+    hs_u32 *const mixed = (hs_u32 *)((unsigned char *)hs_shared + 23552);
+    hs_u32 *const counts = (hs_u32 *)((unsigned char *)hs_shared + 23560);
 
     if (words[1294] == 0u) return;
     int bits = 1;
     while (((hs_n() - 1) >> bits) >= 4160) bits++;
-    if (hs_group() == 0) {
-        for (int q = hs_item(); q < 4; q += 256) words[9 + q] = 0u;
-        if (hs_item() == 0) words[4] = 1u;
+    if (hs_group_id() == 0) {
+        for (int q = hs_local_id(); q < 4; q += 256) words[9 + q] = 0u;
+        if (hs_local_id() == 0) words[4] = 1u;
     }
     int groups = 1 << bits < 1024 ? 1 << bits : 1024;
-    if (hs_group() >= groups) return;
-    for (int number = hs_group(); number < hs_as_int(words[1295]); number += groups) {
-        int bucket = hs_as_int(words[3347 + (2 << bits) + number]);
-        int begin = hs_as_int(words[3346 + bucket]), valid = hs_as_int(words[3347 + bucket]) - begin;
-        int row = hs_subgroup() * 640 + hs_lane();
+    if (hs_group_id() >= groups) return;
+    for (int number = hs_group_id(); number < hs_to_int(words[1295]); number += groups) {
+        int bucket = hs_to_int(words[3347 + (2 << bits) + number]);
+        int begin = hs_to_int(words[3346 + bucket]), valid = hs_to_int(words[3347 + bucket]) - begin;
+        int row = hs_subgroup_id() * 640 + hs_lane_id();
         hs_key k0, k1, k2, k3, k4, k5, k6, k7, k8, k9, k10, k11, k12, k13, k14, k15, k16, k17, k18, k19;
         if (valid == 5120) {
-            k0 = hs_held(destination[begin + row + 0]);
-            k1 = hs_held(destination[begin + row + 32]);
-            k2 = hs_held(destination[begin + row + 64]);
-            k3 = hs_held(destination[begin + row + 96]);
-            k4 = hs_held(destination[begin + row + 128]);
-            k5 = hs_held(destination[begin + row + 160]);
-            k6 = hs_held(destination[begin + row + 192]);
-            k7 = hs_held(destination[begin + row + 224]);
-            k8 = hs_held(destination[begin + row + 256]);
-            k9 = hs_held(destination[begin + row + 288]);
-            k10 = hs_held(destination[begin + row + 320]);
-            k11 = hs_held(destination[begin + row + 352]);
-            k12 = hs_held(destination[begin + row + 384]);
-            k13 = hs_held(destination[begin + row + 416]);
-            k14 = hs_held(destination[begin + row + 448]);
-            k15 = hs_held(destination[begin + row + 480]);
-            k16 = hs_held(destination[begin + row + 512]);
-            k17 = hs_held(destination[begin + row + 544]);
-            k18 = hs_held(destination[begin + row + 576]);
-            k19 = hs_held(destination[begin + row + 608]);
+            k0 = hs_raw_in(destination[begin + row + 0]);
+            k1 = hs_raw_in(destination[begin + row + 32]);
+            k2 = hs_raw_in(destination[begin + row + 64]);
+            k3 = hs_raw_in(destination[begin + row + 96]);
+            k4 = hs_raw_in(destination[begin + row + 128]);
+            k5 = hs_raw_in(destination[begin + row + 160]);
+            k6 = hs_raw_in(destination[begin + row + 192]);
+            k7 = hs_raw_in(destination[begin + row + 224]);
+            k8 = hs_raw_in(destination[begin + row + 256]);
+            k9 = hs_raw_in(destination[begin + row + 288]);
+            k10 = hs_raw_in(destination[begin + row + 320]);
+            k11 = hs_raw_in(destination[begin + row + 352]);
+            k12 = hs_raw_in(destination[begin + row + 384]);
+            k13 = hs_raw_in(destination[begin + row + 416]);
+            k14 = hs_raw_in(destination[begin + row + 448]);
+            k15 = hs_raw_in(destination[begin + row + 480]);
+            k16 = hs_raw_in(destination[begin + row + 512]);
+            k17 = hs_raw_in(destination[begin + row + 544]);
+            k18 = hs_raw_in(destination[begin + row + 576]);
+            k19 = hs_raw_in(destination[begin + row + 608]);
         } else {
-            k0 = row + 0 < valid ? hs_held(destination[begin + row + 0]) : HS_GREATEST;
-            k1 = row + 32 < valid ? hs_held(destination[begin + row + 32]) : HS_GREATEST;
-            k2 = row + 64 < valid ? hs_held(destination[begin + row + 64]) : HS_GREATEST;
-            k3 = row + 96 < valid ? hs_held(destination[begin + row + 96]) : HS_GREATEST;
-            k4 = row + 128 < valid ? hs_held(destination[begin + row + 128]) : HS_GREATEST;
-            k5 = row + 160 < valid ? hs_held(destination[begin + row + 160]) : HS_GREATEST;
-            k6 = row + 192 < valid ? hs_held(destination[begin + row + 192]) : HS_GREATEST;
-            k7 = row + 224 < valid ? hs_held(destination[begin + row + 224]) : HS_GREATEST;
-            k8 = row + 256 < valid ? hs_held(destination[begin + row + 256]) : HS_GREATEST;
-            k9 = row + 288 < valid ? hs_held(destination[begin + row + 288]) : HS_GREATEST;
-            k10 = row + 320 < valid ? hs_held(destination[begin + row + 320]) : HS_GREATEST;
-            k11 = row + 352 < valid ? hs_held(destination[begin + row + 352]) : HS_GREATEST;
-            k12 = row + 384 < valid ? hs_held(destination[begin + row + 384]) : HS_GREATEST;
-            k13 = row + 416 < valid ? hs_held(destination[begin + row + 416]) : HS_GREATEST;
-            k14 = row + 448 < valid ? hs_held(destination[begin + row + 448]) : HS_GREATEST;
-            k15 = row + 480 < valid ? hs_held(destination[begin + row + 480]) : HS_GREATEST;
-            k16 = row + 512 < valid ? hs_held(destination[begin + row + 512]) : HS_GREATEST;
-            k17 = row + 544 < valid ? hs_held(destination[begin + row + 544]) : HS_GREATEST;
-            k18 = row + 576 < valid ? hs_held(destination[begin + row + 576]) : HS_GREATEST;
-            k19 = row + 608 < valid ? hs_held(destination[begin + row + 608]) : HS_GREATEST;
+            k0 = row + 0 < valid ? hs_raw_in(destination[begin + row + 0]) : HS_GREATEST;
+            k1 = row + 32 < valid ? hs_raw_in(destination[begin + row + 32]) : HS_GREATEST;
+            k2 = row + 64 < valid ? hs_raw_in(destination[begin + row + 64]) : HS_GREATEST;
+            k3 = row + 96 < valid ? hs_raw_in(destination[begin + row + 96]) : HS_GREATEST;
+            k4 = row + 128 < valid ? hs_raw_in(destination[begin + row + 128]) : HS_GREATEST;
+            k5 = row + 160 < valid ? hs_raw_in(destination[begin + row + 160]) : HS_GREATEST;
+            k6 = row + 192 < valid ? hs_raw_in(destination[begin + row + 192]) : HS_GREATEST;
+            k7 = row + 224 < valid ? hs_raw_in(destination[begin + row + 224]) : HS_GREATEST;
+            k8 = row + 256 < valid ? hs_raw_in(destination[begin + row + 256]) : HS_GREATEST;
+            k9 = row + 288 < valid ? hs_raw_in(destination[begin + row + 288]) : HS_GREATEST;
+            k10 = row + 320 < valid ? hs_raw_in(destination[begin + row + 320]) : HS_GREATEST;
+            k11 = row + 352 < valid ? hs_raw_in(destination[begin + row + 352]) : HS_GREATEST;
+            k12 = row + 384 < valid ? hs_raw_in(destination[begin + row + 384]) : HS_GREATEST;
+            k13 = row + 416 < valid ? hs_raw_in(destination[begin + row + 416]) : HS_GREATEST;
+            k14 = row + 448 < valid ? hs_raw_in(destination[begin + row + 448]) : HS_GREATEST;
+            k15 = row + 480 < valid ? hs_raw_in(destination[begin + row + 480]) : HS_GREATEST;
+            k16 = row + 512 < valid ? hs_raw_in(destination[begin + row + 512]) : HS_GREATEST;
+            k17 = row + 544 < valid ? hs_raw_in(destination[begin + row + 544]) : HS_GREATEST;
+            k18 = row + 576 < valid ? hs_raw_in(destination[begin + row + 576]) : HS_GREATEST;
+            k19 = row + 608 < valid ? hs_raw_in(destination[begin + row + 608]) : HS_GREATEST;
         }
 
-        hs_barrier_all(); // keys must all be read before the first is written
+        hs_barrier_global(); // keys must all be read before the first is written
         int shift = 0, mask = 255;
         while (shift < 32 - bits) {
-            int mine = hs_subgroup() * 256;
-            for (int i = hs_item(); i < 2048; i += 256) counts[i] = 0u;
-            if (hs_item() == 0) {
+            int mine = hs_subgroup_id() * 256;
+            for (int i = hs_local_id(); i < 2048; i += 256) counts[i] = 0u;
+            if (hs_local_id() == 0) {
                 mixed[0] = 1u;
-                mixed[1] = hs_as_word(shift);
+                mixed[1] = hs_to_u32(shift);
             }
             hs_barrier();
-            hs_local_add(counts[mine + hs_digit(k0, shift, mask)], 1u);
-            hs_local_add(counts[mine + hs_digit(k1, shift, mask)], 1u);
-            hs_local_add(counts[mine + hs_digit(k2, shift, mask)], 1u);
-            hs_local_add(counts[mine + hs_digit(k3, shift, mask)], 1u);
-            hs_local_add(counts[mine + hs_digit(k4, shift, mask)], 1u);
-            hs_local_add(counts[mine + hs_digit(k5, shift, mask)], 1u);
-            hs_local_add(counts[mine + hs_digit(k6, shift, mask)], 1u);
-            hs_local_add(counts[mine + hs_digit(k7, shift, mask)], 1u);
-            hs_local_add(counts[mine + hs_digit(k8, shift, mask)], 1u);
-            hs_local_add(counts[mine + hs_digit(k9, shift, mask)], 1u);
-            hs_local_add(counts[mine + hs_digit(k10, shift, mask)], 1u);
-            hs_local_add(counts[mine + hs_digit(k11, shift, mask)], 1u);
-            hs_local_add(counts[mine + hs_digit(k12, shift, mask)], 1u);
-            hs_local_add(counts[mine + hs_digit(k13, shift, mask)], 1u);
-            hs_local_add(counts[mine + hs_digit(k14, shift, mask)], 1u);
-            hs_local_add(counts[mine + hs_digit(k15, shift, mask)], 1u);
-            hs_local_add(counts[mine + hs_digit(k16, shift, mask)], 1u);
-            hs_local_add(counts[mine + hs_digit(k17, shift, mask)], 1u);
-            hs_local_add(counts[mine + hs_digit(k18, shift, mask)], 1u);
-            hs_local_add(counts[mine + hs_digit(k19, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k0, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k1, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k2, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k3, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k4, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k5, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k6, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k7, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k8, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k9, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k10, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k11, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k12, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k13, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k14, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k15, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k16, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k17, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k18, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k19, shift, mask)], 1u);
             hs_barrier();
             // a digit's keys come subgroup by subgroup
-            for (int d = hs_item(), once = 1; once != 0; once = 0) {
-                hs_word sum = 0u;
+            for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
+                hs_u32 sum = 0u;
                 for (int s = 0; s < 8; s++) {
-                    hs_word c = counts[s * 256 + d];
+                    hs_u32 c = counts[s * 256 + d];
                     counts[s * 256 + d] = sum;
                     sum += c;
                 }
                 if (sum == 5120u) mixed[0] = 0u;
-                totals[d] = d == mask ? sum - hs_as_word(5120 - valid) : sum;
+                totals[d] = d == mask ? sum - hs_to_u32(5120 - valid) : sum;
             }
             hs_barrier();
             {
-                int own = hs_subgroup() * 32 + hs_lane(); // a digit
+                int own = hs_subgroup_id() * 32 + hs_lane_id(); // a digit
                 if (own < 256) sums[own] = totals[own];
                 for (int far = 1; far < 32; far *= 2) {
                     hs_subgroup_barrier();
-                    hs_word x = own < 256 && hs_lane() >= far ? sums[own - far] : 0u;
+                    hs_u32 x = own < 256 && hs_lane_id() >= far ? sums[own - far] : 0u;
                     hs_subgroup_barrier();
                     if (own < 256) sums[own] += x;
                 }
                 hs_barrier();
                 if (own < 256) {
-                    hs_word before = sums[own] - totals[own];
-                    for (int s = 31; s < own - hs_lane(); s += 32) before += sums[s];
+                    hs_u32 before = sums[own] - totals[own];
+                    for (int s = 31; s < own - hs_lane_id(); s += 32) before += sums[s];
                     firsts[own] = before;
                 }
                 hs_barrier();
             }
-            shift = hs_as_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
+            shift = hs_to_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
             if (mixed[0] == 0u) { // the keys stay where they are
                 tile[row + 0] = k0;
                 tile[row + 32] = k1;
@@ -4702,11 +4702,11 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest(hs_stored *destination, hs_wor
                 tile[row + 576] = k18;
                 tile[row + 608] = k19;
             } else {
-                for (int d = hs_item(), once = 1; once != 0; once = 0) for (int s = 0; s < 8; s++) counts[s * 256 + d] += firsts[d];
+                for (int d = hs_local_id(), once = 1; once != 0; once = 0) for (int s = 0; s < 8; s++) counts[s * 256 + d] += firsts[d];
                 hs_barrier();
                 {
                     int d = hs_digit(k0, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -4715,15 +4715,15 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest(hs_stored *destination, hs_wor
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k0;
                 }
                 {
                     int d = hs_digit(k1, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -4732,15 +4732,15 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest(hs_stored *destination, hs_wor
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k1;
                 }
                 {
                     int d = hs_digit(k2, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -4749,15 +4749,15 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest(hs_stored *destination, hs_wor
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k2;
                 }
                 {
                     int d = hs_digit(k3, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -4766,15 +4766,15 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest(hs_stored *destination, hs_wor
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k3;
                 }
                 {
                     int d = hs_digit(k4, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -4783,15 +4783,15 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest(hs_stored *destination, hs_wor
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k4;
                 }
                 {
                     int d = hs_digit(k5, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -4800,15 +4800,15 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest(hs_stored *destination, hs_wor
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k5;
                 }
                 {
                     int d = hs_digit(k6, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -4817,15 +4817,15 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest(hs_stored *destination, hs_wor
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k6;
                 }
                 {
                     int d = hs_digit(k7, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -4834,15 +4834,15 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest(hs_stored *destination, hs_wor
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k7;
                 }
                 {
                     int d = hs_digit(k8, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -4851,15 +4851,15 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest(hs_stored *destination, hs_wor
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k8;
                 }
                 {
                     int d = hs_digit(k9, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -4868,15 +4868,15 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest(hs_stored *destination, hs_wor
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k9;
                 }
                 {
                     int d = hs_digit(k10, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -4885,15 +4885,15 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest(hs_stored *destination, hs_wor
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k10;
                 }
                 {
                     int d = hs_digit(k11, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -4902,15 +4902,15 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest(hs_stored *destination, hs_wor
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k11;
                 }
                 {
                     int d = hs_digit(k12, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -4919,15 +4919,15 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest(hs_stored *destination, hs_wor
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k12;
                 }
                 {
                     int d = hs_digit(k13, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -4936,15 +4936,15 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest(hs_stored *destination, hs_wor
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k13;
                 }
                 {
                     int d = hs_digit(k14, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -4953,15 +4953,15 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest(hs_stored *destination, hs_wor
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k14;
                 }
                 {
                     int d = hs_digit(k15, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -4970,15 +4970,15 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest(hs_stored *destination, hs_wor
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k15;
                 }
                 {
                     int d = hs_digit(k16, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -4987,15 +4987,15 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest(hs_stored *destination, hs_wor
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k16;
                 }
                 {
                     int d = hs_digit(k17, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -5004,15 +5004,15 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest(hs_stored *destination, hs_wor
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k17;
                 }
                 {
                     int d = hs_digit(k18, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -5021,15 +5021,15 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest(hs_stored *destination, hs_wor
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k18;
                 }
                 {
                     int d = hs_digit(k19, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -5038,9 +5038,9 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest(hs_stored *destination, hs_wor
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k19;
                 }
@@ -5069,287 +5069,287 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest(hs_stored *destination, hs_wor
             hs_barrier();
             shift += 8;
         }
-        if (row + 0 < valid) destination[begin + row + 0] = hs_out(k0);
-        if (row + 32 < valid) destination[begin + row + 32] = hs_out(k1);
-        if (row + 64 < valid) destination[begin + row + 64] = hs_out(k2);
-        if (row + 96 < valid) destination[begin + row + 96] = hs_out(k3);
-        if (row + 128 < valid) destination[begin + row + 128] = hs_out(k4);
-        if (row + 160 < valid) destination[begin + row + 160] = hs_out(k5);
-        if (row + 192 < valid) destination[begin + row + 192] = hs_out(k6);
-        if (row + 224 < valid) destination[begin + row + 224] = hs_out(k7);
-        if (row + 256 < valid) destination[begin + row + 256] = hs_out(k8);
-        if (row + 288 < valid) destination[begin + row + 288] = hs_out(k9);
-        if (row + 320 < valid) destination[begin + row + 320] = hs_out(k10);
-        if (row + 352 < valid) destination[begin + row + 352] = hs_out(k11);
-        if (row + 384 < valid) destination[begin + row + 384] = hs_out(k12);
-        if (row + 416 < valid) destination[begin + row + 416] = hs_out(k13);
-        if (row + 448 < valid) destination[begin + row + 448] = hs_out(k14);
-        if (row + 480 < valid) destination[begin + row + 480] = hs_out(k15);
-        if (row + 512 < valid) destination[begin + row + 512] = hs_out(k16);
-        if (row + 544 < valid) destination[begin + row + 544] = hs_out(k17);
-        if (row + 576 < valid) destination[begin + row + 576] = hs_out(k18);
-        if (row + 608 < valid) destination[begin + row + 608] = hs_out(k19);
+        if (row + 0 < valid) destination[begin + row + 0] = hs_twiddle_out(k0);
+        if (row + 32 < valid) destination[begin + row + 32] = hs_twiddle_out(k1);
+        if (row + 64 < valid) destination[begin + row + 64] = hs_twiddle_out(k2);
+        if (row + 96 < valid) destination[begin + row + 96] = hs_twiddle_out(k3);
+        if (row + 128 < valid) destination[begin + row + 128] = hs_twiddle_out(k4);
+        if (row + 160 < valid) destination[begin + row + 160] = hs_twiddle_out(k5);
+        if (row + 192 < valid) destination[begin + row + 192] = hs_twiddle_out(k6);
+        if (row + 224 < valid) destination[begin + row + 224] = hs_twiddle_out(k7);
+        if (row + 256 < valid) destination[begin + row + 256] = hs_twiddle_out(k8);
+        if (row + 288 < valid) destination[begin + row + 288] = hs_twiddle_out(k9);
+        if (row + 320 < valid) destination[begin + row + 320] = hs_twiddle_out(k10);
+        if (row + 352 < valid) destination[begin + row + 352] = hs_twiddle_out(k11);
+        if (row + 384 < valid) destination[begin + row + 384] = hs_twiddle_out(k12);
+        if (row + 416 < valid) destination[begin + row + 416] = hs_twiddle_out(k13);
+        if (row + 448 < valid) destination[begin + row + 448] = hs_twiddle_out(k14);
+        if (row + 480 < valid) destination[begin + row + 480] = hs_twiddle_out(k15);
+        if (row + 512 < valid) destination[begin + row + 512] = hs_twiddle_out(k16);
+        if (row + 544 < valid) destination[begin + row + 544] = hs_twiddle_out(k17);
+        if (row + 576 < valid) destination[begin + row + 576] = hs_twiddle_out(k18);
+        if (row + 608 < valid) destination[begin + row + 608] = hs_twiddle_out(k19);
     }
 }
 
 // clear flags, tickets and counts
-HS_KERNEL void __launch_bounds__(256) begin(hs_word *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(256) begin(hs_u32 *words, int n, int argument)
 {
 
-    for (int i = hs_item(); i < 4; i += 256) words[5 + i] = 0u;
-    for (int i = hs_item(); i < 1024; i += 256) words[13 + i] = 0u;
+    for (int i = hs_local_id(); i < 4; i += 256) words[5 + i] = 0u;
+    for (int i = hs_local_id(); i < 1024; i += 256) words[13 + i] = 0u;
 }
 
 // count the digits of all passes
-HS_KERNEL void __launch_bounds__(256) histogram(const hs_stored *source, hs_word *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(256) histogram(const hs_stored_key *source, hs_u32 *words, int n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
-    hs_word *const counts = (hs_word *)hs_shared;
+    hs_u32 *const counts = (hs_u32 *)hs_shared;
 
     if (hs_n() > 2097152 && words[1294] != 0u) return; // the keys are sorted
     int tiles = (hs_n() + 8703) / 8704;
-    int groups = hs_as_int(tiles < 2048 ? tiles : 2048);
-    int group = hs_group();
+    int groups = hs_to_int(tiles < 2048 ? tiles : 2048);
+    int group = hs_group_id();
     if (group >= groups) return;
     int each = (tiles + groups - 1) / groups * 8704; // keys of a work-group
     int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
-    for (int i = hs_item(); i < 1024; i += 256) counts[i] = 0u;
-    for (int i = begin / 8704 * 256 + hs_item(); i < (end + 8703) / 8704 * 256; i += 256)
+    for (int i = hs_local_id(); i < 1024; i += 256) counts[i] = 0u;
+    for (int i = begin / 8704 * 256 + hs_local_id(); i < (end + 8703) / 8704 * 256; i += 256)
         words[3346 + i] = 0u;
     hs_barrier();
-    int next = begin + hs_item();
+    int next = begin + hs_local_id();
     for (; next + 8448 < end; next += 8704) {
-        hs_key k0 = hs_in(source[next + 0]);
-        hs_key k1 = hs_in(source[next + 256]);
-        hs_key k2 = hs_in(source[next + 512]);
-        hs_key k3 = hs_in(source[next + 768]);
-        hs_key k4 = hs_in(source[next + 1024]);
-        hs_key k5 = hs_in(source[next + 1280]);
-        hs_key k6 = hs_in(source[next + 1536]);
-        hs_key k7 = hs_in(source[next + 1792]);
-        hs_key k8 = hs_in(source[next + 2048]);
-        hs_key k9 = hs_in(source[next + 2304]);
-        hs_key k10 = hs_in(source[next + 2560]);
-        hs_key k11 = hs_in(source[next + 2816]);
-        hs_key k12 = hs_in(source[next + 3072]);
-        hs_key k13 = hs_in(source[next + 3328]);
-        hs_key k14 = hs_in(source[next + 3584]);
-        hs_key k15 = hs_in(source[next + 3840]);
-        hs_key k16 = hs_in(source[next + 4096]);
-        hs_key k17 = hs_in(source[next + 4352]);
-        hs_key k18 = hs_in(source[next + 4608]);
-        hs_key k19 = hs_in(source[next + 4864]);
-        hs_key k20 = hs_in(source[next + 5120]);
-        hs_key k21 = hs_in(source[next + 5376]);
-        hs_key k22 = hs_in(source[next + 5632]);
-        hs_key k23 = hs_in(source[next + 5888]);
-        hs_key k24 = hs_in(source[next + 6144]);
-        hs_key k25 = hs_in(source[next + 6400]);
-        hs_key k26 = hs_in(source[next + 6656]);
-        hs_key k27 = hs_in(source[next + 6912]);
-        hs_key k28 = hs_in(source[next + 7168]);
-        hs_key k29 = hs_in(source[next + 7424]);
-        hs_key k30 = hs_in(source[next + 7680]);
-        hs_key k31 = hs_in(source[next + 7936]);
-        hs_key k32 = hs_in(source[next + 8192]);
-        hs_key k33 = hs_in(source[next + 8448]);
-        hs_local_add(counts[0 + hs_digit(k0, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k0, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k0, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k0, 24, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k1, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k1, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k1, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k1, 24, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k2, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k2, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k2, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k2, 24, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k3, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k3, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k3, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k3, 24, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k4, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k4, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k4, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k4, 24, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k5, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k5, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k5, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k5, 24, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k6, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k6, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k6, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k6, 24, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k7, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k7, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k7, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k7, 24, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k8, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k8, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k8, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k8, 24, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k9, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k9, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k9, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k9, 24, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k10, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k10, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k10, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k10, 24, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k11, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k11, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k11, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k11, 24, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k12, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k12, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k12, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k12, 24, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k13, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k13, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k13, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k13, 24, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k14, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k14, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k14, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k14, 24, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k15, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k15, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k15, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k15, 24, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k16, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k16, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k16, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k16, 24, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k17, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k17, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k17, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k17, 24, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k18, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k18, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k18, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k18, 24, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k19, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k19, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k19, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k19, 24, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k20, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k20, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k20, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k20, 24, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k21, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k21, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k21, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k21, 24, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k22, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k22, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k22, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k22, 24, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k23, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k23, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k23, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k23, 24, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k24, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k24, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k24, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k24, 24, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k25, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k25, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k25, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k25, 24, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k26, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k26, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k26, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k26, 24, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k27, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k27, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k27, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k27, 24, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k28, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k28, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k28, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k28, 24, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k29, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k29, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k29, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k29, 24, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k30, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k30, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k30, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k30, 24, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k31, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k31, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k31, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k31, 24, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k32, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k32, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k32, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k32, 24, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k33, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k33, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k33, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k33, 24, 255)], 1u);
+        hs_key k0 = hs_twiddle_in(source[next + 0]);
+        hs_key k1 = hs_twiddle_in(source[next + 256]);
+        hs_key k2 = hs_twiddle_in(source[next + 512]);
+        hs_key k3 = hs_twiddle_in(source[next + 768]);
+        hs_key k4 = hs_twiddle_in(source[next + 1024]);
+        hs_key k5 = hs_twiddle_in(source[next + 1280]);
+        hs_key k6 = hs_twiddle_in(source[next + 1536]);
+        hs_key k7 = hs_twiddle_in(source[next + 1792]);
+        hs_key k8 = hs_twiddle_in(source[next + 2048]);
+        hs_key k9 = hs_twiddle_in(source[next + 2304]);
+        hs_key k10 = hs_twiddle_in(source[next + 2560]);
+        hs_key k11 = hs_twiddle_in(source[next + 2816]);
+        hs_key k12 = hs_twiddle_in(source[next + 3072]);
+        hs_key k13 = hs_twiddle_in(source[next + 3328]);
+        hs_key k14 = hs_twiddle_in(source[next + 3584]);
+        hs_key k15 = hs_twiddle_in(source[next + 3840]);
+        hs_key k16 = hs_twiddle_in(source[next + 4096]);
+        hs_key k17 = hs_twiddle_in(source[next + 4352]);
+        hs_key k18 = hs_twiddle_in(source[next + 4608]);
+        hs_key k19 = hs_twiddle_in(source[next + 4864]);
+        hs_key k20 = hs_twiddle_in(source[next + 5120]);
+        hs_key k21 = hs_twiddle_in(source[next + 5376]);
+        hs_key k22 = hs_twiddle_in(source[next + 5632]);
+        hs_key k23 = hs_twiddle_in(source[next + 5888]);
+        hs_key k24 = hs_twiddle_in(source[next + 6144]);
+        hs_key k25 = hs_twiddle_in(source[next + 6400]);
+        hs_key k26 = hs_twiddle_in(source[next + 6656]);
+        hs_key k27 = hs_twiddle_in(source[next + 6912]);
+        hs_key k28 = hs_twiddle_in(source[next + 7168]);
+        hs_key k29 = hs_twiddle_in(source[next + 7424]);
+        hs_key k30 = hs_twiddle_in(source[next + 7680]);
+        hs_key k31 = hs_twiddle_in(source[next + 7936]);
+        hs_key k32 = hs_twiddle_in(source[next + 8192]);
+        hs_key k33 = hs_twiddle_in(source[next + 8448]);
+        hs_local_atomic_add(counts[0 + hs_digit(k0, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k0, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k0, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k0, 24, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k1, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k1, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k1, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k1, 24, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k2, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k2, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k2, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k2, 24, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k3, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k3, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k3, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k3, 24, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k4, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k4, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k4, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k4, 24, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k5, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k5, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k5, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k5, 24, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k6, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k6, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k6, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k6, 24, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k7, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k7, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k7, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k7, 24, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k8, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k8, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k8, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k8, 24, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k9, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k9, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k9, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k9, 24, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k10, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k10, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k10, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k10, 24, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k11, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k11, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k11, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k11, 24, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k12, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k12, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k12, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k12, 24, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k13, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k13, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k13, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k13, 24, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k14, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k14, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k14, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k14, 24, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k15, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k15, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k15, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k15, 24, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k16, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k16, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k16, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k16, 24, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k17, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k17, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k17, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k17, 24, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k18, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k18, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k18, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k18, 24, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k19, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k19, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k19, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k19, 24, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k20, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k20, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k20, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k20, 24, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k21, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k21, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k21, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k21, 24, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k22, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k22, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k22, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k22, 24, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k23, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k23, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k23, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k23, 24, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k24, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k24, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k24, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k24, 24, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k25, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k25, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k25, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k25, 24, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k26, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k26, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k26, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k26, 24, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k27, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k27, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k27, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k27, 24, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k28, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k28, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k28, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k28, 24, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k29, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k29, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k29, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k29, 24, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k30, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k30, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k30, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k30, 24, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k31, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k31, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k31, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k31, 24, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k32, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k32, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k32, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k32, 24, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k33, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k33, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k33, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k33, 24, 255)], 1u);
     }
     for (; next < end; next += 256) {
-        hs_key key = hs_in(source[next]);
-        hs_local_add(counts[0 + hs_digit(key, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(key, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(key, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(key, 24, 255)], 1u);
+        hs_key key = hs_twiddle_in(source[next]);
+        hs_local_atomic_add(counts[0 + hs_digit(key, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(key, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(key, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(key, 24, 255)], 1u);
     }
     hs_barrier();
-    for (int i = hs_item(); i < 1024; i += 256)
-        if (counts[i] != 0u) hs_add(words[13 + i], counts[i]);
+    for (int i = hs_local_id(); i < 1024; i += 256)
+        if (counts[i] != 0u) hs_atomic_add(words[13 + i], counts[i]);
 }
 
 // turn the counts of all passes into starts
-HS_KERNEL void __launch_bounds__(256) starts(hs_word *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(256) starts(hs_u32 *words, int n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
-    hs_word *const totals = (hs_word *)hs_shared;
-    hs_word *const firsts = (hs_word *)((unsigned char *)hs_shared + 1024);
-    hs_word *const sums = (hs_word *)((unsigned char *)hs_shared + 2048);
-    hs_word *const mixed = (hs_word *)((unsigned char *)hs_shared + 3072);
+    hs_u32 *const totals = (hs_u32 *)hs_shared;
+    hs_u32 *const firsts = (hs_u32 *)((unsigned char *)hs_shared + 1024);
+    hs_u32 *const sums = (hs_u32 *)((unsigned char *)hs_shared + 2048);
+    hs_u32 *const mixed = (hs_u32 *)((unsigned char *)hs_shared + 3072);
 
     if (hs_n() > 2097152 && words[1294] != 0u) return; // the keys are sorted, and no pass shall move them
     for (int pass = 0; pass < 4; pass++) {
-        if (hs_item() == 0) mixed[0] = 0u;
+        if (hs_local_id() == 0) mixed[0] = 0u;
         hs_barrier();
-        for (int d = hs_item(), once = 1; once != 0; once = 0) {
+        for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
             totals[d] = words[13 + pass * 256 + d];
-            if (hs_as_int(totals[d]) == hs_n()) mixed[0] = 1u;
+            if (hs_to_int(totals[d]) == hs_n()) mixed[0] = 1u;
         }
         hs_barrier();
         {
-            hs_word sum = 0u;
-            if (hs_item() < 256) {
-                for (int j = 0; j < 1; j++) sum += totals[hs_item() * 1 + j];
-                sums[hs_item()] = sum;
+            hs_u32 sum = 0u;
+            if (hs_local_id() < 256) {
+                for (int j = 0; j < 1; j++) sum += totals[hs_local_id() * 1 + j];
+                sums[hs_local_id()] = sum;
             }
             hs_barrier();
             for (int far = 1; far < 256; far *= 2) {
-                hs_word x = hs_item() >= far && hs_item() < 256 ? sums[hs_item() - far] : 0u;
+                hs_u32 x = hs_local_id() >= far && hs_local_id() < 256 ? sums[hs_local_id() - far] : 0u;
                 hs_barrier();
-                if (hs_item() < 256) sums[hs_item()] += x;
+                if (hs_local_id() < 256) sums[hs_local_id()] += x;
                 hs_barrier();
             }
-            if (hs_item() < 256) {
-                hs_word before = sums[hs_item()] - sum;
+            if (hs_local_id() < 256) {
+                hs_u32 before = sums[hs_local_id()] - sum;
                 for (int j = 0; j < 1; j++) {
-                    firsts[hs_item() * 1 + j] = before;
-                    before += totals[hs_item() * 1 + j];
+                    firsts[hs_local_id() * 1 + j] = before;
+                    before += totals[hs_local_id() * 1 + j];
                 }
             }
             hs_barrier();
         }
 
-        for (int d = hs_item(), once = 1; once != 0; once = 0) words[13 + pass * 256 + d] = firsts[d];
-        if (hs_item() == 0) words[9 + pass] = 1u - mixed[0];
+        for (int d = hs_local_id(), once = 1; once != 0; once = 0) words[13 + pass * 256 + d] = firsts[d];
+        if (hs_local_id() == 0) words[9 + pass] = 1u - mixed[0];
         hs_barrier();
     }
-    if (hs_item() == 0) {
+    if (hs_local_id() == 0) {
         int left = 0, number = 0, place = 0;
-        for (int q = 0; q < 4; q++) left += hs_as_int(words[9 + q]);
+        for (int q = 0; q < 4; q++) left += hs_to_int(words[9 + q]);
         // in place an even number of passes ends in the destination, else any number but none: constant digits help out
         int more = hs_direct() ? (left == 0 ? 1 : 0) : left & 1;
         if (left + more > 4) more = 0; // the keys are copied at the end
@@ -5357,49 +5357,49 @@ HS_KERNEL void __launch_bounds__(256) starts(hs_word *words, int n, int argument
         // with an odd number of passes the first may go to the destination, unless that is the source
         int first = hs_direct() && (left & 1) != 0 ? 1 : 2;
         for (int q = 0; q < 4; q++) {
-            words[0 + q] = hs_as_word(place);
+            words[0 + q] = hs_to_u32(place);
             bool idle = words[9 + q] == 0u;
             if (!idle || more > 0) {
                 if (idle) more--;
                 number++;
-                words[9 + q] = hs_as_word(number);
+                words[9 + q] = hs_to_u32(number);
                 place = place == 0 ? first : 3 - place;
             }
         }
-        words[0 + 4] = hs_as_word(place == 0 ? 1 : place);
+        words[0 + 4] = hs_to_u32(place == 0 ? 1 : place);
     }
 }
 
 // rank a tile, look back, store its keys at their places
-HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored *source, hs_stored *destination, hs_stored *other, hs_word *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored_key *source, hs_stored_key *destination, hs_stored_key *other, hs_u32 *words, int n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
-    hs_word *const totals = (hs_word *)((unsigned char *)hs_shared + 34816);
-    hs_word *const firsts = (hs_word *)((unsigned char *)hs_shared + 35840);
-    hs_word *const sums = (hs_word *)((unsigned char *)hs_shared + 36864);
-    hs_word *const mixed = (hs_word *)((unsigned char *)hs_shared + 37888);
-    hs_word *const counts = (hs_word *)((unsigned char *)hs_shared + 37896);
-    hs_word *const bases = (hs_word *)((unsigned char *)hs_shared + 46088);
-    hs_word *const drawn = (hs_word *)((unsigned char *)hs_shared + 47112);
+    hs_u32 *const totals = (hs_u32 *)((unsigned char *)hs_shared + 34816);
+    hs_u32 *const firsts = (hs_u32 *)((unsigned char *)hs_shared + 35840);
+    hs_u32 *const sums = (hs_u32 *)((unsigned char *)hs_shared + 36864);
+    hs_u32 *const mixed = (hs_u32 *)((unsigned char *)hs_shared + 37888);
+    hs_u32 *const counts = (hs_u32 *)((unsigned char *)hs_shared + 37896);
+    hs_u32 *const bases = (hs_u32 *)((unsigned char *)hs_shared + 46088);
+    hs_u32 *const drawn = (hs_u32 *)((unsigned char *)hs_shared + 47112);
 
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
-    hs_word turn = words[9 + pass];
+    hs_u32 turn = words[9 + pass];
     if (turn == 0u) return; // a constant digit
     for (;;) { // work-groups draw tiles until there are no more
         hs_barrier();
-        if (hs_item() == 0) drawn[0] = hs_add(words[5 + pass], 1u);
+        if (hs_local_id() == 0) drawn[0] = hs_atomic_add(words[5 + pass], 1u);
         hs_barrier();
-        int number = hs_as_int(drawn[0]);
+        int number = hs_to_int(drawn[0]);
         if (number >= (hs_n() + 8703) / 8704) return;
         int begin = number * 8704;
         int valid = hs_n() - begin < 8704 ? hs_n() - begin : 8704;
         bool odd = (turn & 1u) != 0u;
-        hs_word counted = odd ? 1u << 30 : 3u << 30, summed = odd ? 2u << 30 : 0u;
-        int at = hs_as_int(words[0 + pass]), next = hs_as_int(words[0 + pass + 1]);
-        hs_pick(from, at);
-        hs_pick(to, next);
-        int row = hs_subgroup() * 1088 + hs_lane();
+        hs_u32 counted = odd ? 1u << 30 : 3u << 30, summed = odd ? 2u << 30 : 0u;
+        int at = hs_to_int(words[0 + pass]), next = hs_to_int(words[0 + pass + 1]);
+        hs_select_keys(from, at);
+        hs_select_keys(to, next);
+        int row = hs_subgroup_id() * 1088 + hs_lane_id();
         hs_key k0, k1, k2, k3, k4, k5, k6, k7, k8, k9, k10, k11, k12, k13, k14, k15, k16, k17, k18, k19, k20, k21, k22, k23, k24, k25, k26, k27, k28, k29, k30, k31, k32, k33;
         if (valid == 8704) {
             k0 = hs_load(from, begin + row + 0);
@@ -5472,81 +5472,81 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored *source, hs_st
             k32 = row + 1024 < valid ? hs_load(from, begin + row + 1024) : HS_GREATEST;
             k33 = row + 1056 < valid ? hs_load(from, begin + row + 1056) : HS_GREATEST;
         }
-        int mine = hs_subgroup() * 256;
-        for (int i = hs_item(); i < 2048; i += 256) counts[i] = 0u;
-        if (hs_item() == 0) {
+        int mine = hs_subgroup_id() * 256;
+        for (int i = hs_local_id(); i < 2048; i += 256) counts[i] = 0u;
+        if (hs_local_id() == 0) {
             mixed[0] = 1u;
-            mixed[1] = hs_as_word(shift);
+            mixed[1] = hs_to_u32(shift);
         }
         hs_barrier();
-        hs_local_add(counts[mine + hs_digit(k0, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k1, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k2, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k3, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k4, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k5, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k6, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k7, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k8, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k9, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k10, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k11, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k12, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k13, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k14, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k15, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k16, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k17, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k18, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k19, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k20, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k21, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k22, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k23, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k24, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k25, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k26, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k27, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k28, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k29, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k30, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k31, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k32, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k33, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k0, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k1, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k2, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k3, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k4, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k5, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k6, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k7, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k8, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k9, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k10, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k11, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k12, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k13, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k14, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k15, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k16, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k17, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k18, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k19, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k20, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k21, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k22, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k23, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k24, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k25, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k26, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k27, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k28, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k29, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k30, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k31, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k32, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k33, shift, mask)], 1u);
         hs_barrier();
         // a digit's keys come subgroup by subgroup
-        for (int d = hs_item(), once = 1; once != 0; once = 0) {
-            hs_word sum = 0u;
+        for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
+            hs_u32 sum = 0u;
             for (int s = 0; s < 8; s++) {
-                hs_word c = counts[s * 256 + d];
+                hs_u32 c = counts[s * 256 + d];
                 counts[s * 256 + d] = sum;
                 sum += c;
             }
             if (sum == 8704u) mixed[0] = 0u;
-            totals[d] = d == mask ? sum - hs_as_word(8704 - valid) : sum;
+            totals[d] = d == mask ? sum - hs_to_u32(8704 - valid) : sum;
         }
         {
-            for (int d = hs_item(), once = 1; once != 0; once = 0) hs_post(words[3346 + (number) * 256 + d], totals[d] | (number == 0 ? summed : counted));
+            for (int d = hs_local_id(), once = 1; once != 0; once = 0) hs_atomic_store(words[3346 + (number) * 256 + d], totals[d] | (number == 0 ? summed : counted));
         }
         hs_barrier();
         {
-            int own = hs_subgroup() * 32 + hs_lane(); // a digit
+            int own = hs_subgroup_id() * 32 + hs_lane_id(); // a digit
             if (own < 256) sums[own] = totals[own];
             for (int far = 1; far < 32; far *= 2) {
                 hs_subgroup_barrier();
-                hs_word x = own < 256 && hs_lane() >= far ? sums[own - far] : 0u;
+                hs_u32 x = own < 256 && hs_lane_id() >= far ? sums[own - far] : 0u;
                 hs_subgroup_barrier();
                 if (own < 256) sums[own] += x;
             }
             hs_barrier();
             if (own < 256) {
-                hs_word before = sums[own] - totals[own];
-                for (int s = 31; s < own - hs_lane(); s += 32) before += sums[s];
+                hs_u32 before = sums[own] - totals[own];
+                for (int s = 31; s < own - hs_lane_id(); s += 32) before += sums[s];
                 firsts[own] = before;
             }
             hs_barrier();
         }
-        shift = hs_as_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
+        shift = hs_to_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
         if (mixed[0] == 0u) { // the keys stay where they are
             tile[row + 0] = k0;
             tile[row + 32] = k1;
@@ -5583,11 +5583,11 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored *source, hs_st
             tile[row + 1024] = k32;
             tile[row + 1056] = k33;
         } else {
-            for (int d = hs_item(), once = 1; once != 0; once = 0) for (int s = 0; s < 8; s++) counts[s * 256 + d] += firsts[d];
+            for (int d = hs_local_id(), once = 1; once != 0; once = 0) for (int s = 0; s < 8; s++) counts[s * 256 + d] += firsts[d];
             hs_barrier();
             {
                 int d = hs_digit(k0, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -5596,15 +5596,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored *source, hs_st
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k0;
             }
             {
                 int d = hs_digit(k1, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -5613,15 +5613,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored *source, hs_st
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k1;
             }
             {
                 int d = hs_digit(k2, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -5630,15 +5630,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored *source, hs_st
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k2;
             }
             {
                 int d = hs_digit(k3, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -5647,15 +5647,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored *source, hs_st
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k3;
             }
             {
                 int d = hs_digit(k4, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -5664,15 +5664,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored *source, hs_st
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k4;
             }
             {
                 int d = hs_digit(k5, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -5681,15 +5681,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored *source, hs_st
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k5;
             }
             {
                 int d = hs_digit(k6, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -5698,15 +5698,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored *source, hs_st
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k6;
             }
             {
                 int d = hs_digit(k7, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -5715,15 +5715,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored *source, hs_st
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k7;
             }
             {
                 int d = hs_digit(k8, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -5732,15 +5732,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored *source, hs_st
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k8;
             }
             {
                 int d = hs_digit(k9, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -5749,15 +5749,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored *source, hs_st
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k9;
             }
             {
                 int d = hs_digit(k10, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -5766,15 +5766,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored *source, hs_st
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k10;
             }
             {
                 int d = hs_digit(k11, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -5783,15 +5783,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored *source, hs_st
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k11;
             }
             {
                 int d = hs_digit(k12, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -5800,15 +5800,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored *source, hs_st
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k12;
             }
             {
                 int d = hs_digit(k13, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -5817,15 +5817,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored *source, hs_st
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k13;
             }
             {
                 int d = hs_digit(k14, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -5834,15 +5834,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored *source, hs_st
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k14;
             }
             {
                 int d = hs_digit(k15, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -5851,15 +5851,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored *source, hs_st
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k15;
             }
             {
                 int d = hs_digit(k16, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -5868,15 +5868,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored *source, hs_st
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k16;
             }
             {
                 int d = hs_digit(k17, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -5885,15 +5885,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored *source, hs_st
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k17;
             }
             {
                 int d = hs_digit(k18, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -5902,15 +5902,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored *source, hs_st
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k18;
             }
             {
                 int d = hs_digit(k19, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -5919,15 +5919,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored *source, hs_st
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k19;
             }
             {
                 int d = hs_digit(k20, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -5936,15 +5936,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored *source, hs_st
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k20;
             }
             {
                 int d = hs_digit(k21, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -5953,15 +5953,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored *source, hs_st
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k21;
             }
             {
                 int d = hs_digit(k22, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -5970,15 +5970,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored *source, hs_st
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k22;
             }
             {
                 int d = hs_digit(k23, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -5987,15 +5987,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored *source, hs_st
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k23;
             }
             {
                 int d = hs_digit(k24, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -6004,15 +6004,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored *source, hs_st
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k24;
             }
             {
                 int d = hs_digit(k25, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -6021,15 +6021,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored *source, hs_st
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k25;
             }
             {
                 int d = hs_digit(k26, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -6038,15 +6038,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored *source, hs_st
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k26;
             }
             {
                 int d = hs_digit(k27, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -6055,15 +6055,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored *source, hs_st
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k27;
             }
             {
                 int d = hs_digit(k28, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -6072,15 +6072,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored *source, hs_st
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k28;
             }
             {
                 int d = hs_digit(k29, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -6089,15 +6089,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored *source, hs_st
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k29;
             }
             {
                 int d = hs_digit(k30, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -6106,15 +6106,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored *source, hs_st
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k30;
             }
             {
                 int d = hs_digit(k31, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -6123,15 +6123,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored *source, hs_st
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k31;
             }
             {
                 int d = hs_digit(k32, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -6140,15 +6140,15 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored *source, hs_st
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k32;
             }
             {
                 int d = hs_digit(k33, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -6157,25 +6157,25 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored *source, hs_st
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k33;
             }
         }
         hs_barrier();
-        for (int d = hs_item(), once = 1; once != 0; once = 0) {
-            hs_word before = 0u;
+        for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
+            hs_u32 before = 0u;
             for (int j = number - 1; j >= 0;) {
                 // several tiles at once, for a state takes long to arrive
-                hs_word seen0 = hs_look(words[3346 + (j) * 256 + d]);
-                hs_word seen1 = hs_look(words[3346 + ((j > 1 ? j - 1 : 0)) * 256 + d]);
-                hs_word seen2 = hs_look(words[3346 + ((j > 2 ? j - 2 : 0)) * 256 + d]);
-                hs_word seen3 = hs_look(words[3346 + ((j > 3 ? j - 3 : 0)) * 256 + d]);
+                hs_u32 seen0 = hs_atomic_load(words[3346 + (j) * 256 + d]);
+                hs_u32 seen1 = hs_atomic_load(words[3346 + ((j > 1 ? j - 1 : 0)) * 256 + d]);
+                hs_u32 seen2 = hs_atomic_load(words[3346 + ((j > 2 ? j - 2 : 0)) * 256 + d]);
+                hs_u32 seen3 = hs_atomic_load(words[3346 + ((j > 3 ? j - 3 : 0)) * 256 + d]);
                 bool known = true;
                 if (known && j >= 0) {
-                    hs_word what = seen0 & (3u << 30);
+                    hs_u32 what = seen0 & (3u << 30);
                     known = what == summed || what == counted;
                     if (known) {
                         before += seen0 & ((1u << 30) - 1u);
@@ -6183,7 +6183,7 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored *source, hs_st
                     }
                 }
                 if (known && j >= 0) {
-                    hs_word what = seen1 & (3u << 30);
+                    hs_u32 what = seen1 & (3u << 30);
                     known = what == summed || what == counted;
                     if (known) {
                         before += seen1 & ((1u << 30) - 1u);
@@ -6191,7 +6191,7 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored *source, hs_st
                     }
                 }
                 if (known && j >= 0) {
-                    hs_word what = seen2 & (3u << 30);
+                    hs_u32 what = seen2 & (3u << 30);
                     known = what == summed || what == counted;
                     if (known) {
                         before += seen2 & ((1u << 30) - 1u);
@@ -6199,7 +6199,7 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored *source, hs_st
                     }
                 }
                 if (known && j >= 0) {
-                    hs_word what = seen3 & (3u << 30);
+                    hs_u32 what = seen3 & (3u << 30);
                     known = what == summed || what == counted;
                     if (known) {
                         before += seen3 & ((1u << 30) - 1u);
@@ -6207,418 +6207,418 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored *source, hs_st
                     }
                 }
             }
-            if (number > 0) hs_post(words[3346 + (number) * 256 + d], (before + totals[d]) | summed);
+            if (number > 0) hs_atomic_store(words[3346 + (number) * 256 + d], (before + totals[d]) | summed);
             bases[d] = words[13 + pass * 256 + d] + before - firsts[d];
         }
         hs_barrier();
         if (valid == 8704) {
             {
-                hs_key key = tile[hs_item() + 0];
+                hs_key key = tile[hs_local_id() + 0];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 0;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 0;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 256];
+                hs_key key = tile[hs_local_id() + 256];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 256;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 256;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 512];
+                hs_key key = tile[hs_local_id() + 512];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 512;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 512;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 768];
+                hs_key key = tile[hs_local_id() + 768];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 768;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 768;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 1024];
+                hs_key key = tile[hs_local_id() + 1024];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 1024;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 1024;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 1280];
+                hs_key key = tile[hs_local_id() + 1280];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 1280;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 1280;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 1536];
+                hs_key key = tile[hs_local_id() + 1536];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 1536;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 1536;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 1792];
+                hs_key key = tile[hs_local_id() + 1792];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 1792;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 1792;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 2048];
+                hs_key key = tile[hs_local_id() + 2048];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 2048;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 2048;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 2304];
+                hs_key key = tile[hs_local_id() + 2304];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 2304;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 2304;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 2560];
+                hs_key key = tile[hs_local_id() + 2560];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 2560;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 2560;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 2816];
+                hs_key key = tile[hs_local_id() + 2816];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 2816;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 2816;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 3072];
+                hs_key key = tile[hs_local_id() + 3072];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 3072;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 3072;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 3328];
+                hs_key key = tile[hs_local_id() + 3328];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 3328;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 3328;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 3584];
+                hs_key key = tile[hs_local_id() + 3584];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 3584;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 3584;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 3840];
+                hs_key key = tile[hs_local_id() + 3840];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 3840;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 3840;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 4096];
+                hs_key key = tile[hs_local_id() + 4096];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 4096;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 4096;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 4352];
+                hs_key key = tile[hs_local_id() + 4352];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 4352;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 4352;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 4608];
+                hs_key key = tile[hs_local_id() + 4608];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 4608;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 4608;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 4864];
+                hs_key key = tile[hs_local_id() + 4864];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 4864;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 4864;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 5120];
+                hs_key key = tile[hs_local_id() + 5120];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 5120;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 5120;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 5376];
+                hs_key key = tile[hs_local_id() + 5376];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 5376;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 5376;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 5632];
+                hs_key key = tile[hs_local_id() + 5632];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 5632;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 5632;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 5888];
+                hs_key key = tile[hs_local_id() + 5888];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 5888;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 5888;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 6144];
+                hs_key key = tile[hs_local_id() + 6144];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 6144;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 6144;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 6400];
+                hs_key key = tile[hs_local_id() + 6400];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 6400;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 6400;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 6656];
+                hs_key key = tile[hs_local_id() + 6656];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 6656;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 6656;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 6912];
+                hs_key key = tile[hs_local_id() + 6912];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 6912;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 6912;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 7168];
+                hs_key key = tile[hs_local_id() + 7168];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 7168;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 7168;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 7424];
+                hs_key key = tile[hs_local_id() + 7424];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 7424;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 7424;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 7680];
+                hs_key key = tile[hs_local_id() + 7680];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 7680;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 7680;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 7936];
+                hs_key key = tile[hs_local_id() + 7936];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 7936;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 7936;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 8192];
+                hs_key key = tile[hs_local_id() + 8192];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 8192;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 8192;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 8448];
+                hs_key key = tile[hs_local_id() + 8448];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 8448;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 8448;
                 hs_store(to, place, key);
             }
         } else {
-            if (hs_item() + 0 < valid) {
-                hs_key key = tile[hs_item() + 0];
+            if (hs_local_id() + 0 < valid) {
+                hs_key key = tile[hs_local_id() + 0];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 0;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 0;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 256 < valid) {
-                hs_key key = tile[hs_item() + 256];
+            if (hs_local_id() + 256 < valid) {
+                hs_key key = tile[hs_local_id() + 256];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 256;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 256;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 512 < valid) {
-                hs_key key = tile[hs_item() + 512];
+            if (hs_local_id() + 512 < valid) {
+                hs_key key = tile[hs_local_id() + 512];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 512;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 512;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 768 < valid) {
-                hs_key key = tile[hs_item() + 768];
+            if (hs_local_id() + 768 < valid) {
+                hs_key key = tile[hs_local_id() + 768];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 768;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 768;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 1024 < valid) {
-                hs_key key = tile[hs_item() + 1024];
+            if (hs_local_id() + 1024 < valid) {
+                hs_key key = tile[hs_local_id() + 1024];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 1024;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 1024;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 1280 < valid) {
-                hs_key key = tile[hs_item() + 1280];
+            if (hs_local_id() + 1280 < valid) {
+                hs_key key = tile[hs_local_id() + 1280];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 1280;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 1280;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 1536 < valid) {
-                hs_key key = tile[hs_item() + 1536];
+            if (hs_local_id() + 1536 < valid) {
+                hs_key key = tile[hs_local_id() + 1536];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 1536;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 1536;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 1792 < valid) {
-                hs_key key = tile[hs_item() + 1792];
+            if (hs_local_id() + 1792 < valid) {
+                hs_key key = tile[hs_local_id() + 1792];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 1792;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 1792;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 2048 < valid) {
-                hs_key key = tile[hs_item() + 2048];
+            if (hs_local_id() + 2048 < valid) {
+                hs_key key = tile[hs_local_id() + 2048];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 2048;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 2048;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 2304 < valid) {
-                hs_key key = tile[hs_item() + 2304];
+            if (hs_local_id() + 2304 < valid) {
+                hs_key key = tile[hs_local_id() + 2304];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 2304;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 2304;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 2560 < valid) {
-                hs_key key = tile[hs_item() + 2560];
+            if (hs_local_id() + 2560 < valid) {
+                hs_key key = tile[hs_local_id() + 2560];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 2560;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 2560;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 2816 < valid) {
-                hs_key key = tile[hs_item() + 2816];
+            if (hs_local_id() + 2816 < valid) {
+                hs_key key = tile[hs_local_id() + 2816];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 2816;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 2816;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 3072 < valid) {
-                hs_key key = tile[hs_item() + 3072];
+            if (hs_local_id() + 3072 < valid) {
+                hs_key key = tile[hs_local_id() + 3072];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 3072;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 3072;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 3328 < valid) {
-                hs_key key = tile[hs_item() + 3328];
+            if (hs_local_id() + 3328 < valid) {
+                hs_key key = tile[hs_local_id() + 3328];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 3328;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 3328;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 3584 < valid) {
-                hs_key key = tile[hs_item() + 3584];
+            if (hs_local_id() + 3584 < valid) {
+                hs_key key = tile[hs_local_id() + 3584];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 3584;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 3584;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 3840 < valid) {
-                hs_key key = tile[hs_item() + 3840];
+            if (hs_local_id() + 3840 < valid) {
+                hs_key key = tile[hs_local_id() + 3840];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 3840;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 3840;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 4096 < valid) {
-                hs_key key = tile[hs_item() + 4096];
+            if (hs_local_id() + 4096 < valid) {
+                hs_key key = tile[hs_local_id() + 4096];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 4096;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 4096;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 4352 < valid) {
-                hs_key key = tile[hs_item() + 4352];
+            if (hs_local_id() + 4352 < valid) {
+                hs_key key = tile[hs_local_id() + 4352];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 4352;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 4352;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 4608 < valid) {
-                hs_key key = tile[hs_item() + 4608];
+            if (hs_local_id() + 4608 < valid) {
+                hs_key key = tile[hs_local_id() + 4608];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 4608;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 4608;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 4864 < valid) {
-                hs_key key = tile[hs_item() + 4864];
+            if (hs_local_id() + 4864 < valid) {
+                hs_key key = tile[hs_local_id() + 4864];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 4864;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 4864;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 5120 < valid) {
-                hs_key key = tile[hs_item() + 5120];
+            if (hs_local_id() + 5120 < valid) {
+                hs_key key = tile[hs_local_id() + 5120];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 5120;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 5120;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 5376 < valid) {
-                hs_key key = tile[hs_item() + 5376];
+            if (hs_local_id() + 5376 < valid) {
+                hs_key key = tile[hs_local_id() + 5376];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 5376;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 5376;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 5632 < valid) {
-                hs_key key = tile[hs_item() + 5632];
+            if (hs_local_id() + 5632 < valid) {
+                hs_key key = tile[hs_local_id() + 5632];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 5632;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 5632;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 5888 < valid) {
-                hs_key key = tile[hs_item() + 5888];
+            if (hs_local_id() + 5888 < valid) {
+                hs_key key = tile[hs_local_id() + 5888];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 5888;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 5888;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 6144 < valid) {
-                hs_key key = tile[hs_item() + 6144];
+            if (hs_local_id() + 6144 < valid) {
+                hs_key key = tile[hs_local_id() + 6144];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 6144;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 6144;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 6400 < valid) {
-                hs_key key = tile[hs_item() + 6400];
+            if (hs_local_id() + 6400 < valid) {
+                hs_key key = tile[hs_local_id() + 6400];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 6400;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 6400;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 6656 < valid) {
-                hs_key key = tile[hs_item() + 6656];
+            if (hs_local_id() + 6656 < valid) {
+                hs_key key = tile[hs_local_id() + 6656];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 6656;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 6656;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 6912 < valid) {
-                hs_key key = tile[hs_item() + 6912];
+            if (hs_local_id() + 6912 < valid) {
+                hs_key key = tile[hs_local_id() + 6912];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 6912;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 6912;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 7168 < valid) {
-                hs_key key = tile[hs_item() + 7168];
+            if (hs_local_id() + 7168 < valid) {
+                hs_key key = tile[hs_local_id() + 7168];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 7168;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 7168;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 7424 < valid) {
-                hs_key key = tile[hs_item() + 7424];
+            if (hs_local_id() + 7424 < valid) {
+                hs_key key = tile[hs_local_id() + 7424];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 7424;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 7424;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 7680 < valid) {
-                hs_key key = tile[hs_item() + 7680];
+            if (hs_local_id() + 7680 < valid) {
+                hs_key key = tile[hs_local_id() + 7680];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 7680;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 7680;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 7936 < valid) {
-                hs_key key = tile[hs_item() + 7936];
+            if (hs_local_id() + 7936 < valid) {
+                hs_key key = tile[hs_local_id() + 7936];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 7936;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 7936;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 8192 < valid) {
-                hs_key key = tile[hs_item() + 8192];
+            if (hs_local_id() + 8192 < valid) {
+                hs_key key = tile[hs_local_id() + 8192];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 8192;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 8192;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 8448 < valid) {
-                hs_key key = tile[hs_item() + 8448];
+            if (hs_local_id() + 8448 < valid) {
+                hs_key key = tile[hs_local_id() + 8448];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 8448;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 8448;
                 hs_store(to, place, key);
             }
         }
@@ -6626,27 +6626,27 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored *source, hs_st
 }
 
 // count the digits
-HS_KERNEL void __launch_bounds__(256) count_wide(const hs_stored *source, hs_stored *destination, hs_stored *other, hs_word *words, hs_wide *table, long long n, int argument)
+HS_KERNEL void __launch_bounds__(256) count_wide(const hs_stored_key *source, hs_stored_key *destination, hs_stored_key *other, hs_u32 *words, hs_u64 *table, long long n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
-    hs_word *const counts = (hs_word *)hs_shared;
+    hs_u32 *const counts = (hs_u32 *)hs_shared;
 
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
     if (hs_redo()) { // only where a look-back failed, in this pass or one before
-        hs_word failed = 0u;
+        hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[0 + q];
         if (failed == 0u) return;
     }
-    hs_long tiles = (hs_n() + 8703) / 8704;
-    int groups = hs_as_int(tiles < 2048 ? tiles : 2048);
-    int group = hs_group();
+    hs_i64 tiles = (hs_n() + 8703) / 8704;
+    int groups = hs_to_int(tiles < 2048 ? tiles : 2048);
+    int group = hs_group_id();
     if (group >= groups) return;
-    hs_long each = (tiles + groups - 1) / groups * 8704; // keys of a work-group
-    hs_long begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
-    hs_pick(from, pass == 0 ? 0 : hs_as_int(words[4 + pass]));
-    for (int d = hs_item(), once = 1; once != 0; once = 0) counts[d] = 0u;
+    hs_i64 each = (tiles + groups - 1) / groups * 8704; // keys of a work-group
+    hs_i64 begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
+    hs_select_keys(from, pass == 0 ? 0 : hs_to_int(words[4 + pass]));
+    for (int d = hs_local_id(), once = 1; once != 0; once = 0) counts[d] = 0u;
     hs_barrier();
-    hs_long next = begin + hs_item();
+    hs_i64 next = begin + hs_local_id();
     for (; next + 8448 < end; next += 8704) {
         hs_key k0 = hs_load(from, next + 0);
         hs_key k1 = hs_load(from, next + 256);
@@ -6682,129 +6682,129 @@ HS_KERNEL void __launch_bounds__(256) count_wide(const hs_stored *source, hs_sto
         hs_key k31 = hs_load(from, next + 7936);
         hs_key k32 = hs_load(from, next + 8192);
         hs_key k33 = hs_load(from, next + 8448);
-        hs_local_add(counts[hs_digit(k0, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k1, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k2, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k3, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k4, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k5, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k6, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k7, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k8, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k9, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k10, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k11, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k12, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k13, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k14, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k15, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k16, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k17, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k18, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k19, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k20, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k21, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k22, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k23, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k24, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k25, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k26, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k27, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k28, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k29, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k30, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k31, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k32, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k33, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k0, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k1, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k2, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k3, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k4, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k5, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k6, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k7, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k8, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k9, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k10, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k11, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k12, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k13, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k14, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k15, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k16, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k17, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k18, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k19, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k20, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k21, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k22, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k23, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k24, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k25, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k26, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k27, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k28, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k29, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k30, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k31, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k32, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k33, shift, mask)], 1u);
     }
-    for (; next < end; next += 256) hs_local_add(counts[hs_digit(hs_load(from, next), shift, mask)], 1u);
+    for (; next < end; next += 256) hs_local_atomic_add(counts[hs_digit(hs_load(from, next), shift, mask)], 1u);
     hs_barrier();
-    for (int d = hs_item(), once = 1; once != 0; once = 0) table[256 + d * groups + group] = counts[d];
+    for (int d = hs_local_id(), once = 1; once != 0; once = 0) table[256 + d * groups + group] = counts[d];
 }
 
 // scan the counts of one digit a work-group
-HS_KERNEL void __launch_bounds__(256) rows_wide(hs_word *words, hs_wide *table, long long n, int argument)
+HS_KERNEL void __launch_bounds__(256) rows_wide(hs_u32 *words, hs_u64 *table, long long n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
-    hs_wide *const sums = (hs_wide *)hs_shared;
+    hs_u64 *const sums = (hs_u64 *)hs_shared;
 
     int pass = hs_pass(), mask = hs_digit_mask();
     if (hs_redo()) { // only where a look-back failed, in this pass or one before
-        hs_word failed = 0u;
+        hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[0 + q];
         if (failed == 0u) return;
     }
-    if (hs_group() > mask) return;
-    hs_long tiles = (hs_n() + 8703) / 8704;
-    int columns = hs_as_int(tiles < 2048 ? tiles : 2048);
-    int row = hs_group() * columns, own = (columns + 255) / 256;
-    int begin = hs_item() * own, end = begin + own < columns ? begin + own : columns;
-    hs_wide sum = 0u;
+    if (hs_group_id() > mask) return;
+    hs_i64 tiles = (hs_n() + 8703) / 8704;
+    int columns = hs_to_int(tiles < 2048 ? tiles : 2048);
+    int row = hs_group_id() * columns, own = (columns + 255) / 256;
+    int begin = hs_local_id() * own, end = begin + own < columns ? begin + own : columns;
+    hs_u64 sum = 0u;
     for (int i = begin; i < end; i++) sum += table[256 + row + i];
-    sums[hs_item()] = sum;
+    sums[hs_local_id()] = sum;
     hs_barrier();
     for (int far = 1; far < 256; far *= 2) {
-        hs_wide x = 0u;
-        if (hs_item() >= far) x = sums[hs_item() - far];
+        hs_u64 x = 0u;
+        if (hs_local_id() >= far) x = sums[hs_local_id() - far];
         hs_barrier();
-        sums[hs_item()] += x;
+        sums[hs_local_id()] += x;
         hs_barrier();
     }
-    hs_wide before = sums[hs_item()] - sum;
+    hs_u64 before = sums[hs_local_id()] - sum;
     for (int i = begin; i < end; i++) {
-        hs_wide c = table[256 + row + i];
+        hs_u64 c = table[256 + row + i];
         table[256 + row + i] = before;
         before += c;
     }
-    if (hs_item() == 255) table[hs_group()] = sums[hs_item()];
+    if (hs_local_id() == 255) table[hs_group_id()] = sums[hs_local_id()];
 }
 
 // rank tiles and store their keys at their places
-HS_KERNEL void __launch_bounds__(256, 3) scatter_wide(const hs_stored *source, hs_stored *destination, hs_stored *other, hs_word *words, hs_wide *table, long long n, int argument)
+HS_KERNEL void __launch_bounds__(256, 3) scatter_wide(const hs_stored_key *source, hs_stored_key *destination, hs_stored_key *other, hs_u32 *words, hs_u64 *table, long long n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
-    hs_wide *const bases = (hs_wide *)hs_shared;
+    hs_u64 *const bases = (hs_u64 *)hs_shared;
     hs_key *const tile = (hs_key *)((unsigned char *)hs_shared + 2048);
-    hs_word *const totals = (hs_word *)((unsigned char *)hs_shared + 36864);
-    hs_word *const firsts = (hs_word *)((unsigned char *)hs_shared + 37888);
-    hs_word *const sums = (hs_word *)((unsigned char *)hs_shared + 38912);
-    hs_word *const mixed = (hs_word *)((unsigned char *)hs_shared + 39936);
-    hs_word *const counts = (hs_word *)((unsigned char *)hs_shared + 39944);
+    hs_u32 *const totals = (hs_u32 *)((unsigned char *)hs_shared + 36864);
+    hs_u32 *const firsts = (hs_u32 *)((unsigned char *)hs_shared + 37888);
+    hs_u32 *const sums = (hs_u32 *)((unsigned char *)hs_shared + 38912);
+    hs_u32 *const mixed = (hs_u32 *)((unsigned char *)hs_shared + 39936);
+    hs_u32 *const counts = (hs_u32 *)((unsigned char *)hs_shared + 39944);
 
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
     if (hs_redo()) { // only where a look-back failed, in this pass or one before
-        hs_word failed = 0u;
+        hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[0 + q];
         if (failed == 0u) return;
     }
-    hs_long tiles = (hs_n() + 8703) / 8704;
-    int groups = hs_as_int(tiles < 2048 ? tiles : 2048);
-    int group = hs_group();
+    hs_i64 tiles = (hs_n() + 8703) / 8704;
+    int groups = hs_to_int(tiles < 2048 ? tiles : 2048);
+    int group = hs_group_id();
     if (group >= groups) return;
-    hs_long each = (tiles + groups - 1) / groups * 8704; // keys of a work-group
-    hs_long begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
-    int at = pass == 0 ? 0 : hs_as_int(words[4 + pass]);
+    hs_i64 each = (tiles + groups - 1) / groups * 8704; // keys of a work-group
+    hs_i64 begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
+    int at = pass == 0 ? 0 : hs_to_int(words[4 + pass]);
     int next = at != 0 ? 3 - at : hs_direct() ? 1 : 2; // from scratch to the destination, from there to scratch
-    if (hs_item() == 0) mixed[0] = 0u;
+    if (hs_local_id() == 0) mixed[0] = 0u;
     hs_barrier();
-    for (int d = hs_item(), once = 1; once != 0; once = 0) if (d <= mask && hs_n() == table[d]) mixed[0] = 1u;
+    for (int d = hs_local_id(), once = 1; once != 0; once = 0) if (d <= mask && hs_n() == table[d]) mixed[0] = 1u;
     hs_barrier();
     bool skipped = mixed[0] != 0u;
-    if (group == 0 && hs_item() == 0) words[4 + pass + 1] = hs_as_word(skipped ? at : next);
+    if (group == 0 && hs_local_id() == 0) words[4 + pass + 1] = hs_to_u32(skipped ? at : next);
     if (skipped) return; // the keys stay where they are
     hs_barrier();
-    hs_pick(from, at);
-    hs_pick(to, next);
+    hs_select_keys(from, at);
+    hs_select_keys(to, next);
     // where each digit begins: over all keys, then for this work-group
-    for (int d = hs_item(), once = 1; once != 0; once = 0) {
-        hs_wide sum = 0;
+    for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
+        hs_u64 sum = 0;
         for (int j = 0; j < d && j <= mask; j++) sum += table[j];
         bases[d] = sum + table[256 + d * groups + group];
     }
     hs_barrier();
     for (; begin < end; begin += 8704) {
-        int valid = hs_as_int(end - begin < 8704 ? end - begin : 8704);
-        int row = hs_subgroup() * 1088 + hs_lane();
+        int valid = hs_to_int(end - begin < 8704 ? end - begin : 8704);
+        int row = hs_subgroup_id() * 1088 + hs_lane_id();
         hs_key k0, k1, k2, k3, k4, k5, k6, k7, k8, k9, k10, k11, k12, k13, k14, k15, k16, k17, k18, k19, k20, k21, k22, k23, k24, k25, k26, k27, k28, k29, k30, k31, k32, k33;
     if (valid == 8704) {
         k0 = hs_load(from, begin + row + 0);
@@ -6877,78 +6877,78 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide(const hs_stored *source, h
         k32 = row + 1024 < valid ? hs_load(from, begin + row + 1024) : HS_GREATEST;
         k33 = row + 1056 < valid ? hs_load(from, begin + row + 1056) : HS_GREATEST;
     }
-        int mine = hs_subgroup() * 256;
-        for (int i = hs_item(); i < 2048; i += 256) counts[i] = 0u;
-        if (hs_item() == 0) {
+        int mine = hs_subgroup_id() * 256;
+        for (int i = hs_local_id(); i < 2048; i += 256) counts[i] = 0u;
+        if (hs_local_id() == 0) {
             mixed[0] = 1u;
-            mixed[1] = hs_as_word(shift);
+            mixed[1] = hs_to_u32(shift);
         }
         hs_barrier();
-        hs_local_add(counts[mine + hs_digit(k0, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k1, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k2, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k3, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k4, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k5, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k6, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k7, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k8, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k9, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k10, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k11, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k12, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k13, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k14, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k15, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k16, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k17, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k18, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k19, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k20, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k21, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k22, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k23, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k24, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k25, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k26, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k27, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k28, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k29, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k30, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k31, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k32, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k33, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k0, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k1, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k2, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k3, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k4, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k5, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k6, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k7, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k8, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k9, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k10, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k11, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k12, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k13, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k14, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k15, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k16, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k17, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k18, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k19, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k20, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k21, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k22, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k23, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k24, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k25, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k26, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k27, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k28, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k29, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k30, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k31, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k32, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k33, shift, mask)], 1u);
         hs_barrier();
         // a digit's keys come subgroup by subgroup
-        for (int d = hs_item(), once = 1; once != 0; once = 0) {
-            hs_word sum = 0u;
+        for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
+            hs_u32 sum = 0u;
             for (int s = 0; s < 8; s++) {
-                hs_word c = counts[s * 256 + d];
+                hs_u32 c = counts[s * 256 + d];
                 counts[s * 256 + d] = sum;
                 sum += c;
             }
             if (sum == 8704u) mixed[0] = 0u;
-            totals[d] = d == mask ? sum - hs_as_word(8704 - valid) : sum;
+            totals[d] = d == mask ? sum - hs_to_u32(8704 - valid) : sum;
         }
         hs_barrier();
         {
-            int own = hs_subgroup() * 32 + hs_lane(); // a digit
+            int own = hs_subgroup_id() * 32 + hs_lane_id(); // a digit
             if (own < 256) sums[own] = totals[own];
             for (int far = 1; far < 32; far *= 2) {
                 hs_subgroup_barrier();
-                hs_word x = own < 256 && hs_lane() >= far ? sums[own - far] : 0u;
+                hs_u32 x = own < 256 && hs_lane_id() >= far ? sums[own - far] : 0u;
                 hs_subgroup_barrier();
                 if (own < 256) sums[own] += x;
             }
             hs_barrier();
             if (own < 256) {
-                hs_word before = sums[own] - totals[own];
-                for (int s = 31; s < own - hs_lane(); s += 32) before += sums[s];
+                hs_u32 before = sums[own] - totals[own];
+                for (int s = 31; s < own - hs_lane_id(); s += 32) before += sums[s];
                 firsts[own] = before;
             }
             hs_barrier();
         }
-        shift = hs_as_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
+        shift = hs_to_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
         if (mixed[0] == 0u) { // the keys stay where they are
             tile[row + 0] = k0;
             tile[row + 32] = k1;
@@ -6985,11 +6985,11 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide(const hs_stored *source, h
             tile[row + 1024] = k32;
             tile[row + 1056] = k33;
         } else {
-            for (int d = hs_item(), once = 1; once != 0; once = 0) for (int s = 0; s < 8; s++) counts[s * 256 + d] += firsts[d];
+            for (int d = hs_local_id(), once = 1; once != 0; once = 0) for (int s = 0; s < 8; s++) counts[s * 256 + d] += firsts[d];
             hs_barrier();
             {
                 int d = hs_digit(k0, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -6998,15 +6998,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide(const hs_stored *source, h
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k0;
             }
             {
                 int d = hs_digit(k1, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7015,15 +7015,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide(const hs_stored *source, h
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k1;
             }
             {
                 int d = hs_digit(k2, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7032,15 +7032,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide(const hs_stored *source, h
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k2;
             }
             {
                 int d = hs_digit(k3, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7049,15 +7049,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide(const hs_stored *source, h
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k3;
             }
             {
                 int d = hs_digit(k4, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7066,15 +7066,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide(const hs_stored *source, h
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k4;
             }
             {
                 int d = hs_digit(k5, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7083,15 +7083,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide(const hs_stored *source, h
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k5;
             }
             {
                 int d = hs_digit(k6, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7100,15 +7100,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide(const hs_stored *source, h
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k6;
             }
             {
                 int d = hs_digit(k7, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7117,15 +7117,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide(const hs_stored *source, h
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k7;
             }
             {
                 int d = hs_digit(k8, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7134,15 +7134,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide(const hs_stored *source, h
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k8;
             }
             {
                 int d = hs_digit(k9, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7151,15 +7151,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide(const hs_stored *source, h
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k9;
             }
             {
                 int d = hs_digit(k10, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7168,15 +7168,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide(const hs_stored *source, h
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k10;
             }
             {
                 int d = hs_digit(k11, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7185,15 +7185,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide(const hs_stored *source, h
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k11;
             }
             {
                 int d = hs_digit(k12, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7202,15 +7202,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide(const hs_stored *source, h
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k12;
             }
             {
                 int d = hs_digit(k13, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7219,15 +7219,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide(const hs_stored *source, h
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k13;
             }
             {
                 int d = hs_digit(k14, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7236,15 +7236,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide(const hs_stored *source, h
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k14;
             }
             {
                 int d = hs_digit(k15, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7253,15 +7253,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide(const hs_stored *source, h
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k15;
             }
             {
                 int d = hs_digit(k16, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7270,15 +7270,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide(const hs_stored *source, h
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k16;
             }
             {
                 int d = hs_digit(k17, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7287,15 +7287,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide(const hs_stored *source, h
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k17;
             }
             {
                 int d = hs_digit(k18, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7304,15 +7304,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide(const hs_stored *source, h
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k18;
             }
             {
                 int d = hs_digit(k19, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7321,15 +7321,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide(const hs_stored *source, h
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k19;
             }
             {
                 int d = hs_digit(k20, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7338,15 +7338,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide(const hs_stored *source, h
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k20;
             }
             {
                 int d = hs_digit(k21, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7355,15 +7355,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide(const hs_stored *source, h
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k21;
             }
             {
                 int d = hs_digit(k22, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7372,15 +7372,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide(const hs_stored *source, h
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k22;
             }
             {
                 int d = hs_digit(k23, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7389,15 +7389,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide(const hs_stored *source, h
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k23;
             }
             {
                 int d = hs_digit(k24, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7406,15 +7406,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide(const hs_stored *source, h
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k24;
             }
             {
                 int d = hs_digit(k25, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7423,15 +7423,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide(const hs_stored *source, h
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k25;
             }
             {
                 int d = hs_digit(k26, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7440,15 +7440,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide(const hs_stored *source, h
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k26;
             }
             {
                 int d = hs_digit(k27, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7457,15 +7457,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide(const hs_stored *source, h
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k27;
             }
             {
                 int d = hs_digit(k28, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7474,15 +7474,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide(const hs_stored *source, h
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k28;
             }
             {
                 int d = hs_digit(k29, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7491,15 +7491,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide(const hs_stored *source, h
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k29;
             }
             {
                 int d = hs_digit(k30, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7508,15 +7508,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide(const hs_stored *source, h
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k30;
             }
             {
                 int d = hs_digit(k31, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7525,15 +7525,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide(const hs_stored *source, h
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k31;
             }
             {
                 int d = hs_digit(k32, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7542,15 +7542,15 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide(const hs_stored *source, h
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k32;
             }
             {
                 int d = hs_digit(k33, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -7559,9 +7559,9 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide(const hs_stored *source, h
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k33;
             }
@@ -7570,435 +7570,435 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide(const hs_stored *source, h
 
     if (valid == 8704) {
         {
-            hs_key key = tile[hs_item() + 0];
+            hs_key key = tile[hs_local_id() + 0];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 0;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 0;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 256];
+            hs_key key = tile[hs_local_id() + 256];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 256;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 256;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 512];
+            hs_key key = tile[hs_local_id() + 512];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 512;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 512;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 768];
+            hs_key key = tile[hs_local_id() + 768];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 768;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 768;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 1024];
+            hs_key key = tile[hs_local_id() + 1024];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 1024;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 1024;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 1280];
+            hs_key key = tile[hs_local_id() + 1280];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 1280;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 1280;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 1536];
+            hs_key key = tile[hs_local_id() + 1536];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 1536;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 1536;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 1792];
+            hs_key key = tile[hs_local_id() + 1792];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 1792;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 1792;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 2048];
+            hs_key key = tile[hs_local_id() + 2048];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 2048;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 2048;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 2304];
+            hs_key key = tile[hs_local_id() + 2304];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 2304;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 2304;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 2560];
+            hs_key key = tile[hs_local_id() + 2560];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 2560;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 2560;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 2816];
+            hs_key key = tile[hs_local_id() + 2816];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 2816;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 2816;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 3072];
+            hs_key key = tile[hs_local_id() + 3072];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 3072;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 3072;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 3328];
+            hs_key key = tile[hs_local_id() + 3328];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 3328;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 3328;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 3584];
+            hs_key key = tile[hs_local_id() + 3584];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 3584;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 3584;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 3840];
+            hs_key key = tile[hs_local_id() + 3840];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 3840;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 3840;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 4096];
+            hs_key key = tile[hs_local_id() + 4096];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 4096;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 4096;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 4352];
+            hs_key key = tile[hs_local_id() + 4352];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 4352;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 4352;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 4608];
+            hs_key key = tile[hs_local_id() + 4608];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 4608;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 4608;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 4864];
+            hs_key key = tile[hs_local_id() + 4864];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 4864;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 4864;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 5120];
+            hs_key key = tile[hs_local_id() + 5120];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 5120;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 5120;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 5376];
+            hs_key key = tile[hs_local_id() + 5376];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 5376;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 5376;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 5632];
+            hs_key key = tile[hs_local_id() + 5632];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 5632;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 5632;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 5888];
+            hs_key key = tile[hs_local_id() + 5888];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 5888;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 5888;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 6144];
+            hs_key key = tile[hs_local_id() + 6144];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 6144;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 6144;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 6400];
+            hs_key key = tile[hs_local_id() + 6400];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 6400;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 6400;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 6656];
+            hs_key key = tile[hs_local_id() + 6656];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 6656;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 6656;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 6912];
+            hs_key key = tile[hs_local_id() + 6912];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 6912;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 6912;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 7168];
+            hs_key key = tile[hs_local_id() + 7168];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 7168;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 7168;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 7424];
+            hs_key key = tile[hs_local_id() + 7424];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 7424;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 7424;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 7680];
+            hs_key key = tile[hs_local_id() + 7680];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 7680;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 7680;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 7936];
+            hs_key key = tile[hs_local_id() + 7936];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 7936;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 7936;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 8192];
+            hs_key key = tile[hs_local_id() + 8192];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 8192;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 8192;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 8448];
+            hs_key key = tile[hs_local_id() + 8448];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 8448;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 8448;
             hs_store(to, place, key);
         }
     } else {
-        if (hs_item() + 0 < valid) {
-            hs_key key = tile[hs_item() + 0];
+        if (hs_local_id() + 0 < valid) {
+            hs_key key = tile[hs_local_id() + 0];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 0;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 0;
             hs_store(to, place, key);
         }
-        if (hs_item() + 256 < valid) {
-            hs_key key = tile[hs_item() + 256];
+        if (hs_local_id() + 256 < valid) {
+            hs_key key = tile[hs_local_id() + 256];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 256;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 256;
             hs_store(to, place, key);
         }
-        if (hs_item() + 512 < valid) {
-            hs_key key = tile[hs_item() + 512];
+        if (hs_local_id() + 512 < valid) {
+            hs_key key = tile[hs_local_id() + 512];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 512;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 512;
             hs_store(to, place, key);
         }
-        if (hs_item() + 768 < valid) {
-            hs_key key = tile[hs_item() + 768];
+        if (hs_local_id() + 768 < valid) {
+            hs_key key = tile[hs_local_id() + 768];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 768;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 768;
             hs_store(to, place, key);
         }
-        if (hs_item() + 1024 < valid) {
-            hs_key key = tile[hs_item() + 1024];
+        if (hs_local_id() + 1024 < valid) {
+            hs_key key = tile[hs_local_id() + 1024];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 1024;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 1024;
             hs_store(to, place, key);
         }
-        if (hs_item() + 1280 < valid) {
-            hs_key key = tile[hs_item() + 1280];
+        if (hs_local_id() + 1280 < valid) {
+            hs_key key = tile[hs_local_id() + 1280];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 1280;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 1280;
             hs_store(to, place, key);
         }
-        if (hs_item() + 1536 < valid) {
-            hs_key key = tile[hs_item() + 1536];
+        if (hs_local_id() + 1536 < valid) {
+            hs_key key = tile[hs_local_id() + 1536];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 1536;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 1536;
             hs_store(to, place, key);
         }
-        if (hs_item() + 1792 < valid) {
-            hs_key key = tile[hs_item() + 1792];
+        if (hs_local_id() + 1792 < valid) {
+            hs_key key = tile[hs_local_id() + 1792];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 1792;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 1792;
             hs_store(to, place, key);
         }
-        if (hs_item() + 2048 < valid) {
-            hs_key key = tile[hs_item() + 2048];
+        if (hs_local_id() + 2048 < valid) {
+            hs_key key = tile[hs_local_id() + 2048];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 2048;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 2048;
             hs_store(to, place, key);
         }
-        if (hs_item() + 2304 < valid) {
-            hs_key key = tile[hs_item() + 2304];
+        if (hs_local_id() + 2304 < valid) {
+            hs_key key = tile[hs_local_id() + 2304];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 2304;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 2304;
             hs_store(to, place, key);
         }
-        if (hs_item() + 2560 < valid) {
-            hs_key key = tile[hs_item() + 2560];
+        if (hs_local_id() + 2560 < valid) {
+            hs_key key = tile[hs_local_id() + 2560];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 2560;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 2560;
             hs_store(to, place, key);
         }
-        if (hs_item() + 2816 < valid) {
-            hs_key key = tile[hs_item() + 2816];
+        if (hs_local_id() + 2816 < valid) {
+            hs_key key = tile[hs_local_id() + 2816];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 2816;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 2816;
             hs_store(to, place, key);
         }
-        if (hs_item() + 3072 < valid) {
-            hs_key key = tile[hs_item() + 3072];
+        if (hs_local_id() + 3072 < valid) {
+            hs_key key = tile[hs_local_id() + 3072];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 3072;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 3072;
             hs_store(to, place, key);
         }
-        if (hs_item() + 3328 < valid) {
-            hs_key key = tile[hs_item() + 3328];
+        if (hs_local_id() + 3328 < valid) {
+            hs_key key = tile[hs_local_id() + 3328];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 3328;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 3328;
             hs_store(to, place, key);
         }
-        if (hs_item() + 3584 < valid) {
-            hs_key key = tile[hs_item() + 3584];
+        if (hs_local_id() + 3584 < valid) {
+            hs_key key = tile[hs_local_id() + 3584];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 3584;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 3584;
             hs_store(to, place, key);
         }
-        if (hs_item() + 3840 < valid) {
-            hs_key key = tile[hs_item() + 3840];
+        if (hs_local_id() + 3840 < valid) {
+            hs_key key = tile[hs_local_id() + 3840];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 3840;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 3840;
             hs_store(to, place, key);
         }
-        if (hs_item() + 4096 < valid) {
-            hs_key key = tile[hs_item() + 4096];
+        if (hs_local_id() + 4096 < valid) {
+            hs_key key = tile[hs_local_id() + 4096];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 4096;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 4096;
             hs_store(to, place, key);
         }
-        if (hs_item() + 4352 < valid) {
-            hs_key key = tile[hs_item() + 4352];
+        if (hs_local_id() + 4352 < valid) {
+            hs_key key = tile[hs_local_id() + 4352];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 4352;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 4352;
             hs_store(to, place, key);
         }
-        if (hs_item() + 4608 < valid) {
-            hs_key key = tile[hs_item() + 4608];
+        if (hs_local_id() + 4608 < valid) {
+            hs_key key = tile[hs_local_id() + 4608];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 4608;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 4608;
             hs_store(to, place, key);
         }
-        if (hs_item() + 4864 < valid) {
-            hs_key key = tile[hs_item() + 4864];
+        if (hs_local_id() + 4864 < valid) {
+            hs_key key = tile[hs_local_id() + 4864];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 4864;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 4864;
             hs_store(to, place, key);
         }
-        if (hs_item() + 5120 < valid) {
-            hs_key key = tile[hs_item() + 5120];
+        if (hs_local_id() + 5120 < valid) {
+            hs_key key = tile[hs_local_id() + 5120];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 5120;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 5120;
             hs_store(to, place, key);
         }
-        if (hs_item() + 5376 < valid) {
-            hs_key key = tile[hs_item() + 5376];
+        if (hs_local_id() + 5376 < valid) {
+            hs_key key = tile[hs_local_id() + 5376];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 5376;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 5376;
             hs_store(to, place, key);
         }
-        if (hs_item() + 5632 < valid) {
-            hs_key key = tile[hs_item() + 5632];
+        if (hs_local_id() + 5632 < valid) {
+            hs_key key = tile[hs_local_id() + 5632];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 5632;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 5632;
             hs_store(to, place, key);
         }
-        if (hs_item() + 5888 < valid) {
-            hs_key key = tile[hs_item() + 5888];
+        if (hs_local_id() + 5888 < valid) {
+            hs_key key = tile[hs_local_id() + 5888];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 5888;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 5888;
             hs_store(to, place, key);
         }
-        if (hs_item() + 6144 < valid) {
-            hs_key key = tile[hs_item() + 6144];
+        if (hs_local_id() + 6144 < valid) {
+            hs_key key = tile[hs_local_id() + 6144];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 6144;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 6144;
             hs_store(to, place, key);
         }
-        if (hs_item() + 6400 < valid) {
-            hs_key key = tile[hs_item() + 6400];
+        if (hs_local_id() + 6400 < valid) {
+            hs_key key = tile[hs_local_id() + 6400];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 6400;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 6400;
             hs_store(to, place, key);
         }
-        if (hs_item() + 6656 < valid) {
-            hs_key key = tile[hs_item() + 6656];
+        if (hs_local_id() + 6656 < valid) {
+            hs_key key = tile[hs_local_id() + 6656];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 6656;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 6656;
             hs_store(to, place, key);
         }
-        if (hs_item() + 6912 < valid) {
-            hs_key key = tile[hs_item() + 6912];
+        if (hs_local_id() + 6912 < valid) {
+            hs_key key = tile[hs_local_id() + 6912];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 6912;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 6912;
             hs_store(to, place, key);
         }
-        if (hs_item() + 7168 < valid) {
-            hs_key key = tile[hs_item() + 7168];
+        if (hs_local_id() + 7168 < valid) {
+            hs_key key = tile[hs_local_id() + 7168];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 7168;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 7168;
             hs_store(to, place, key);
         }
-        if (hs_item() + 7424 < valid) {
-            hs_key key = tile[hs_item() + 7424];
+        if (hs_local_id() + 7424 < valid) {
+            hs_key key = tile[hs_local_id() + 7424];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 7424;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 7424;
             hs_store(to, place, key);
         }
-        if (hs_item() + 7680 < valid) {
-            hs_key key = tile[hs_item() + 7680];
+        if (hs_local_id() + 7680 < valid) {
+            hs_key key = tile[hs_local_id() + 7680];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 7680;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 7680;
             hs_store(to, place, key);
         }
-        if (hs_item() + 7936 < valid) {
-            hs_key key = tile[hs_item() + 7936];
+        if (hs_local_id() + 7936 < valid) {
+            hs_key key = tile[hs_local_id() + 7936];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 7936;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 7936;
             hs_store(to, place, key);
         }
-        if (hs_item() + 8192 < valid) {
-            hs_key key = tile[hs_item() + 8192];
+        if (hs_local_id() + 8192 < valid) {
+            hs_key key = tile[hs_local_id() + 8192];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 8192;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 8192;
             hs_store(to, place, key);
         }
-        if (hs_item() + 8448 < valid) {
-            hs_key key = tile[hs_item() + 8448];
+        if (hs_local_id() + 8448 < valid) {
+            hs_key key = tile[hs_local_id() + 8448];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 8448;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 8448;
             hs_store(to, place, key);
         }
     }
         hs_barrier();
-        for (int d = hs_item(), once = 1; once != 0; once = 0) bases[d] += totals[d];
+        for (int d = hs_local_id(), once = 1; once != 0; once = 0) bases[d] += totals[d];
     }
 }
 
 // copy the keys to the destination, unless they are there
-HS_KERNEL void __launch_bounds__(256) copy_wide(const hs_stored *source, hs_stored *destination, hs_stored *other, hs_word *words, hs_wide *table, long long n, int argument)
+HS_KERNEL void __launch_bounds__(256) copy_wide(const hs_stored_key *source, hs_stored_key *destination, hs_stored_key *other, hs_u32 *words, hs_u64 *table, long long n, int argument)
 {
 
-    int at = hs_as_int(words[4 + hs_pass()]), next = 1;
+    int at = hs_to_int(words[4 + hs_pass()]), next = 1;
     if (at == next) return;
-    hs_long tiles = (hs_n() + 8703) / 8704;
-    int groups = hs_as_int(tiles < 2048 ? tiles : 2048);
-    int group = hs_group();
+    hs_i64 tiles = (hs_n() + 8703) / 8704;
+    int groups = hs_to_int(tiles < 2048 ? tiles : 2048);
+    int group = hs_group_id();
     if (group >= groups) return;
-    hs_long each = (tiles + groups - 1) / groups * 8704; // keys of a work-group
-    hs_long begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
-    hs_pick(from, at);
-    hs_pick(to, next);
-    for (hs_long i = begin + hs_item(); i < end; i += 256) {
+    hs_i64 each = (tiles + groups - 1) / groups * 8704; // keys of a work-group
+    hs_i64 begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
+    hs_select_keys(from, at);
+    hs_select_keys(to, next);
+    for (hs_i64 i = begin + hs_local_id(); i < end; i += 256) {
         hs_store(to, i, hs_load(from, i));
     }
 }

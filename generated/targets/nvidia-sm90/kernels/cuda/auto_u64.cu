@@ -22,56 +22,56 @@
 #else
 #define HS_KERNEL static __global__
 #endif
-typedef unsigned int hs_word;
-typedef unsigned long long hs_wide;
-typedef long long hs_long;
-typedef unsigned long long hs_stored;
+typedef unsigned int hs_u32;
+typedef unsigned long long hs_u64;
+typedef long long hs_i64;
+typedef unsigned long long hs_stored_key;
 typedef unsigned long long hs_key;
 #define HS_LEAST ((hs_key)0)
 #define HS_GREATEST (~(hs_key)0)
 #define hs_less(a, b) ((a) < (b))
 #define hs_min(a, b) min(a, b)
 #define hs_max(a, b) max(a, b)
-#define hs_bits(key, shift) ((hs_word)((key) >> (shift)))
+#define hs_key_bits(key, shift) ((hs_u32)((key) >> (shift)))
 // sums of keys, which wrap; a key of a low and a high word
-#define hs_plus(a, b) ((a) + (b))
-#define hs_join(low, high) ((hs_key)(low) | (hs_key)(high) << 32)
-#define hs_held(x) ((hs_key)(x))
-#define hs_raw(key) ((hs_stored)(key))
-#define hs_in(x) ((hs_key)(x))
-#define hs_out(key) ((hs_stored)(key))
-#define hs_as_word(x) ((hs_word)(x))
-#define hs_as_int(x) ((int)(x))
+#define hs_key_add(a, b) ((a) + (b))
+#define hs_make_key(low, high) ((hs_key)(low) | (hs_key)(high) << 32)
+#define hs_raw_in(x) ((hs_key)(x))
+#define hs_raw_out(key) ((hs_stored_key)(key))
+#define hs_twiddle_in(x) ((hs_key)(x))
+#define hs_twiddle_out(key) ((hs_stored_key)(key))
+#define hs_to_u32(x) ((hs_u32)(x))
+#define hs_to_int(x) ((int)(x))
 #define hs_popcount(x) __popc(x)
 #define hs_n() n
 #define hs_argument() argument
-#define hs_group() ((int)(blockIdx.x + blockIdx.y * gridDim.x))
-#define hs_item() ((int)threadIdx.x)
+#define hs_group_id() ((int)(blockIdx.x + blockIdx.y * gridDim.x))
+#define hs_local_id() ((int)threadIdx.x)
 #define hs_barrier() __syncthreads()
-#define hs_barrier_all() __syncthreads()
+#define hs_barrier_global() __syncthreads()
 // atomic access: to shared arrays, and to words in memory that other blocks see
-#define hs_local_add(x, y) atomicAdd(&(x), y)
-#define hs_local_or(x, y) atomicOr(&(x), y)
-#define hs_add(x, y) atomicAdd(&(x), y)
-#define hs_look(x) (*(volatile hs_word *)&(x))
-#define hs_post(x, y) (*(volatile hs_word *)&(x) = (y))
+#define hs_local_atomic_add(x, y) atomicAdd(&(x), y)
+#define hs_local_atomic_or(x, y) atomicOr(&(x), y)
+#define hs_atomic_add(x, y) atomicAdd(&(x), y)
+#define hs_atomic_load(x) (*(volatile hs_u32 *)&(x))
+#define hs_atomic_store(x, y) (*(volatile hs_u32 *)&(x) = (y))
 // one of three buffers, chosen while the kernel runs
-#define hs_pick(name, which) hs_stored *name = (which) == 0 ? (hs_stored *)source : (which) == 1 ? destination : other
-#define hs_load(from, i) hs_in(from[i])
-#define hs_store(to, i, x) to[i] = hs_out(x)
-#define hs_phase(to, line) ((int)((size_t)(to) / sizeof(hs_key) % line))
-#define hs_flush()
-#define hs_stream(to, i, lines, first) for (int x_ = 0; x_ < (int)(64 / sizeof(hs_key)); x_++) (to)[(i) + x_] = (lines)[(first) + x_];
-#define hs_lane() ((int)(threadIdx.x % 32))
-#define hs_subgroup() ((int)(threadIdx.x / 32))
+#define hs_select_keys(name, which) hs_stored_key *name = (which) == 0 ? (hs_stored_key *)source : (which) == 1 ? destination : other
+#define hs_load(from, i) hs_twiddle_in(from[i])
+#define hs_store(to, i, x) to[i] = hs_twiddle_out(x)
+#define hs_line_offset(to, line) ((int)((size_t)(to) / sizeof(hs_key) % line))
+#define hs_store_line_fence()
+#define hs_store_line(to, i, lines, first) for (int x_ = 0; x_ < (int)(64 / sizeof(hs_key)); x_++) (to)[(i) + x_] = (lines)[(first) + x_];
+#define hs_lane_id() ((int)(threadIdx.x % 32))
+#define hs_subgroup_id() ((int)(threadIdx.x / 32))
 #define hs_shuffle_xor(a, mask) __shfl_xor_sync(0xffffffffu, a, mask)
 #define hs_broadcast(a, lane) __shfl_sync(0xffffffffu, a, lane, 32)
 #define hs_subgroup_barrier() __syncwarp(0xffffffffu)
-typedef unsigned int hs_mask;
-#define HS_ALL 0xffffffffu
-#define hs_votes(m) __popc(m)
-#define hs_below() ((1u << (threadIdx.x % 32)) - 1u)
-#define hs_ballot(vote) __ballot_sync(HS_ALL, vote)
+typedef unsigned int hs_lanemask;
+#define HS_LANEMASK_ALL 0xffffffffu
+#define hs_popcount_mask(m) __popc(m)
+#define hs_lanemask_lt() ((1u << (threadIdx.x % 32)) - 1u)
+#define hs_ballot(vote) __ballot_sync(HS_LANEMASK_ALL, vote)
 // leave the lanes whose digits have the same bit b as this lane's; written out, since compilers take five instructions for it instead of three
 #define hs_match_bit(same, d, b) asm volatile("{ .reg .pred p; .reg .b32 v; and.b32 v, %1, %2; setp.ne.u32 p, v, 0; vote.sync.ballot.b32 v, p, 0xffffffff; @!p not.b32 v, v; and.b32 %0, %0, v; }" : "+r"(same) : "r"(d), "r"(1 << (b)))
 // what is merged: keys
@@ -83,13 +83,13 @@ typedef unsigned int hs_mask;
 #define hs_entry_max(a, b) hs_max(a, b)
 #define hs_entry_shuffle_xor(a, mask) hs_shuffle_xor(a, mask)
 // from memory at first, back, and from there again
-#define hs_entered(x, i) hs_in(x)
-#define hs_left(a) hs_out(a)
-#define hs_entered_again(x) hs_in(x)
+#define hs_entered(x, i) hs_twiddle_in(x)
+#define hs_left(a) hs_twiddle_out(a)
+#define hs_entered_again(x) hs_twiddle_in(x)
 // registers a and b: the smaller key to a
 #define hs_swap(a, b) { hs_entry t_ = hs_entry_min(a, b); b = hs_entry_max(a, b); a = t_; }
 // lanes l and l ^ mask: the lane without the bit keeps the smaller key of the two
-#define hs_keep(a, t, bit) ((hs_lane() & (bit)) == 0 ? hs_entry_min(a, t) : hs_entry_max(a, t))
+#define hs_keep(a, t, bit) ((hs_lane_id() & (bit)) == 0 ? hs_entry_min(a, t) : hs_entry_max(a, t))
 #define hs_half(a, mask) { hs_entry t_ = hs_entry_shuffle_xor(a, mask); a = hs_keep(a, t_, mask); }
 // a of one lane against b of its mirror lane, both ways
 #define hs_flip(a, b, mask, bit) { hs_entry t_ = hs_entry_shuffle_xor(b, mask), u_ = hs_entry_shuffle_xor(a, mask); \
@@ -102,19 +102,19 @@ typedef unsigned int hs_mask;
 #define hs_redo() ((hs_argument() >> 20 & 1) != 0)
 #define hs_direct() ((hs_argument() >> 21 & 1) != 0)
 #define hs_discards() ((hs_argument() >> 22 & 1) != 0)
-#define hs_digit(key, shift, mask) (hs_as_int(hs_bits(key, shift)) & (mask))
+#define hs_digit(key, shift, mask) (hs_to_int(hs_key_bits(key, shift)) & (mask))
 
 // sort blocks of 256 keys
-HS_KERNEL void __launch_bounds__(32) block_sort_1(const hs_stored *source, hs_stored *destination, int n, int argument)
+HS_KERNEL void __launch_bounds__(32) block_sort_1(const hs_stored_key *source, hs_stored_key *destination, int n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
 
-    int start = hs_group() * 256;
+    int start = hs_group_id() * 256;
     if (start >= hs_n()) return;
     int count = hs_n() - start;
-    int lane = hs_lane();
-    int first = hs_subgroup() * 256 + lane;
+    int lane = hs_lane_id();
+    int first = hs_subgroup_id() * 256 + lane;
 
     // load 8 keys a lane, in any order; a slot at or beyond n reads as the greatest key
     {
@@ -487,7 +487,7 @@ HS_KERNEL void __launch_bounds__(32) block_sort_1(const hs_stored *source, hs_st
         r6 = tile[first + 192];
         r7 = tile[first + 224];
         hs_barrier();
-        int row = hs_subgroup() * 8;
+        int row = hs_subgroup_id() * 8;
         int to = lane * 9 + row;
         tile[to + 0] = r0;
         tile[to + 1] = r1;
@@ -522,16 +522,16 @@ HS_KERNEL void __launch_bounds__(32) block_sort_1(const hs_stored *source, hs_st
 }
 
 // sort blocks of 1024 keys
-HS_KERNEL void __launch_bounds__(128) block_sort_4(const hs_stored *source, hs_stored *destination, int n, int argument)
+HS_KERNEL void __launch_bounds__(128) block_sort_4(const hs_stored_key *source, hs_stored_key *destination, int n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
 
-    int start = hs_group() * 1024;
+    int start = hs_group_id() * 1024;
     if (start >= hs_n()) return;
     int count = hs_n() - start;
-    int lane = hs_lane();
-    int first = hs_subgroup() * 256 + lane;
+    int lane = hs_lane_id();
+    int first = hs_subgroup_id() * 256 + lane;
 
     // load 8 keys a lane, in any order; a slot at or beyond n reads as the greatest key
     {
@@ -588,7 +588,7 @@ HS_KERNEL void __launch_bounds__(128) block_sort_4(const hs_stored *source, hs_s
     }
     hs_barrier();
     // merge runs of 8 rows: flip, then 1 half stages
-    for (int q = hs_subgroup(); q < 8; q += 4) {
+    for (int q = hs_subgroup_id(); q < 8; q += 4) {
         int span = q / 4 * 16;
         int base = q % 4;
         int i0 = span + base;
@@ -610,7 +610,7 @@ HS_KERNEL void __launch_bounds__(128) block_sort_4(const hs_stored *source, hs_s
     }
     hs_barrier();
     // merge runs of 8 rows: half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 8; q += 4) {
+    for (int q = hs_subgroup_id(); q < 8; q += 4) {
         int span = q / 4 * 16;
         int base = q % 4 * 4;
         int i0 = span + base;
@@ -633,7 +633,7 @@ HS_KERNEL void __launch_bounds__(128) block_sort_4(const hs_stored *source, hs_s
     hs_barrier();
     // merge runs of 16 rows: flip, then 2 half stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 4;
@@ -674,7 +674,7 @@ HS_KERNEL void __launch_bounds__(128) block_sort_4(const hs_stored *source, hs_s
     }
     hs_barrier();
     // merge runs of 16 rows: half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 8; q += 4) {
+    for (int q = hs_subgroup_id(); q < 8; q += 4) {
         int base = q * 4;
         int i0 = base;
         int i1 = base + 1;
@@ -696,7 +696,7 @@ HS_KERNEL void __launch_bounds__(128) block_sort_4(const hs_stored *source, hs_s
     hs_barrier();
     // merge 1 + 1 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 8;
@@ -738,7 +738,7 @@ HS_KERNEL void __launch_bounds__(128) block_sort_4(const hs_stored *source, hs_s
     hs_barrier();
     // half stages, rows 4 to 1 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q * 8;
         int i0 = base;
         int i1 = base + 1;
@@ -780,7 +780,7 @@ HS_KERNEL void __launch_bounds__(128) block_sort_4(const hs_stored *source, hs_s
     hs_barrier();
     // merge 2 + 2 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 8;
@@ -830,7 +830,7 @@ HS_KERNEL void __launch_bounds__(128) block_sort_4(const hs_stored *source, hs_s
     hs_barrier();
     // half stages, rows 4 to 1 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q * 8;
         int i0 = base;
         int i1 = base + 1;
@@ -872,7 +872,7 @@ HS_KERNEL void __launch_bounds__(128) block_sort_4(const hs_stored *source, hs_s
     hs_barrier();
     // merge 4 + 4 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 8;
@@ -930,7 +930,7 @@ HS_KERNEL void __launch_bounds__(128) block_sort_4(const hs_stored *source, hs_s
     hs_barrier();
     // half stages, rows 4 to 1 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q * 8;
         int i0 = base;
         int i1 = base + 1;
@@ -972,7 +972,7 @@ HS_KERNEL void __launch_bounds__(128) block_sort_4(const hs_stored *source, hs_s
     hs_barrier();
     // merge 8 + 8 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 8;
@@ -1038,7 +1038,7 @@ HS_KERNEL void __launch_bounds__(128) block_sort_4(const hs_stored *source, hs_s
     hs_barrier();
     // half stages, rows 4 to 1 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q * 8;
         int i0 = base;
         int i1 = base + 1;
@@ -1080,7 +1080,7 @@ HS_KERNEL void __launch_bounds__(128) block_sort_4(const hs_stored *source, hs_s
     hs_barrier();
     // merge 16 + 16 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 8;
@@ -1154,7 +1154,7 @@ HS_KERNEL void __launch_bounds__(128) block_sort_4(const hs_stored *source, hs_s
     hs_barrier();
     // half stages, rows 4 to 1 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q * 8;
         int i0 = base;
         int i1 = base + 1;
@@ -1206,7 +1206,7 @@ HS_KERNEL void __launch_bounds__(128) block_sort_4(const hs_stored *source, hs_s
         r6 = tile[first + 192];
         r7 = tile[first + 224];
         hs_barrier();
-        int row = hs_subgroup() * 8;
+        int row = hs_subgroup_id() * 8;
         int to = lane * 33 + row;
         tile[to + 0] = r0;
         tile[to + 1] = r1;
@@ -1241,16 +1241,16 @@ HS_KERNEL void __launch_bounds__(128) block_sort_4(const hs_stored *source, hs_s
 }
 
 // sort blocks of 4096 keys
-HS_KERNEL void __launch_bounds__(512) block_sort_16(const hs_stored *source, hs_stored *destination, int n, int argument)
+HS_KERNEL void __launch_bounds__(512) block_sort_16(const hs_stored_key *source, hs_stored_key *destination, int n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
 
-    int start = hs_group() * 4096;
+    int start = hs_group_id() * 4096;
     if (start >= hs_n()) return;
     int count = hs_n() - start;
-    int lane = hs_lane();
-    int first = hs_subgroup() * 256 + lane;
+    int lane = hs_lane_id();
+    int first = hs_subgroup_id() * 256 + lane;
 
     // load 8 keys a lane, in any order; a slot at or beyond n reads as the greatest key
     {
@@ -1307,7 +1307,7 @@ HS_KERNEL void __launch_bounds__(512) block_sort_16(const hs_stored *source, hs_
     }
     hs_barrier();
     // merge runs of 8 rows: flip, then 1 half stages
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int span = q / 4 * 16;
         int base = q % 4;
         int i0 = span + base;
@@ -1329,7 +1329,7 @@ HS_KERNEL void __launch_bounds__(512) block_sort_16(const hs_stored *source, hs_
     }
     hs_barrier();
     // merge runs of 8 rows: half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int span = q / 4 * 16;
         int base = q % 4 * 4;
         int i0 = span + base;
@@ -1352,7 +1352,7 @@ HS_KERNEL void __launch_bounds__(512) block_sort_16(const hs_stored *source, hs_
     hs_barrier();
     // merge runs of 16 rows: flip, then 2 half stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int span = q / 4 * 32;
         int base = q % 4;
         int i0 = span + base;
@@ -1394,7 +1394,7 @@ HS_KERNEL void __launch_bounds__(512) block_sort_16(const hs_stored *source, hs_
     }
     hs_barrier();
     // merge runs of 16 rows: half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int span = q / 8 * 32;
         int base = q % 8 * 4;
         int i0 = span + base;
@@ -1417,7 +1417,7 @@ HS_KERNEL void __launch_bounds__(512) block_sort_16(const hs_stored *source, hs_
     hs_barrier();
     // merge runs of 32 rows: flip, then 2 half stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int span = q / 8 * 64;
         int base = q % 8;
         int i0 = span + base;
@@ -1460,7 +1460,7 @@ HS_KERNEL void __launch_bounds__(512) block_sort_16(const hs_stored *source, hs_
     hs_barrier();
     // merge runs of 32 rows: half stages, rows 4 to 1 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int span = q / 8 * 64;
         int base = q % 8 * 8;
         int i0 = span + base;
@@ -1503,7 +1503,7 @@ HS_KERNEL void __launch_bounds__(512) block_sort_16(const hs_stored *source, hs_
     hs_barrier();
     // merge runs of 64 rows: flip, then 2 half stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 16;
@@ -1544,7 +1544,7 @@ HS_KERNEL void __launch_bounds__(512) block_sort_16(const hs_stored *source, hs_
     }
     hs_barrier();
     // merge runs of 64 rows: half stages, rows 8 to 4 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int x = q;
         int base = x / 4 * 16 + x % 4;
         int i0 = base;
@@ -1566,7 +1566,7 @@ HS_KERNEL void __launch_bounds__(512) block_sort_16(const hs_stored *source, hs_
     }
     hs_barrier();
     // merge runs of 64 rows: half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int base = q * 4;
         int i0 = base;
         int i1 = base + 1;
@@ -1588,7 +1588,7 @@ HS_KERNEL void __launch_bounds__(512) block_sort_16(const hs_stored *source, hs_
     hs_barrier();
     // merge 1 + 1 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 32;
@@ -1630,7 +1630,7 @@ HS_KERNEL void __launch_bounds__(512) block_sort_16(const hs_stored *source, hs_
     hs_barrier();
     // half stages, rows 16 to 4 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int x = q;
         int base = x / 4 * 32 + x % 4;
         int i0 = base;
@@ -1672,7 +1672,7 @@ HS_KERNEL void __launch_bounds__(512) block_sort_16(const hs_stored *source, hs_
     }
     hs_barrier();
     // half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int base = q * 4;
         int i0 = base;
         int i1 = base + 1;
@@ -1694,7 +1694,7 @@ HS_KERNEL void __launch_bounds__(512) block_sort_16(const hs_stored *source, hs_
     hs_barrier();
     // merge 2 + 2 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 32;
@@ -1744,7 +1744,7 @@ HS_KERNEL void __launch_bounds__(512) block_sort_16(const hs_stored *source, hs_
     hs_barrier();
     // half stages, rows 16 to 4 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int x = q;
         int base = x / 4 * 32 + x % 4;
         int i0 = base;
@@ -1786,7 +1786,7 @@ HS_KERNEL void __launch_bounds__(512) block_sort_16(const hs_stored *source, hs_
     }
     hs_barrier();
     // half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int base = q * 4;
         int i0 = base;
         int i1 = base + 1;
@@ -1808,7 +1808,7 @@ HS_KERNEL void __launch_bounds__(512) block_sort_16(const hs_stored *source, hs_
     hs_barrier();
     // merge 4 + 4 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 32;
@@ -1866,7 +1866,7 @@ HS_KERNEL void __launch_bounds__(512) block_sort_16(const hs_stored *source, hs_
     hs_barrier();
     // half stages, rows 16 to 4 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int x = q;
         int base = x / 4 * 32 + x % 4;
         int i0 = base;
@@ -1908,7 +1908,7 @@ HS_KERNEL void __launch_bounds__(512) block_sort_16(const hs_stored *source, hs_
     }
     hs_barrier();
     // half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int base = q * 4;
         int i0 = base;
         int i1 = base + 1;
@@ -1930,7 +1930,7 @@ HS_KERNEL void __launch_bounds__(512) block_sort_16(const hs_stored *source, hs_
     hs_barrier();
     // merge 8 + 8 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 32;
@@ -1996,7 +1996,7 @@ HS_KERNEL void __launch_bounds__(512) block_sort_16(const hs_stored *source, hs_
     hs_barrier();
     // half stages, rows 16 to 4 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int x = q;
         int base = x / 4 * 32 + x % 4;
         int i0 = base;
@@ -2038,7 +2038,7 @@ HS_KERNEL void __launch_bounds__(512) block_sort_16(const hs_stored *source, hs_
     }
     hs_barrier();
     // half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int base = q * 4;
         int i0 = base;
         int i1 = base + 1;
@@ -2060,7 +2060,7 @@ HS_KERNEL void __launch_bounds__(512) block_sort_16(const hs_stored *source, hs_
     hs_barrier();
     // merge 16 + 16 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 32;
@@ -2134,7 +2134,7 @@ HS_KERNEL void __launch_bounds__(512) block_sort_16(const hs_stored *source, hs_
     hs_barrier();
     // half stages, rows 16 to 4 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int x = q;
         int base = x / 4 * 32 + x % 4;
         int i0 = base;
@@ -2176,7 +2176,7 @@ HS_KERNEL void __launch_bounds__(512) block_sort_16(const hs_stored *source, hs_
     }
     hs_barrier();
     // half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int base = q * 4;
         int i0 = base;
         int i1 = base + 1;
@@ -2208,7 +2208,7 @@ HS_KERNEL void __launch_bounds__(512) block_sort_16(const hs_stored *source, hs_
         r6 = tile[first + 192];
         r7 = tile[first + 224];
         hs_barrier();
-        int row = hs_subgroup() * 8;
+        int row = hs_subgroup_id() * 8;
         int to = lane * 129 + row;
         tile[to + 0] = r0;
         tile[to + 1] = r1;
@@ -2243,20 +2243,20 @@ HS_KERNEL void __launch_bounds__(512) block_sort_16(const hs_stored *source, hs_
 }
 
 // flip merge, 2 stages
-HS_KERNEL void __launch_bounds__(128) flip_2(hs_stored *destination, int n, int argument)
+HS_KERNEL void __launch_bounds__(128) flip_2(hs_stored_key *destination, int n, int argument)
 {
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int stride = 1 << lg_stride;
     int run = 4096 << level;
     int lg_groups = lg_stride - 7; // groups a span
-    int span = (hs_group() >> lg_groups) * (2 * run);
+    int span = (hs_group_id() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 128;
+    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 128;
     bool whole = keys == 2 * run;
-    int lane = hs_lane();
-    int x = first + hs_subgroup() * 32;
+    int lane = hs_lane_id();
+    int x = first + hs_subgroup_id() * 32;
     // mirror rows are read straight and their lanes reversed: memory sees consecutive lanes only
     int i0 = x + lane;
     int i1 = x + stride + lane;
@@ -2296,20 +2296,20 @@ HS_KERNEL void __launch_bounds__(128) flip_2(hs_stored *destination, int n, int 
 }
 
 // flip merge, 3 stages
-HS_KERNEL void __launch_bounds__(128) flip_3(hs_stored *destination, int n, int argument)
+HS_KERNEL void __launch_bounds__(128) flip_3(hs_stored_key *destination, int n, int argument)
 {
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int stride = 1 << lg_stride;
     int run = 4096 << level;
     int lg_groups = lg_stride - 7; // groups a span
-    int span = (hs_group() >> lg_groups) * (2 * run);
+    int span = (hs_group_id() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 128;
+    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 128;
     bool whole = keys == 2 * run;
-    int lane = hs_lane();
-    int x = first + hs_subgroup() * 32;
+    int lane = hs_lane_id();
+    int x = first + hs_subgroup_id() * 32;
     // mirror rows are read straight and their lanes reversed: memory sees consecutive lanes only
     int i0 = x + lane;
     int i1 = x + stride + lane;
@@ -2381,20 +2381,20 @@ HS_KERNEL void __launch_bounds__(128) flip_3(hs_stored *destination, int n, int 
 }
 
 // flip merge, 4 stages
-HS_KERNEL void __launch_bounds__(128) flip_4(hs_stored *destination, int n, int argument)
+HS_KERNEL void __launch_bounds__(128) flip_4(hs_stored_key *destination, int n, int argument)
 {
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int stride = 1 << lg_stride;
     int run = 4096 << level;
     int lg_groups = lg_stride - 7; // groups a span
-    int span = (hs_group() >> lg_groups) * (2 * run);
+    int span = (hs_group_id() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 128;
+    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 128;
     bool whole = keys == 2 * run;
-    int lane = hs_lane();
-    int x = first + hs_subgroup() * 32;
+    int lane = hs_lane_id();
+    int x = first + hs_subgroup_id() * 32;
     // mirror rows are read straight and their lanes reversed: memory sees consecutive lanes only
     int i0 = x + lane;
     int i1 = x + stride + lane;
@@ -2534,21 +2534,21 @@ HS_KERNEL void __launch_bounds__(128) flip_4(hs_stored *destination, int n, int 
 }
 
 // half merge, 1 stage
-HS_KERNEL void __launch_bounds__(128) half_1(hs_stored *destination, int n, int argument)
+HS_KERNEL void __launch_bounds__(128) half_1(hs_stored_key *destination, int n, int argument)
 {
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int stride = 1 << lg_stride;
     int run = 4096 << level;
     int lg_groups = level + 5; // groups a span
-    int span = (hs_group() >> lg_groups) * (2 * run);
+    int span = (hs_group_id() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 128;
+    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 128;
     first = (first >> lg_stride << (lg_stride + 1)) + (first & (stride - 1));
     bool whole = first + 128 + 1 * stride <= keys;
-    int lane = hs_lane();
-    int x = first + hs_subgroup() * 32;
+    int lane = hs_lane_id();
+    int x = first + hs_subgroup_id() * 32;
     int i0 = x + lane;
     int i1 = x + stride + lane;
     hs_entry r0, r1;
@@ -2570,21 +2570,21 @@ HS_KERNEL void __launch_bounds__(128) half_1(hs_stored *destination, int n, int 
 }
 
 // half merge, 2 stages
-HS_KERNEL void __launch_bounds__(128) half_2(hs_stored *destination, int n, int argument)
+HS_KERNEL void __launch_bounds__(128) half_2(hs_stored_key *destination, int n, int argument)
 {
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int stride = 1 << lg_stride;
     int run = 4096 << level;
     int lg_groups = level + 4; // groups a span
-    int span = (hs_group() >> lg_groups) * (2 * run);
+    int span = (hs_group_id() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 128;
+    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 128;
     first = (first >> lg_stride << (lg_stride + 2)) + (first & (stride - 1));
     bool whole = first + 128 + 3 * stride <= keys;
-    int lane = hs_lane();
-    int x = first + hs_subgroup() * 32;
+    int lane = hs_lane_id();
+    int x = first + hs_subgroup_id() * 32;
     int i0 = x + lane;
     int i1 = x + stride + lane;
     int i2 = x + 2 * stride + lane;
@@ -2619,21 +2619,21 @@ HS_KERNEL void __launch_bounds__(128) half_2(hs_stored *destination, int n, int 
 }
 
 // half merge, 3 stages
-HS_KERNEL void __launch_bounds__(128) half_3(hs_stored *destination, int n, int argument)
+HS_KERNEL void __launch_bounds__(128) half_3(hs_stored_key *destination, int n, int argument)
 {
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int stride = 1 << lg_stride;
     int run = 4096 << level;
     int lg_groups = level + 3; // groups a span
-    int span = (hs_group() >> lg_groups) * (2 * run);
+    int span = (hs_group_id() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 128;
+    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 128;
     first = (first >> lg_stride << (lg_stride + 3)) + (first & (stride - 1));
     bool whole = first + 128 + 7 * stride <= keys;
-    int lane = hs_lane();
-    int x = first + hs_subgroup() * 32;
+    int lane = hs_lane_id();
+    int x = first + hs_subgroup_id() * 32;
     int i0 = x + lane;
     int i1 = x + stride + lane;
     int i2 = x + 2 * stride + lane;
@@ -2696,21 +2696,21 @@ HS_KERNEL void __launch_bounds__(128) half_3(hs_stored *destination, int n, int 
 }
 
 // half merge, 4 stages
-HS_KERNEL void __launch_bounds__(128) half_4(hs_stored *destination, int n, int argument)
+HS_KERNEL void __launch_bounds__(128) half_4(hs_stored_key *destination, int n, int argument)
 {
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int stride = 1 << lg_stride;
     int run = 4096 << level;
     int lg_groups = level + 2; // groups a span
-    int span = (hs_group() >> lg_groups) * (2 * run);
+    int span = (hs_group_id() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 128;
+    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 128;
     first = (first >> lg_stride << (lg_stride + 4)) + (first & (stride - 1));
     bool whole = first + 128 + 15 * stride <= keys;
-    int lane = hs_lane();
-    int x = first + hs_subgroup() * 32;
+    int lane = hs_lane_id();
+    int x = first + hs_subgroup_id() * 32;
     int i0 = x + lane;
     int i1 = x + stride + lane;
     int i2 = x + 2 * stride + lane;
@@ -2833,7 +2833,7 @@ HS_KERNEL void __launch_bounds__(128) half_4(hs_stored *destination, int n, int 
 }
 
 // finish bitonic chunks of 2048 keys
-HS_KERNEL void __launch_bounds__(256) clean(hs_stored *destination, int n, int argument)
+HS_KERNEL void __launch_bounds__(256) clean(hs_stored_key *destination, int n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
@@ -2842,17 +2842,17 @@ HS_KERNEL void __launch_bounds__(256) clean(hs_stored *destination, int n, int a
     int level = hs_argument() & 255;
     int run = 4096 << level;
     int lg_chunks = level + 2;
-    int span = (hs_group() >> lg_chunks) * (2 * run);
+    int span = (hs_group_id() >> lg_chunks) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int place = (hs_group() & ((1 << lg_chunks) - 1)) * 2048;
+    int place = (hs_group_id() & ((1 << lg_chunks) - 1)) * 2048;
     if (place >= keys) return;
     int start = span + place, end = keys - place; // slot i of the chunk is key start + i; no keys from `end` on
     bool whole = end >= 2048;
-    int lane = hs_lane();
+    int lane = hs_lane_id();
     // half stages, rows 32 to 8 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 8;
@@ -2906,7 +2906,7 @@ HS_KERNEL void __launch_bounds__(256) clean(hs_stored *destination, int n, int a
     hs_barrier();
     // half stages, rows 4 to 1 apart, then between lanes 16 to 1 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q * 8;
         int i0 = base;
         int i1 = base + 1;
@@ -2999,95 +2999,95 @@ HS_KERNEL void __launch_bounds__(256) clean(hs_stored *destination, int n, int a
 }
 
 // clear the counts of the first digit
-HS_KERNEL void __launch_bounds__(512) msd_begin(hs_word *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(512) msd_begin(hs_u32 *words, int n, int argument)
 {
 
-    if (hs_group() > 0) return;
-    for (int i = hs_item(); i < 512; i += 512) words[2332 + i] = 0u;
-    if (hs_item() == 0) words[2331] = 0u;
-    if (hs_item() < 2) words[2329 + hs_item()] = 1u;
+    if (hs_group_id() > 0) return;
+    for (int i = hs_local_id(); i < 512; i += 512) words[2332 + i] = 0u;
+    if (hs_local_id() == 0) words[2331] = 0u;
+    if (hs_local_id() < 2) words[2329 + hs_local_id()] = 1u;
 }
 
 // count the first digit
-HS_KERNEL void __launch_bounds__(512) msd_histogram(const hs_stored *source, hs_word *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(512) msd_histogram(const hs_stored_key *source, hs_u32 *words, int n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
-    hs_word *const counts = (hs_word *)hs_shared;
+    hs_u32 *const counts = (hs_u32 *)hs_shared;
 
     int bits = 1;
     while (((hs_n() - 1) >> bits) >= 2080) bits++;
     int tiles = (hs_n() + 5119) / 5120;
     int groups = tiles < 512 ? tiles : 512;
-    int group = hs_group();
+    int group = hs_group_id();
     if (group >= groups) return;
     int each = (tiles + groups - 1) / groups * 5120; // keys of a work-group
     int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
     int shift = 64 - ((bits + 1) / 2), mask = (1 << ((bits + 1) / 2)) - 1;
-    for (int i = hs_item(); i < 2048; i += 512) counts[i] = 0u;
-    for (int i = group * 512 + hs_item(); i < 1 << bits; i += groups * 512) words[4383 + (1 << bits) + i] = 0u;
+    for (int i = hs_local_id(); i < 2048; i += 512) counts[i] = 0u;
+    for (int i = group * 512 + hs_local_id(); i < 1 << bits; i += groups * 512) words[4383 + (1 << bits) + i] = 0u;
     hs_barrier();
-    int next = begin + hs_item();
-    int set = hs_item() & 3;
+    int next = begin + hs_local_id();
+    int set = hs_local_id() & 3;
     for (; next + 3584 < end; next += 4096) {
-        hs_key k0 = hs_in(source[next + 0]);
-        hs_key k1 = hs_in(source[next + 512]);
-        hs_key k2 = hs_in(source[next + 1024]);
-        hs_key k3 = hs_in(source[next + 1536]);
-        hs_key k4 = hs_in(source[next + 2048]);
-        hs_key k5 = hs_in(source[next + 2560]);
-        hs_key k6 = hs_in(source[next + 3072]);
-        hs_key k7 = hs_in(source[next + 3584]);
-        hs_local_add(counts[hs_digit(k0, shift, mask) * 4 + set], 1u);
-        hs_local_add(counts[hs_digit(k1, shift, mask) * 4 + set], 1u);
-        hs_local_add(counts[hs_digit(k2, shift, mask) * 4 + set], 1u);
-        hs_local_add(counts[hs_digit(k3, shift, mask) * 4 + set], 1u);
-        hs_local_add(counts[hs_digit(k4, shift, mask) * 4 + set], 1u);
-        hs_local_add(counts[hs_digit(k5, shift, mask) * 4 + set], 1u);
-        hs_local_add(counts[hs_digit(k6, shift, mask) * 4 + set], 1u);
-        hs_local_add(counts[hs_digit(k7, shift, mask) * 4 + set], 1u);
+        hs_key k0 = hs_twiddle_in(source[next + 0]);
+        hs_key k1 = hs_twiddle_in(source[next + 512]);
+        hs_key k2 = hs_twiddle_in(source[next + 1024]);
+        hs_key k3 = hs_twiddle_in(source[next + 1536]);
+        hs_key k4 = hs_twiddle_in(source[next + 2048]);
+        hs_key k5 = hs_twiddle_in(source[next + 2560]);
+        hs_key k6 = hs_twiddle_in(source[next + 3072]);
+        hs_key k7 = hs_twiddle_in(source[next + 3584]);
+        hs_local_atomic_add(counts[hs_digit(k0, shift, mask) * 4 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k1, shift, mask) * 4 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k2, shift, mask) * 4 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k3, shift, mask) * 4 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k4, shift, mask) * 4 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k5, shift, mask) * 4 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k6, shift, mask) * 4 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k7, shift, mask) * 4 + set], 1u);
     }
-    for (; next < end; next += 512) hs_local_add(counts[hs_digit(hs_in(source[next]), shift, mask) * 4 + set], 1u);
+    for (; next < end; next += 512) hs_local_atomic_add(counts[hs_digit(hs_twiddle_in(source[next]), shift, mask) * 4 + set], 1u);
     hs_barrier();
-    for (int d = hs_item(); d <= mask; d += 512) {
-        hs_word sum = 0u;
+    for (int d = hs_local_id(); d <= mask; d += 512) {
+        hs_u32 sum = 0u;
         for (int s = 0; s < 4; s++) sum += counts[d * 4 + s];
-        if (sum != 0u) hs_add(words[2332 + d], sum);
+        if (sum != 0u) hs_atomic_add(words[2332 + d], sum);
     }
 
 }
 
 // turn the counts of the first digit into starts
-HS_KERNEL void __launch_bounds__(512) msd_starts(hs_word *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(512) msd_starts(hs_u32 *words, int n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
-    hs_word *const tops = (hs_word *)hs_shared;
+    hs_u32 *const tops = (hs_u32 *)hs_shared;
 
-    if (hs_group() > 0) return;
+    if (hs_group_id() > 0) return;
     int bits = 1;
     while (((hs_n() - 1) >> bits) >= 2080) bits++;
     bool fits = true;
     {
-        hs_word sum = 0u;
-        for (int e = 0, d = hs_item() * 1; e < 1; e++, d++) sum += words[2332 + d];
-        hs_word before = 0u;
+        hs_u32 sum = 0u;
+        for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += words[2332 + d];
+        hs_u32 before = 0u;
         {
-            hs_word all = sum;
+            hs_u32 all = sum;
             for (int far = 1; far < 32; far *= 2) {
-                hs_word beside = hs_as_word(hs_shuffle_xor(all, far));
-                if ((hs_lane() & far) != 0) before += beside;
+                hs_u32 beside = hs_to_u32(hs_shuffle_xor(all, far));
+                if ((hs_lane_id() & far) != 0) before += beside;
                 all += beside;
             }
-            if (hs_lane() == 0) tops[hs_subgroup()] = all;
+            if (hs_lane_id() == 0) tops[hs_subgroup_id()] = all;
             hs_barrier();
-            for (int j = 0; j < 15; j++) if (j < hs_subgroup()) before += tops[j];
+            for (int j = 0; j < 15; j++) if (j < hs_subgroup_id()) before += tops[j];
         }
-    for (int e = 0, d = hs_item() * 1; e < 1; e++, d++) {
-            hs_word c = words[2332 + d];
+    for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) {
+            hs_u32 c = words[2332 + d];
             words[2844 + d] = before;
             words[3357 + d] = before;
             before += c;
             if (d == 511) words[3356] = before;
-            fits = fits && hs_as_int(c) <= 2560 << (bits / 2);
+            fits = fits && hs_to_int(c) <= 2560 << (bits / 2);
         }
     }
     hs_barrier();
@@ -3096,21 +3096,21 @@ HS_KERNEL void __launch_bounds__(512) msd_starts(hs_word *words, int n, int argu
         words[2330] = 0u;
     }
     {
-        hs_word sum = 0u;
-        for (int e = 0, d = hs_item() * 1; e < 1; e++, d++) sum += (words[2332 + d] + 5119u) / 5120u;
-        hs_word before = 0u;
+        hs_u32 sum = 0u;
+        for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += (words[2332 + d] + 5119u) / 5120u;
+        hs_u32 before = 0u;
         {
-            hs_word all = sum;
+            hs_u32 all = sum;
             for (int far = 1; far < 32; far *= 2) {
-                hs_word beside = hs_as_word(hs_shuffle_xor(all, far));
-                if ((hs_lane() & far) != 0) before += beside;
+                hs_u32 beside = hs_to_u32(hs_shuffle_xor(all, far));
+                if ((hs_lane_id() & far) != 0) before += beside;
                 all += beside;
             }
-            if (hs_lane() == 0) tops[hs_subgroup()] = all;
+            if (hs_lane_id() == 0) tops[hs_subgroup_id()] = all;
             hs_barrier();
-            for (int j = 0; j < 15; j++) if (j < hs_subgroup()) before += tops[j];
+            for (int j = 0; j < 15; j++) if (j < hs_subgroup_id()) before += tops[j];
         }
-    for (int e = 0, d = hs_item() * 1; e < 1; e++, d++) {
+    for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) {
             words[3869 + d] = before;
             before += (words[2332 + d] + 5119u) / 5120u;
             if (d == 511) words[4381] = before;
@@ -3119,50 +3119,50 @@ HS_KERNEL void __launch_bounds__(512) msd_starts(hs_word *words, int n, int argu
 }
 
 // deal keys by the first digit
-HS_KERNEL void __launch_bounds__(512, 2) msd_first(const hs_stored *source, hs_stored *dealt, hs_word *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(512, 2) msd_first(const hs_stored_key *source, hs_stored_key *dealt, hs_u32 *words, int n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
-    hs_word *const counts = (hs_word *)((unsigned char *)hs_shared + 40960);
-    hs_word *const bases = (hs_word *)((unsigned char *)hs_shared + 43008);
-    hs_word *const tops = (hs_word *)((unsigned char *)hs_shared + 45056);
-    hs_word *const found = (hs_word *)((unsigned char *)hs_shared + 45120);
+    hs_u32 *const counts = (hs_u32 *)((unsigned char *)hs_shared + 40960);
+    hs_u32 *const bases = (hs_u32 *)((unsigned char *)hs_shared + 43008);
+    hs_u32 *const tops = (hs_u32 *)((unsigned char *)hs_shared + 45056);
+    hs_u32 *const found = (hs_u32 *)((unsigned char *)hs_shared + 45120);
 
     if (words[2329] == 0u) return;
     int bits = 1;
     while (((hs_n() - 1) >> bits) >= 2080) bits++;
-    int begin = hs_group() * 5120;
+    int begin = hs_group_id() * 5120;
     if (begin >= hs_n()) return;
     int valid = hs_n() - begin < 5120 ? hs_n() - begin : 5120;
     int shift = 64 - ((bits + 1) / 2), mask = (1 << ((bits + 1) / 2)) - 1;
-    for (int i = hs_item(); i < 512; i += 512) counts[i] = 0u;
-    if (hs_item() == 0) found[1] = hs_as_word(shift);
+    for (int i = hs_local_id(); i < 512; i += 512) counts[i] = 0u;
+    if (hs_local_id() == 0) found[1] = hs_to_u32(shift);
     hs_barrier();
     int cursors = 3357;
     hs_key k0 = HS_LEAST, k1 = HS_LEAST, k2 = HS_LEAST, k3 = HS_LEAST, k4 = HS_LEAST, k5 = HS_LEAST, k6 = HS_LEAST, k7 = HS_LEAST, k8 = HS_LEAST, k9 = HS_LEAST;
-    hs_word at0 = 0u, at1 = 0u, at2 = 0u, at3 = 0u, at4 = 0u;
+    hs_u32 at0 = 0u, at1 = 0u, at2 = 0u, at3 = 0u, at4 = 0u;
     if (valid == 5120) {
-        k0 = hs_in(source[begin + hs_item() + 0]);
-        k1 = hs_in(source[begin + hs_item() + 512]);
-        k2 = hs_in(source[begin + hs_item() + 1024]);
-        k3 = hs_in(source[begin + hs_item() + 1536]);
-        k4 = hs_in(source[begin + hs_item() + 2048]);
-        k5 = hs_in(source[begin + hs_item() + 2560]);
-        k6 = hs_in(source[begin + hs_item() + 3072]);
-        k7 = hs_in(source[begin + hs_item() + 3584]);
-        k8 = hs_in(source[begin + hs_item() + 4096]);
-        k9 = hs_in(source[begin + hs_item() + 4608]);
+        k0 = hs_twiddle_in(source[begin + hs_local_id() + 0]);
+        k1 = hs_twiddle_in(source[begin + hs_local_id() + 512]);
+        k2 = hs_twiddle_in(source[begin + hs_local_id() + 1024]);
+        k3 = hs_twiddle_in(source[begin + hs_local_id() + 1536]);
+        k4 = hs_twiddle_in(source[begin + hs_local_id() + 2048]);
+        k5 = hs_twiddle_in(source[begin + hs_local_id() + 2560]);
+        k6 = hs_twiddle_in(source[begin + hs_local_id() + 3072]);
+        k7 = hs_twiddle_in(source[begin + hs_local_id() + 3584]);
+        k8 = hs_twiddle_in(source[begin + hs_local_id() + 4096]);
+        k9 = hs_twiddle_in(source[begin + hs_local_id() + 4608]);
     } else {
-        if (hs_item() + 0 < valid) k0 = hs_in(source[begin + hs_item() + 0]);
-        if (hs_item() + 512 < valid) k1 = hs_in(source[begin + hs_item() + 512]);
-        if (hs_item() + 1024 < valid) k2 = hs_in(source[begin + hs_item() + 1024]);
-        if (hs_item() + 1536 < valid) k3 = hs_in(source[begin + hs_item() + 1536]);
-        if (hs_item() + 2048 < valid) k4 = hs_in(source[begin + hs_item() + 2048]);
-        if (hs_item() + 2560 < valid) k5 = hs_in(source[begin + hs_item() + 2560]);
-        if (hs_item() + 3072 < valid) k6 = hs_in(source[begin + hs_item() + 3072]);
-        if (hs_item() + 3584 < valid) k7 = hs_in(source[begin + hs_item() + 3584]);
-        if (hs_item() + 4096 < valid) k8 = hs_in(source[begin + hs_item() + 4096]);
-        if (hs_item() + 4608 < valid) k9 = hs_in(source[begin + hs_item() + 4608]);
+        if (hs_local_id() + 0 < valid) k0 = hs_twiddle_in(source[begin + hs_local_id() + 0]);
+        if (hs_local_id() + 512 < valid) k1 = hs_twiddle_in(source[begin + hs_local_id() + 512]);
+        if (hs_local_id() + 1024 < valid) k2 = hs_twiddle_in(source[begin + hs_local_id() + 1024]);
+        if (hs_local_id() + 1536 < valid) k3 = hs_twiddle_in(source[begin + hs_local_id() + 1536]);
+        if (hs_local_id() + 2048 < valid) k4 = hs_twiddle_in(source[begin + hs_local_id() + 2048]);
+        if (hs_local_id() + 2560 < valid) k5 = hs_twiddle_in(source[begin + hs_local_id() + 2560]);
+        if (hs_local_id() + 3072 < valid) k6 = hs_twiddle_in(source[begin + hs_local_id() + 3072]);
+        if (hs_local_id() + 3584 < valid) k7 = hs_twiddle_in(source[begin + hs_local_id() + 3584]);
+        if (hs_local_id() + 4096 < valid) k8 = hs_twiddle_in(source[begin + hs_local_id() + 4096]);
+        if (hs_local_id() + 4608 < valid) k9 = hs_twiddle_in(source[begin + hs_local_id() + 4608]);
     }
     hs_key differ = HS_LEAST;
     if (valid == 5120) {
@@ -3177,20 +3177,20 @@ HS_KERNEL void __launch_bounds__(512, 2) msd_first(const hs_stored *source, hs_s
         differ |= k0 ^ k8;
         differ |= k0 ^ k9;
     } else {
-        if (hs_item() + 0 < valid) differ |= k0 ^ k0;
-        if (hs_item() + 512 < valid) differ |= k0 ^ k1;
-        if (hs_item() + 1024 < valid) differ |= k0 ^ k2;
-        if (hs_item() + 1536 < valid) differ |= k0 ^ k3;
-        if (hs_item() + 2048 < valid) differ |= k0 ^ k4;
-        if (hs_item() + 2560 < valid) differ |= k0 ^ k5;
-        if (hs_item() + 3072 < valid) differ |= k0 ^ k6;
-        if (hs_item() + 3584 < valid) differ |= k0 ^ k7;
-        if (hs_item() + 4096 < valid) differ |= k0 ^ k8;
-        if (hs_item() + 4608 < valid) differ |= k0 ^ k9;
+        if (hs_local_id() + 0 < valid) differ |= k0 ^ k0;
+        if (hs_local_id() + 512 < valid) differ |= k0 ^ k1;
+        if (hs_local_id() + 1024 < valid) differ |= k0 ^ k2;
+        if (hs_local_id() + 1536 < valid) differ |= k0 ^ k3;
+        if (hs_local_id() + 2048 < valid) differ |= k0 ^ k4;
+        if (hs_local_id() + 2560 < valid) differ |= k0 ^ k5;
+        if (hs_local_id() + 3072 < valid) differ |= k0 ^ k6;
+        if (hs_local_id() + 3584 < valid) differ |= k0 ^ k7;
+        if (hs_local_id() + 4096 < valid) differ |= k0 ^ k8;
+        if (hs_local_id() + 4608 < valid) differ |= k0 ^ k9;
     }
     if (hs_digit(differ, shift, mask) == 0) {
-        int x = hs_digit(k0, shift, mask), own = valid > hs_item() ? (valid - hs_item() + 511) / 512 : 0;
-        at0 = hs_local_add(counts[x], hs_as_word(own));
+        int x = hs_digit(k0, shift, mask), own = valid > hs_local_id() ? (valid - hs_local_id() + 511) / 512 : 0;
+        at0 = hs_local_atomic_add(counts[x], hs_to_u32(own));
         at0 |= (at0 + 1u) << 16;
         at1 = at0 + 131074u;
         at2 = at0 + 262148u;
@@ -3198,229 +3198,229 @@ HS_KERNEL void __launch_bounds__(512, 2) msd_first(const hs_stored *source, hs_s
         at4 = at0 + 524296u;
     } else {
         if (valid == 5120) {
-            { int x = hs_digit(k0, shift, mask); at0 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k1, shift, mask); at0 |= hs_local_add(counts[x], 1u) << 16; }
-            { int x = hs_digit(k2, shift, mask); at1 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k3, shift, mask); at1 |= hs_local_add(counts[x], 1u) << 16; }
-            { int x = hs_digit(k4, shift, mask); at2 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k5, shift, mask); at2 |= hs_local_add(counts[x], 1u) << 16; }
-            { int x = hs_digit(k6, shift, mask); at3 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k7, shift, mask); at3 |= hs_local_add(counts[x], 1u) << 16; }
-            { int x = hs_digit(k8, shift, mask); at4 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k9, shift, mask); at4 |= hs_local_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k0, shift, mask); at0 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k1, shift, mask); at0 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k2, shift, mask); at1 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k3, shift, mask); at1 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k4, shift, mask); at2 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k5, shift, mask); at2 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k6, shift, mask); at3 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k7, shift, mask); at3 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k8, shift, mask); at4 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k9, shift, mask); at4 |= hs_local_atomic_add(counts[x], 1u) << 16; }
         } else {
-            if (hs_item() + 0 < valid) { int x = hs_digit(k0, shift, mask); at0 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 512 < valid) { int x = hs_digit(k1, shift, mask); at0 |= hs_local_add(counts[x], 1u) << 16; }
-            if (hs_item() + 1024 < valid) { int x = hs_digit(k2, shift, mask); at1 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 1536 < valid) { int x = hs_digit(k3, shift, mask); at1 |= hs_local_add(counts[x], 1u) << 16; }
-            if (hs_item() + 2048 < valid) { int x = hs_digit(k4, shift, mask); at2 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 2560 < valid) { int x = hs_digit(k5, shift, mask); at2 |= hs_local_add(counts[x], 1u) << 16; }
-            if (hs_item() + 3072 < valid) { int x = hs_digit(k6, shift, mask); at3 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 3584 < valid) { int x = hs_digit(k7, shift, mask); at3 |= hs_local_add(counts[x], 1u) << 16; }
-            if (hs_item() + 4096 < valid) { int x = hs_digit(k8, shift, mask); at4 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 4608 < valid) { int x = hs_digit(k9, shift, mask); at4 |= hs_local_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 0 < valid) { int x = hs_digit(k0, shift, mask); at0 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 512 < valid) { int x = hs_digit(k1, shift, mask); at0 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 1024 < valid) { int x = hs_digit(k2, shift, mask); at1 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 1536 < valid) { int x = hs_digit(k3, shift, mask); at1 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 2048 < valid) { int x = hs_digit(k4, shift, mask); at2 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 2560 < valid) { int x = hs_digit(k5, shift, mask); at2 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 3072 < valid) { int x = hs_digit(k6, shift, mask); at3 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 3584 < valid) { int x = hs_digit(k7, shift, mask); at3 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 4096 < valid) { int x = hs_digit(k8, shift, mask); at4 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 4608 < valid) { int x = hs_digit(k9, shift, mask); at4 |= hs_local_atomic_add(counts[x], 1u) << 16; }
         }
     }
     hs_barrier();
-    shift = hs_as_int(found[1]); // the same; else compilers keep all digits until they are needed again, and spill
-    hs_word sum = 0u;
-    for (int e = 0, d = hs_item() * 1; e < 1; e++, d++) sum += counts[d];
-    hs_word before = 0u;
+    shift = hs_to_int(found[1]); // the same; else compilers keep all digits until they are needed again, and spill
+    hs_u32 sum = 0u;
+    for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += counts[d];
+    hs_u32 before = 0u;
     {
-        hs_word all = sum;
+        hs_u32 all = sum;
         for (int far = 1; far < 32; far *= 2) {
-            hs_word beside = hs_as_word(hs_shuffle_xor(all, far));
-            if ((hs_lane() & far) != 0) before += beside;
+            hs_u32 beside = hs_to_u32(hs_shuffle_xor(all, far));
+            if ((hs_lane_id() & far) != 0) before += beside;
             all += beside;
         }
-        if (hs_lane() == 0) tops[hs_subgroup()] = all;
+        if (hs_lane_id() == 0) tops[hs_subgroup_id()] = all;
         hs_barrier();
-        for (int j = 0; j < 15; j++) if (j < hs_subgroup()) before += tops[j];
+        for (int j = 0; j < 15; j++) if (j < hs_subgroup_id()) before += tops[j];
     }
-    for (int e = 0, d = hs_item() * 1; e < 1; e++, d++) {
-        hs_word c = counts[d];
+    for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) {
+        hs_u32 c = counts[d];
         counts[d] = before;
-        bases[d] = (c != 0u ? hs_add(words[cursors + d], c) : 0u) - before;
+        bases[d] = (c != 0u ? hs_atomic_add(words[cursors + d], c) : 0u) - before;
         before += c;
     }
     hs_barrier();
     if (valid == 5120) {
-        tile[hs_as_int(counts[hs_digit(k0, shift, mask)]) + hs_as_int(at0 & 65535u)] = k0;
-        tile[hs_as_int(counts[hs_digit(k1, shift, mask)]) + hs_as_int(at0 >> 16)] = k1;
-        tile[hs_as_int(counts[hs_digit(k2, shift, mask)]) + hs_as_int(at1 & 65535u)] = k2;
-        tile[hs_as_int(counts[hs_digit(k3, shift, mask)]) + hs_as_int(at1 >> 16)] = k3;
-        tile[hs_as_int(counts[hs_digit(k4, shift, mask)]) + hs_as_int(at2 & 65535u)] = k4;
-        tile[hs_as_int(counts[hs_digit(k5, shift, mask)]) + hs_as_int(at2 >> 16)] = k5;
-        tile[hs_as_int(counts[hs_digit(k6, shift, mask)]) + hs_as_int(at3 & 65535u)] = k6;
-        tile[hs_as_int(counts[hs_digit(k7, shift, mask)]) + hs_as_int(at3 >> 16)] = k7;
-        tile[hs_as_int(counts[hs_digit(k8, shift, mask)]) + hs_as_int(at4 & 65535u)] = k8;
-        tile[hs_as_int(counts[hs_digit(k9, shift, mask)]) + hs_as_int(at4 >> 16)] = k9;
+        tile[hs_to_int(counts[hs_digit(k0, shift, mask)]) + hs_to_int(at0 & 65535u)] = k0;
+        tile[hs_to_int(counts[hs_digit(k1, shift, mask)]) + hs_to_int(at0 >> 16)] = k1;
+        tile[hs_to_int(counts[hs_digit(k2, shift, mask)]) + hs_to_int(at1 & 65535u)] = k2;
+        tile[hs_to_int(counts[hs_digit(k3, shift, mask)]) + hs_to_int(at1 >> 16)] = k3;
+        tile[hs_to_int(counts[hs_digit(k4, shift, mask)]) + hs_to_int(at2 & 65535u)] = k4;
+        tile[hs_to_int(counts[hs_digit(k5, shift, mask)]) + hs_to_int(at2 >> 16)] = k5;
+        tile[hs_to_int(counts[hs_digit(k6, shift, mask)]) + hs_to_int(at3 & 65535u)] = k6;
+        tile[hs_to_int(counts[hs_digit(k7, shift, mask)]) + hs_to_int(at3 >> 16)] = k7;
+        tile[hs_to_int(counts[hs_digit(k8, shift, mask)]) + hs_to_int(at4 & 65535u)] = k8;
+        tile[hs_to_int(counts[hs_digit(k9, shift, mask)]) + hs_to_int(at4 >> 16)] = k9;
     } else {
-        if (hs_item() + 0 < valid) tile[hs_as_int(counts[hs_digit(k0, shift, mask)]) + hs_as_int(at0 & 65535u)] = k0;
-        if (hs_item() + 512 < valid) tile[hs_as_int(counts[hs_digit(k1, shift, mask)]) + hs_as_int(at0 >> 16)] = k1;
-        if (hs_item() + 1024 < valid) tile[hs_as_int(counts[hs_digit(k2, shift, mask)]) + hs_as_int(at1 & 65535u)] = k2;
-        if (hs_item() + 1536 < valid) tile[hs_as_int(counts[hs_digit(k3, shift, mask)]) + hs_as_int(at1 >> 16)] = k3;
-        if (hs_item() + 2048 < valid) tile[hs_as_int(counts[hs_digit(k4, shift, mask)]) + hs_as_int(at2 & 65535u)] = k4;
-        if (hs_item() + 2560 < valid) tile[hs_as_int(counts[hs_digit(k5, shift, mask)]) + hs_as_int(at2 >> 16)] = k5;
-        if (hs_item() + 3072 < valid) tile[hs_as_int(counts[hs_digit(k6, shift, mask)]) + hs_as_int(at3 & 65535u)] = k6;
-        if (hs_item() + 3584 < valid) tile[hs_as_int(counts[hs_digit(k7, shift, mask)]) + hs_as_int(at3 >> 16)] = k7;
-        if (hs_item() + 4096 < valid) tile[hs_as_int(counts[hs_digit(k8, shift, mask)]) + hs_as_int(at4 & 65535u)] = k8;
-        if (hs_item() + 4608 < valid) tile[hs_as_int(counts[hs_digit(k9, shift, mask)]) + hs_as_int(at4 >> 16)] = k9;
+        if (hs_local_id() + 0 < valid) tile[hs_to_int(counts[hs_digit(k0, shift, mask)]) + hs_to_int(at0 & 65535u)] = k0;
+        if (hs_local_id() + 512 < valid) tile[hs_to_int(counts[hs_digit(k1, shift, mask)]) + hs_to_int(at0 >> 16)] = k1;
+        if (hs_local_id() + 1024 < valid) tile[hs_to_int(counts[hs_digit(k2, shift, mask)]) + hs_to_int(at1 & 65535u)] = k2;
+        if (hs_local_id() + 1536 < valid) tile[hs_to_int(counts[hs_digit(k3, shift, mask)]) + hs_to_int(at1 >> 16)] = k3;
+        if (hs_local_id() + 2048 < valid) tile[hs_to_int(counts[hs_digit(k4, shift, mask)]) + hs_to_int(at2 & 65535u)] = k4;
+        if (hs_local_id() + 2560 < valid) tile[hs_to_int(counts[hs_digit(k5, shift, mask)]) + hs_to_int(at2 >> 16)] = k5;
+        if (hs_local_id() + 3072 < valid) tile[hs_to_int(counts[hs_digit(k6, shift, mask)]) + hs_to_int(at3 & 65535u)] = k6;
+        if (hs_local_id() + 3584 < valid) tile[hs_to_int(counts[hs_digit(k7, shift, mask)]) + hs_to_int(at3 >> 16)] = k7;
+        if (hs_local_id() + 4096 < valid) tile[hs_to_int(counts[hs_digit(k8, shift, mask)]) + hs_to_int(at4 & 65535u)] = k8;
+        if (hs_local_id() + 4608 < valid) tile[hs_to_int(counts[hs_digit(k9, shift, mask)]) + hs_to_int(at4 >> 16)] = k9;
     }
     hs_barrier();
     if (valid == 5120) {
-        { hs_key key = tile[hs_item() + 0]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 0] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 512]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 512] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 1024]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 1024] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 1536]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 1536] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 2048]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 2048] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 2560]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 2560] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 3072]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 3072] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 3584]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 3584] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 4096]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 4096] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 4608]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 4608] = hs_raw(key); }
+        { hs_key key = tile[hs_local_id() + 0]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 0] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 512]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 512] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 1024]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 1024] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 1536]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 1536] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 2048]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 2048] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 2560]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 2560] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 3072]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 3072] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 3584]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 3584] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 4096]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 4096] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 4608]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 4608] = hs_raw_out(key); }
     } else {
-        if (hs_item() + 0 < valid) { hs_key key = tile[hs_item() + 0]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 0] = hs_raw(key); }
-        if (hs_item() + 512 < valid) { hs_key key = tile[hs_item() + 512]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 512] = hs_raw(key); }
-        if (hs_item() + 1024 < valid) { hs_key key = tile[hs_item() + 1024]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 1024] = hs_raw(key); }
-        if (hs_item() + 1536 < valid) { hs_key key = tile[hs_item() + 1536]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 1536] = hs_raw(key); }
-        if (hs_item() + 2048 < valid) { hs_key key = tile[hs_item() + 2048]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 2048] = hs_raw(key); }
-        if (hs_item() + 2560 < valid) { hs_key key = tile[hs_item() + 2560]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 2560] = hs_raw(key); }
-        if (hs_item() + 3072 < valid) { hs_key key = tile[hs_item() + 3072]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 3072] = hs_raw(key); }
-        if (hs_item() + 3584 < valid) { hs_key key = tile[hs_item() + 3584]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 3584] = hs_raw(key); }
-        if (hs_item() + 4096 < valid) { hs_key key = tile[hs_item() + 4096]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 4096] = hs_raw(key); }
-        if (hs_item() + 4608 < valid) { hs_key key = tile[hs_item() + 4608]; dealt[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 4608] = hs_raw(key); }
+        if (hs_local_id() + 0 < valid) { hs_key key = tile[hs_local_id() + 0]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 0] = hs_raw_out(key); }
+        if (hs_local_id() + 512 < valid) { hs_key key = tile[hs_local_id() + 512]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 512] = hs_raw_out(key); }
+        if (hs_local_id() + 1024 < valid) { hs_key key = tile[hs_local_id() + 1024]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 1024] = hs_raw_out(key); }
+        if (hs_local_id() + 1536 < valid) { hs_key key = tile[hs_local_id() + 1536]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 1536] = hs_raw_out(key); }
+        if (hs_local_id() + 2048 < valid) { hs_key key = tile[hs_local_id() + 2048]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 2048] = hs_raw_out(key); }
+        if (hs_local_id() + 2560 < valid) { hs_key key = tile[hs_local_id() + 2560]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 2560] = hs_raw_out(key); }
+        if (hs_local_id() + 3072 < valid) { hs_key key = tile[hs_local_id() + 3072]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 3072] = hs_raw_out(key); }
+        if (hs_local_id() + 3584 < valid) { hs_key key = tile[hs_local_id() + 3584]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 3584] = hs_raw_out(key); }
+        if (hs_local_id() + 4096 < valid) { hs_key key = tile[hs_local_id() + 4096]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 4096] = hs_raw_out(key); }
+        if (hs_local_id() + 4608 < valid) { hs_key key = tile[hs_local_id() + 4608]; dealt[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 4608] = hs_raw_out(key); }
     }
 }
 
 // count the second digit
-HS_KERNEL void __launch_bounds__(512) msd_count(const hs_stored *dealt, hs_word *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(512) msd_count(const hs_stored_key *dealt, hs_u32 *words, int n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
-    hs_word *const counts = (hs_word *)hs_shared;
-    hs_word *const found = (hs_word *)((unsigned char *)hs_shared + 4096);
+    hs_u32 *const counts = (hs_u32 *)hs_shared;
+    hs_u32 *const found = (hs_u32 *)((unsigned char *)hs_shared + 4096);
 
     if (words[2329] == 0u) return;
     int bits = 1;
     while (((hs_n() - 1) >> bits) >= 2080) bits++;
-    int number = hs_group();
-    if (number >= hs_as_int(words[3869 + (1 << ((bits + 1) / 2))])) return;
-    for (int d = hs_item(); d < 1 << ((bits + 1) / 2); d += 512)
-        if (hs_as_int(words[3869 + d]) <= number && number < hs_as_int(words[3870 + d])) found[0] = hs_as_word(d);
+    int number = hs_group_id();
+    if (number >= hs_to_int(words[3869 + (1 << ((bits + 1) / 2))])) return;
+    for (int d = hs_local_id(); d < 1 << ((bits + 1) / 2); d += 512)
+        if (hs_to_int(words[3869 + d]) <= number && number < hs_to_int(words[3870 + d])) found[0] = hs_to_u32(d);
     int shift = 64 - bits, mask = (1 << (bits / 2)) - 1;
-    for (int i = hs_item(); i < 1024; i += 512) counts[i] = 0u;
+    for (int i = hs_local_id(); i < 1024; i += 512) counts[i] = 0u;
     hs_barrier();
-    int value = hs_as_int(found[0]);
-    int begin = hs_as_int(words[2844 + value]) + (number - hs_as_int(words[3869 + value])) * 5120;
-    int end = hs_as_int(words[2845 + value]), valid = end - begin < 5120 ? end - begin : 5120;
-    int next = hs_item();
+    int value = hs_to_int(found[0]);
+    int begin = hs_to_int(words[2844 + value]) + (number - hs_to_int(words[3869 + value])) * 5120;
+    int end = hs_to_int(words[2845 + value]), valid = end - begin < 5120 ? end - begin : 5120;
+    int next = hs_local_id();
     end = valid;
-    int set = hs_item() & 1;
+    int set = hs_local_id() & 1;
     for (; next + 1536 < end; next += 2048) {
-        hs_key k0 = hs_held(dealt[begin + next + 0]);
-        hs_key k1 = hs_held(dealt[begin + next + 512]);
-        hs_key k2 = hs_held(dealt[begin + next + 1024]);
-        hs_key k3 = hs_held(dealt[begin + next + 1536]);
-        hs_local_add(counts[hs_digit(k0, shift, mask) * 2 + set], 1u);
-        hs_local_add(counts[hs_digit(k1, shift, mask) * 2 + set], 1u);
-        hs_local_add(counts[hs_digit(k2, shift, mask) * 2 + set], 1u);
-        hs_local_add(counts[hs_digit(k3, shift, mask) * 2 + set], 1u);
+        hs_key k0 = hs_raw_in(dealt[begin + next + 0]);
+        hs_key k1 = hs_raw_in(dealt[begin + next + 512]);
+        hs_key k2 = hs_raw_in(dealt[begin + next + 1024]);
+        hs_key k3 = hs_raw_in(dealt[begin + next + 1536]);
+        hs_local_atomic_add(counts[hs_digit(k0, shift, mask) * 2 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k1, shift, mask) * 2 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k2, shift, mask) * 2 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k3, shift, mask) * 2 + set], 1u);
     }
-    for (; next < end; next += 512) hs_local_add(counts[hs_digit(hs_held(dealt[begin + next]), shift, mask) * 2 + set], 1u);
+    for (; next < end; next += 512) hs_local_atomic_add(counts[hs_digit(hs_raw_in(dealt[begin + next]), shift, mask) * 2 + set], 1u);
     hs_barrier();
-    for (int d = hs_item(); d <= mask; d += 512) {
-        hs_word sum = 0u;
+    for (int d = hs_local_id(); d <= mask; d += 512) {
+        hs_u32 sum = 0u;
         for (int s = 0; s < 2; s++) sum += counts[d * 2 + s];
-        if (sum != 0u) hs_add(words[4383 + (1 << bits) + (value << (bits / 2)) + d], sum);
+        if (sum != 0u) hs_atomic_add(words[4383 + (1 << bits) + (value << (bits / 2)) + d], sum);
     }
 
 }
 
 // turn the counts of buckets into starts
-HS_KERNEL void __launch_bounds__(512) msd_places(hs_word *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(512) msd_places(hs_u32 *words, int n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
-    hs_word *const tops = (hs_word *)hs_shared;
+    hs_u32 *const tops = (hs_u32 *)hs_shared;
 
     int bits = 1;
     while (((hs_n() - 1) >> bits) >= 2080) bits++;
-    int value = hs_group();
+    int value = hs_group_id();
     if (value >= 1 << ((bits + 1) / 2) || words[2329] == 0u) return;
     int begin = 4382 + (value << (bits / 2)), cursors = begin + (1 << bits) + 1, count = 1 << (bits / 2);
-    hs_word sum = 0u;
-    for (int e = 0, d = hs_item() * 1; e < 1; e++, d++) if (d < count) sum += words[cursors + d];
-    hs_word before = 0u;
+    hs_u32 sum = 0u;
+    for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) if (d < count) sum += words[cursors + d];
+    hs_u32 before = 0u;
     {
-        hs_word all = sum;
+        hs_u32 all = sum;
         for (int far = 1; far < 32; far *= 2) {
-            hs_word beside = hs_as_word(hs_shuffle_xor(all, far));
-            if ((hs_lane() & far) != 0) before += beside;
+            hs_u32 beside = hs_to_u32(hs_shuffle_xor(all, far));
+            if ((hs_lane_id() & far) != 0) before += beside;
             all += beside;
         }
-        if (hs_lane() == 0) tops[hs_subgroup()] = all;
+        if (hs_lane_id() == 0) tops[hs_subgroup_id()] = all;
         hs_barrier();
-        for (int j = 0; j < 15; j++) if (j < hs_subgroup()) before += tops[j];
+        for (int j = 0; j < 15; j++) if (j < hs_subgroup_id()) before += tops[j];
     }
     before += words[2844 + value];
-    for (int e = 0, d = hs_item() * 1; e < 1; e++, d++) if (d < count) {
-        hs_word c = words[cursors + d];
+    for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) if (d < count) {
+        hs_u32 c = words[cursors + d];
         words[begin + d] = before;
         words[cursors + d] = before;
         before += c;
         if (c > 2560u) words[2330] = 0u;
     }
-    if (value == 0 && hs_item() == 0) words[4382 + (1 << bits)] = hs_as_word(hs_n());
+    if (value == 0 && hs_local_id() == 0) words[4382 + (1 << bits)] = hs_to_u32(hs_n());
 }
 
 // deal keys by the second digit
-HS_KERNEL void __launch_bounds__(512, 2) msd_second(const hs_stored *dealt, hs_stored *destination, hs_word *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(512, 2) msd_second(const hs_stored_key *dealt, hs_stored_key *destination, hs_u32 *words, int n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
-    hs_word *const counts = (hs_word *)((unsigned char *)hs_shared + 40960);
-    hs_word *const bases = (hs_word *)((unsigned char *)hs_shared + 43008);
-    hs_word *const tops = (hs_word *)((unsigned char *)hs_shared + 45056);
-    hs_word *const found = (hs_word *)((unsigned char *)hs_shared + 45120);
+    hs_u32 *const counts = (hs_u32 *)((unsigned char *)hs_shared + 40960);
+    hs_u32 *const bases = (hs_u32 *)((unsigned char *)hs_shared + 43008);
+    hs_u32 *const tops = (hs_u32 *)((unsigned char *)hs_shared + 45056);
+    hs_u32 *const found = (hs_u32 *)((unsigned char *)hs_shared + 45120);
 
     if (words[2330] == 0u) return;
     int bits = 1;
     while (((hs_n() - 1) >> bits) >= 2080) bits++;
-    int number = hs_group();
-    if (number >= hs_as_int(words[3869 + (1 << ((bits + 1) / 2))])) return;
-    for (int d = hs_item(); d < 1 << ((bits + 1) / 2); d += 512)
-        if (hs_as_int(words[3869 + d]) <= number && number < hs_as_int(words[3870 + d])) found[0] = hs_as_word(d);
+    int number = hs_group_id();
+    if (number >= hs_to_int(words[3869 + (1 << ((bits + 1) / 2))])) return;
+    for (int d = hs_local_id(); d < 1 << ((bits + 1) / 2); d += 512)
+        if (hs_to_int(words[3869 + d]) <= number && number < hs_to_int(words[3870 + d])) found[0] = hs_to_u32(d);
     int shift = 64 - bits, mask = (1 << (bits / 2)) - 1;
-    for (int i = hs_item(); i < 512; i += 512) counts[i] = 0u;
-    if (hs_item() == 0) found[1] = hs_as_word(shift);
+    for (int i = hs_local_id(); i < 512; i += 512) counts[i] = 0u;
+    if (hs_local_id() == 0) found[1] = hs_to_u32(shift);
     hs_barrier();
-    int value = hs_as_int(found[0]);
-    int begin = hs_as_int(words[2844 + value]) + (number - hs_as_int(words[3869 + value])) * 5120;
-    int end = hs_as_int(words[2845 + value]), valid = end - begin < 5120 ? end - begin : 5120;
+    int value = hs_to_int(found[0]);
+    int begin = hs_to_int(words[2844 + value]) + (number - hs_to_int(words[3869 + value])) * 5120;
+    int end = hs_to_int(words[2845 + value]), valid = end - begin < 5120 ? end - begin : 5120;
     int cursors = 4383 + (1 << bits) + (value << (bits / 2));
     hs_key k0 = HS_LEAST, k1 = HS_LEAST, k2 = HS_LEAST, k3 = HS_LEAST, k4 = HS_LEAST, k5 = HS_LEAST, k6 = HS_LEAST, k7 = HS_LEAST, k8 = HS_LEAST, k9 = HS_LEAST;
-    hs_word at0 = 0u, at1 = 0u, at2 = 0u, at3 = 0u, at4 = 0u;
+    hs_u32 at0 = 0u, at1 = 0u, at2 = 0u, at3 = 0u, at4 = 0u;
     if (valid == 5120) {
-        k0 = hs_held(dealt[begin + hs_item() + 0]);
-        k1 = hs_held(dealt[begin + hs_item() + 512]);
-        k2 = hs_held(dealt[begin + hs_item() + 1024]);
-        k3 = hs_held(dealt[begin + hs_item() + 1536]);
-        k4 = hs_held(dealt[begin + hs_item() + 2048]);
-        k5 = hs_held(dealt[begin + hs_item() + 2560]);
-        k6 = hs_held(dealt[begin + hs_item() + 3072]);
-        k7 = hs_held(dealt[begin + hs_item() + 3584]);
-        k8 = hs_held(dealt[begin + hs_item() + 4096]);
-        k9 = hs_held(dealt[begin + hs_item() + 4608]);
+        k0 = hs_raw_in(dealt[begin + hs_local_id() + 0]);
+        k1 = hs_raw_in(dealt[begin + hs_local_id() + 512]);
+        k2 = hs_raw_in(dealt[begin + hs_local_id() + 1024]);
+        k3 = hs_raw_in(dealt[begin + hs_local_id() + 1536]);
+        k4 = hs_raw_in(dealt[begin + hs_local_id() + 2048]);
+        k5 = hs_raw_in(dealt[begin + hs_local_id() + 2560]);
+        k6 = hs_raw_in(dealt[begin + hs_local_id() + 3072]);
+        k7 = hs_raw_in(dealt[begin + hs_local_id() + 3584]);
+        k8 = hs_raw_in(dealt[begin + hs_local_id() + 4096]);
+        k9 = hs_raw_in(dealt[begin + hs_local_id() + 4608]);
     } else {
-        if (hs_item() + 0 < valid) k0 = hs_held(dealt[begin + hs_item() + 0]);
-        if (hs_item() + 512 < valid) k1 = hs_held(dealt[begin + hs_item() + 512]);
-        if (hs_item() + 1024 < valid) k2 = hs_held(dealt[begin + hs_item() + 1024]);
-        if (hs_item() + 1536 < valid) k3 = hs_held(dealt[begin + hs_item() + 1536]);
-        if (hs_item() + 2048 < valid) k4 = hs_held(dealt[begin + hs_item() + 2048]);
-        if (hs_item() + 2560 < valid) k5 = hs_held(dealt[begin + hs_item() + 2560]);
-        if (hs_item() + 3072 < valid) k6 = hs_held(dealt[begin + hs_item() + 3072]);
-        if (hs_item() + 3584 < valid) k7 = hs_held(dealt[begin + hs_item() + 3584]);
-        if (hs_item() + 4096 < valid) k8 = hs_held(dealt[begin + hs_item() + 4096]);
-        if (hs_item() + 4608 < valid) k9 = hs_held(dealt[begin + hs_item() + 4608]);
+        if (hs_local_id() + 0 < valid) k0 = hs_raw_in(dealt[begin + hs_local_id() + 0]);
+        if (hs_local_id() + 512 < valid) k1 = hs_raw_in(dealt[begin + hs_local_id() + 512]);
+        if (hs_local_id() + 1024 < valid) k2 = hs_raw_in(dealt[begin + hs_local_id() + 1024]);
+        if (hs_local_id() + 1536 < valid) k3 = hs_raw_in(dealt[begin + hs_local_id() + 1536]);
+        if (hs_local_id() + 2048 < valid) k4 = hs_raw_in(dealt[begin + hs_local_id() + 2048]);
+        if (hs_local_id() + 2560 < valid) k5 = hs_raw_in(dealt[begin + hs_local_id() + 2560]);
+        if (hs_local_id() + 3072 < valid) k6 = hs_raw_in(dealt[begin + hs_local_id() + 3072]);
+        if (hs_local_id() + 3584 < valid) k7 = hs_raw_in(dealt[begin + hs_local_id() + 3584]);
+        if (hs_local_id() + 4096 < valid) k8 = hs_raw_in(dealt[begin + hs_local_id() + 4096]);
+        if (hs_local_id() + 4608 < valid) k9 = hs_raw_in(dealt[begin + hs_local_id() + 4608]);
     }
     hs_key differ = HS_LEAST;
     if (valid == 5120) {
@@ -3435,20 +3435,20 @@ HS_KERNEL void __launch_bounds__(512, 2) msd_second(const hs_stored *dealt, hs_s
         differ |= k0 ^ k8;
         differ |= k0 ^ k9;
     } else {
-        if (hs_item() + 0 < valid) differ |= k0 ^ k0;
-        if (hs_item() + 512 < valid) differ |= k0 ^ k1;
-        if (hs_item() + 1024 < valid) differ |= k0 ^ k2;
-        if (hs_item() + 1536 < valid) differ |= k0 ^ k3;
-        if (hs_item() + 2048 < valid) differ |= k0 ^ k4;
-        if (hs_item() + 2560 < valid) differ |= k0 ^ k5;
-        if (hs_item() + 3072 < valid) differ |= k0 ^ k6;
-        if (hs_item() + 3584 < valid) differ |= k0 ^ k7;
-        if (hs_item() + 4096 < valid) differ |= k0 ^ k8;
-        if (hs_item() + 4608 < valid) differ |= k0 ^ k9;
+        if (hs_local_id() + 0 < valid) differ |= k0 ^ k0;
+        if (hs_local_id() + 512 < valid) differ |= k0 ^ k1;
+        if (hs_local_id() + 1024 < valid) differ |= k0 ^ k2;
+        if (hs_local_id() + 1536 < valid) differ |= k0 ^ k3;
+        if (hs_local_id() + 2048 < valid) differ |= k0 ^ k4;
+        if (hs_local_id() + 2560 < valid) differ |= k0 ^ k5;
+        if (hs_local_id() + 3072 < valid) differ |= k0 ^ k6;
+        if (hs_local_id() + 3584 < valid) differ |= k0 ^ k7;
+        if (hs_local_id() + 4096 < valid) differ |= k0 ^ k8;
+        if (hs_local_id() + 4608 < valid) differ |= k0 ^ k9;
     }
     if (hs_digit(differ, shift, mask) == 0) {
-        int x = hs_digit(k0, shift, mask), own = valid > hs_item() ? (valid - hs_item() + 511) / 512 : 0;
-        at0 = hs_local_add(counts[x], hs_as_word(own));
+        int x = hs_digit(k0, shift, mask), own = valid > hs_local_id() ? (valid - hs_local_id() + 511) / 512 : 0;
+        at0 = hs_local_atomic_add(counts[x], hs_to_u32(own));
         at0 |= (at0 + 1u) << 16;
         at1 = at0 + 131074u;
         at2 = at0 + 262148u;
@@ -3456,156 +3456,156 @@ HS_KERNEL void __launch_bounds__(512, 2) msd_second(const hs_stored *dealt, hs_s
         at4 = at0 + 524296u;
     } else {
         if (valid == 5120) {
-            { int x = hs_digit(k0, shift, mask); at0 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k1, shift, mask); at0 |= hs_local_add(counts[x], 1u) << 16; }
-            { int x = hs_digit(k2, shift, mask); at1 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k3, shift, mask); at1 |= hs_local_add(counts[x], 1u) << 16; }
-            { int x = hs_digit(k4, shift, mask); at2 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k5, shift, mask); at2 |= hs_local_add(counts[x], 1u) << 16; }
-            { int x = hs_digit(k6, shift, mask); at3 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k7, shift, mask); at3 |= hs_local_add(counts[x], 1u) << 16; }
-            { int x = hs_digit(k8, shift, mask); at4 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k9, shift, mask); at4 |= hs_local_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k0, shift, mask); at0 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k1, shift, mask); at0 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k2, shift, mask); at1 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k3, shift, mask); at1 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k4, shift, mask); at2 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k5, shift, mask); at2 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k6, shift, mask); at3 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k7, shift, mask); at3 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k8, shift, mask); at4 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k9, shift, mask); at4 |= hs_local_atomic_add(counts[x], 1u) << 16; }
         } else {
-            if (hs_item() + 0 < valid) { int x = hs_digit(k0, shift, mask); at0 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 512 < valid) { int x = hs_digit(k1, shift, mask); at0 |= hs_local_add(counts[x], 1u) << 16; }
-            if (hs_item() + 1024 < valid) { int x = hs_digit(k2, shift, mask); at1 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 1536 < valid) { int x = hs_digit(k3, shift, mask); at1 |= hs_local_add(counts[x], 1u) << 16; }
-            if (hs_item() + 2048 < valid) { int x = hs_digit(k4, shift, mask); at2 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 2560 < valid) { int x = hs_digit(k5, shift, mask); at2 |= hs_local_add(counts[x], 1u) << 16; }
-            if (hs_item() + 3072 < valid) { int x = hs_digit(k6, shift, mask); at3 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 3584 < valid) { int x = hs_digit(k7, shift, mask); at3 |= hs_local_add(counts[x], 1u) << 16; }
-            if (hs_item() + 4096 < valid) { int x = hs_digit(k8, shift, mask); at4 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 4608 < valid) { int x = hs_digit(k9, shift, mask); at4 |= hs_local_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 0 < valid) { int x = hs_digit(k0, shift, mask); at0 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 512 < valid) { int x = hs_digit(k1, shift, mask); at0 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 1024 < valid) { int x = hs_digit(k2, shift, mask); at1 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 1536 < valid) { int x = hs_digit(k3, shift, mask); at1 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 2048 < valid) { int x = hs_digit(k4, shift, mask); at2 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 2560 < valid) { int x = hs_digit(k5, shift, mask); at2 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 3072 < valid) { int x = hs_digit(k6, shift, mask); at3 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 3584 < valid) { int x = hs_digit(k7, shift, mask); at3 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 4096 < valid) { int x = hs_digit(k8, shift, mask); at4 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 4608 < valid) { int x = hs_digit(k9, shift, mask); at4 |= hs_local_atomic_add(counts[x], 1u) << 16; }
         }
     }
     hs_barrier();
-    shift = hs_as_int(found[1]); // the same; else compilers keep all digits until they are needed again, and spill
-    hs_word sum = 0u;
-    for (int e = 0, d = hs_item() * 1; e < 1; e++, d++) sum += counts[d];
-    hs_word before = 0u;
+    shift = hs_to_int(found[1]); // the same; else compilers keep all digits until they are needed again, and spill
+    hs_u32 sum = 0u;
+    for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += counts[d];
+    hs_u32 before = 0u;
     {
-        hs_word all = sum;
+        hs_u32 all = sum;
         for (int far = 1; far < 32; far *= 2) {
-            hs_word beside = hs_as_word(hs_shuffle_xor(all, far));
-            if ((hs_lane() & far) != 0) before += beside;
+            hs_u32 beside = hs_to_u32(hs_shuffle_xor(all, far));
+            if ((hs_lane_id() & far) != 0) before += beside;
             all += beside;
         }
-        if (hs_lane() == 0) tops[hs_subgroup()] = all;
+        if (hs_lane_id() == 0) tops[hs_subgroup_id()] = all;
         hs_barrier();
-        for (int j = 0; j < 15; j++) if (j < hs_subgroup()) before += tops[j];
+        for (int j = 0; j < 15; j++) if (j < hs_subgroup_id()) before += tops[j];
     }
-    for (int e = 0, d = hs_item() * 1; e < 1; e++, d++) {
-        hs_word c = counts[d];
+    for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) {
+        hs_u32 c = counts[d];
         counts[d] = before;
-        bases[d] = (c != 0u ? hs_add(words[cursors + d], c) : 0u) - before;
+        bases[d] = (c != 0u ? hs_atomic_add(words[cursors + d], c) : 0u) - before;
         before += c;
     }
     hs_barrier();
     if (valid == 5120) {
-        tile[hs_as_int(counts[hs_digit(k0, shift, mask)]) + hs_as_int(at0 & 65535u)] = k0;
-        tile[hs_as_int(counts[hs_digit(k1, shift, mask)]) + hs_as_int(at0 >> 16)] = k1;
-        tile[hs_as_int(counts[hs_digit(k2, shift, mask)]) + hs_as_int(at1 & 65535u)] = k2;
-        tile[hs_as_int(counts[hs_digit(k3, shift, mask)]) + hs_as_int(at1 >> 16)] = k3;
-        tile[hs_as_int(counts[hs_digit(k4, shift, mask)]) + hs_as_int(at2 & 65535u)] = k4;
-        tile[hs_as_int(counts[hs_digit(k5, shift, mask)]) + hs_as_int(at2 >> 16)] = k5;
-        tile[hs_as_int(counts[hs_digit(k6, shift, mask)]) + hs_as_int(at3 & 65535u)] = k6;
-        tile[hs_as_int(counts[hs_digit(k7, shift, mask)]) + hs_as_int(at3 >> 16)] = k7;
-        tile[hs_as_int(counts[hs_digit(k8, shift, mask)]) + hs_as_int(at4 & 65535u)] = k8;
-        tile[hs_as_int(counts[hs_digit(k9, shift, mask)]) + hs_as_int(at4 >> 16)] = k9;
+        tile[hs_to_int(counts[hs_digit(k0, shift, mask)]) + hs_to_int(at0 & 65535u)] = k0;
+        tile[hs_to_int(counts[hs_digit(k1, shift, mask)]) + hs_to_int(at0 >> 16)] = k1;
+        tile[hs_to_int(counts[hs_digit(k2, shift, mask)]) + hs_to_int(at1 & 65535u)] = k2;
+        tile[hs_to_int(counts[hs_digit(k3, shift, mask)]) + hs_to_int(at1 >> 16)] = k3;
+        tile[hs_to_int(counts[hs_digit(k4, shift, mask)]) + hs_to_int(at2 & 65535u)] = k4;
+        tile[hs_to_int(counts[hs_digit(k5, shift, mask)]) + hs_to_int(at2 >> 16)] = k5;
+        tile[hs_to_int(counts[hs_digit(k6, shift, mask)]) + hs_to_int(at3 & 65535u)] = k6;
+        tile[hs_to_int(counts[hs_digit(k7, shift, mask)]) + hs_to_int(at3 >> 16)] = k7;
+        tile[hs_to_int(counts[hs_digit(k8, shift, mask)]) + hs_to_int(at4 & 65535u)] = k8;
+        tile[hs_to_int(counts[hs_digit(k9, shift, mask)]) + hs_to_int(at4 >> 16)] = k9;
     } else {
-        if (hs_item() + 0 < valid) tile[hs_as_int(counts[hs_digit(k0, shift, mask)]) + hs_as_int(at0 & 65535u)] = k0;
-        if (hs_item() + 512 < valid) tile[hs_as_int(counts[hs_digit(k1, shift, mask)]) + hs_as_int(at0 >> 16)] = k1;
-        if (hs_item() + 1024 < valid) tile[hs_as_int(counts[hs_digit(k2, shift, mask)]) + hs_as_int(at1 & 65535u)] = k2;
-        if (hs_item() + 1536 < valid) tile[hs_as_int(counts[hs_digit(k3, shift, mask)]) + hs_as_int(at1 >> 16)] = k3;
-        if (hs_item() + 2048 < valid) tile[hs_as_int(counts[hs_digit(k4, shift, mask)]) + hs_as_int(at2 & 65535u)] = k4;
-        if (hs_item() + 2560 < valid) tile[hs_as_int(counts[hs_digit(k5, shift, mask)]) + hs_as_int(at2 >> 16)] = k5;
-        if (hs_item() + 3072 < valid) tile[hs_as_int(counts[hs_digit(k6, shift, mask)]) + hs_as_int(at3 & 65535u)] = k6;
-        if (hs_item() + 3584 < valid) tile[hs_as_int(counts[hs_digit(k7, shift, mask)]) + hs_as_int(at3 >> 16)] = k7;
-        if (hs_item() + 4096 < valid) tile[hs_as_int(counts[hs_digit(k8, shift, mask)]) + hs_as_int(at4 & 65535u)] = k8;
-        if (hs_item() + 4608 < valid) tile[hs_as_int(counts[hs_digit(k9, shift, mask)]) + hs_as_int(at4 >> 16)] = k9;
+        if (hs_local_id() + 0 < valid) tile[hs_to_int(counts[hs_digit(k0, shift, mask)]) + hs_to_int(at0 & 65535u)] = k0;
+        if (hs_local_id() + 512 < valid) tile[hs_to_int(counts[hs_digit(k1, shift, mask)]) + hs_to_int(at0 >> 16)] = k1;
+        if (hs_local_id() + 1024 < valid) tile[hs_to_int(counts[hs_digit(k2, shift, mask)]) + hs_to_int(at1 & 65535u)] = k2;
+        if (hs_local_id() + 1536 < valid) tile[hs_to_int(counts[hs_digit(k3, shift, mask)]) + hs_to_int(at1 >> 16)] = k3;
+        if (hs_local_id() + 2048 < valid) tile[hs_to_int(counts[hs_digit(k4, shift, mask)]) + hs_to_int(at2 & 65535u)] = k4;
+        if (hs_local_id() + 2560 < valid) tile[hs_to_int(counts[hs_digit(k5, shift, mask)]) + hs_to_int(at2 >> 16)] = k5;
+        if (hs_local_id() + 3072 < valid) tile[hs_to_int(counts[hs_digit(k6, shift, mask)]) + hs_to_int(at3 & 65535u)] = k6;
+        if (hs_local_id() + 3584 < valid) tile[hs_to_int(counts[hs_digit(k7, shift, mask)]) + hs_to_int(at3 >> 16)] = k7;
+        if (hs_local_id() + 4096 < valid) tile[hs_to_int(counts[hs_digit(k8, shift, mask)]) + hs_to_int(at4 & 65535u)] = k8;
+        if (hs_local_id() + 4608 < valid) tile[hs_to_int(counts[hs_digit(k9, shift, mask)]) + hs_to_int(at4 >> 16)] = k9;
     }
     hs_barrier();
     if (valid == 5120) {
-        { hs_key key = tile[hs_item() + 0]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 0] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 512]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 512] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 1024]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 1024] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 1536]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 1536] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 2048]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 2048] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 2560]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 2560] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 3072]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 3072] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 3584]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 3584] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 4096]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 4096] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 4608]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 4608] = hs_raw(key); }
+        { hs_key key = tile[hs_local_id() + 0]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 0] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 512]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 512] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 1024]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 1024] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 1536]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 1536] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 2048]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 2048] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 2560]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 2560] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 3072]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 3072] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 3584]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 3584] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 4096]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 4096] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 4608]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 4608] = hs_raw_out(key); }
     } else {
-        if (hs_item() + 0 < valid) { hs_key key = tile[hs_item() + 0]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 0] = hs_raw(key); }
-        if (hs_item() + 512 < valid) { hs_key key = tile[hs_item() + 512]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 512] = hs_raw(key); }
-        if (hs_item() + 1024 < valid) { hs_key key = tile[hs_item() + 1024]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 1024] = hs_raw(key); }
-        if (hs_item() + 1536 < valid) { hs_key key = tile[hs_item() + 1536]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 1536] = hs_raw(key); }
-        if (hs_item() + 2048 < valid) { hs_key key = tile[hs_item() + 2048]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 2048] = hs_raw(key); }
-        if (hs_item() + 2560 < valid) { hs_key key = tile[hs_item() + 2560]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 2560] = hs_raw(key); }
-        if (hs_item() + 3072 < valid) { hs_key key = tile[hs_item() + 3072]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 3072] = hs_raw(key); }
-        if (hs_item() + 3584 < valid) { hs_key key = tile[hs_item() + 3584]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 3584] = hs_raw(key); }
-        if (hs_item() + 4096 < valid) { hs_key key = tile[hs_item() + 4096]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 4096] = hs_raw(key); }
-        if (hs_item() + 4608 < valid) { hs_key key = tile[hs_item() + 4608]; destination[hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 4608] = hs_raw(key); }
+        if (hs_local_id() + 0 < valid) { hs_key key = tile[hs_local_id() + 0]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 0] = hs_raw_out(key); }
+        if (hs_local_id() + 512 < valid) { hs_key key = tile[hs_local_id() + 512]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 512] = hs_raw_out(key); }
+        if (hs_local_id() + 1024 < valid) { hs_key key = tile[hs_local_id() + 1024]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 1024] = hs_raw_out(key); }
+        if (hs_local_id() + 1536 < valid) { hs_key key = tile[hs_local_id() + 1536]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 1536] = hs_raw_out(key); }
+        if (hs_local_id() + 2048 < valid) { hs_key key = tile[hs_local_id() + 2048]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 2048] = hs_raw_out(key); }
+        if (hs_local_id() + 2560 < valid) { hs_key key = tile[hs_local_id() + 2560]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 2560] = hs_raw_out(key); }
+        if (hs_local_id() + 3072 < valid) { hs_key key = tile[hs_local_id() + 3072]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 3072] = hs_raw_out(key); }
+        if (hs_local_id() + 3584 < valid) { hs_key key = tile[hs_local_id() + 3584]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 3584] = hs_raw_out(key); }
+        if (hs_local_id() + 4096 < valid) { hs_key key = tile[hs_local_id() + 4096]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 4096] = hs_raw_out(key); }
+        if (hs_local_id() + 4608 < valid) { hs_key key = tile[hs_local_id() + 4608]; destination[hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 4608] = hs_raw_out(key); }
     }
 }
 
 // sort a bucket of up to 2560 keys on chip
-HS_KERNEL void __launch_bounds__(256, 4) bucket(hs_stored *destination, hs_word *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(256, 4) bucket(hs_stored_key *destination, hs_u32 *words, int n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
-    hs_word *const places = (hs_word *)((unsigned char *)hs_shared + 20480);
-    hs_word *const tops = (hs_word *)((unsigned char *)hs_shared + 28672);
-    hs_word *const full = (hs_word *)((unsigned char *)hs_shared + 28704);
+    hs_u32 *const places = (hs_u32 *)((unsigned char *)hs_shared + 20480);
+    hs_u32 *const tops = (hs_u32 *)((unsigned char *)hs_shared + 28672);
+    hs_u32 *const full = (hs_u32 *)((unsigned char *)hs_shared + 28704);
 
     int bits = 1;
     while (((hs_n() - 1) >> bits) >= 2080) bits++;
-    int bucket = hs_group();
+    int bucket = hs_group_id();
     if (bucket >= 1 << bits || words[2330] == 0u) return;
-    int begin = hs_as_int(words[4382 + bucket]), valid = hs_as_int(words[4383 + bucket]) - begin;
+    int begin = hs_to_int(words[4382 + bucket]), valid = hs_to_int(words[4383 + bucket]) - begin;
     if (valid == 0) return;
     int shift = 53 - bits; // the highest bits that the keys of a bucket do not share
     if (shift < 0) shift = 0;
-    for (int i = hs_item(); i < 2048; i += 256) places[i] = 0u;
-    if (hs_item() == 0) {
+    for (int i = hs_local_id(); i < 2048; i += 256) places[i] = 0u;
+    if (hs_local_id() == 0) {
         full[0] = 0u;
-        full[1] = hs_as_word(shift);
+        full[1] = hs_to_u32(shift);
     }
     hs_key k0 = HS_LEAST, k1 = HS_LEAST, k2 = HS_LEAST, k3 = HS_LEAST, k4 = HS_LEAST, k5 = HS_LEAST, k6 = HS_LEAST, k7 = HS_LEAST, k8 = HS_LEAST, k9 = HS_LEAST;
-    hs_word at0 = 0u, at1 = 0u, at2 = 0u, at3 = 0u, at4 = 0u;
+    hs_u32 at0 = 0u, at1 = 0u, at2 = 0u, at3 = 0u, at4 = 0u;
     do {
         if (1024 <= valid) {
-            k0 = hs_held(destination[begin + hs_item() + 0]);
-            k1 = hs_held(destination[begin + hs_item() + 256]);
-            k2 = hs_held(destination[begin + hs_item() + 512]);
-            k3 = hs_held(destination[begin + hs_item() + 768]);
+            k0 = hs_raw_in(destination[begin + hs_local_id() + 0]);
+            k1 = hs_raw_in(destination[begin + hs_local_id() + 256]);
+            k2 = hs_raw_in(destination[begin + hs_local_id() + 512]);
+            k3 = hs_raw_in(destination[begin + hs_local_id() + 768]);
         } else {
-            if (hs_item() + 0 < valid) k0 = hs_held(destination[begin + hs_item() + 0]);
-            if (hs_item() + 256 < valid) k1 = hs_held(destination[begin + hs_item() + 256]);
-            if (hs_item() + 512 < valid) k2 = hs_held(destination[begin + hs_item() + 512]);
-            if (hs_item() + 768 < valid) k3 = hs_held(destination[begin + hs_item() + 768]);
+            if (hs_local_id() + 0 < valid) k0 = hs_raw_in(destination[begin + hs_local_id() + 0]);
+            if (hs_local_id() + 256 < valid) k1 = hs_raw_in(destination[begin + hs_local_id() + 256]);
+            if (hs_local_id() + 512 < valid) k2 = hs_raw_in(destination[begin + hs_local_id() + 512]);
+            if (hs_local_id() + 768 < valid) k3 = hs_raw_in(destination[begin + hs_local_id() + 768]);
             break;
         }
         if (2048 <= valid) {
-            k4 = hs_held(destination[begin + hs_item() + 1024]);
-            k5 = hs_held(destination[begin + hs_item() + 1280]);
-            k6 = hs_held(destination[begin + hs_item() + 1536]);
-            k7 = hs_held(destination[begin + hs_item() + 1792]);
+            k4 = hs_raw_in(destination[begin + hs_local_id() + 1024]);
+            k5 = hs_raw_in(destination[begin + hs_local_id() + 1280]);
+            k6 = hs_raw_in(destination[begin + hs_local_id() + 1536]);
+            k7 = hs_raw_in(destination[begin + hs_local_id() + 1792]);
         } else {
-            if (hs_item() + 1024 < valid) k4 = hs_held(destination[begin + hs_item() + 1024]);
-            if (hs_item() + 1280 < valid) k5 = hs_held(destination[begin + hs_item() + 1280]);
-            if (hs_item() + 1536 < valid) k6 = hs_held(destination[begin + hs_item() + 1536]);
-            if (hs_item() + 1792 < valid) k7 = hs_held(destination[begin + hs_item() + 1792]);
+            if (hs_local_id() + 1024 < valid) k4 = hs_raw_in(destination[begin + hs_local_id() + 1024]);
+            if (hs_local_id() + 1280 < valid) k5 = hs_raw_in(destination[begin + hs_local_id() + 1280]);
+            if (hs_local_id() + 1536 < valid) k6 = hs_raw_in(destination[begin + hs_local_id() + 1536]);
+            if (hs_local_id() + 1792 < valid) k7 = hs_raw_in(destination[begin + hs_local_id() + 1792]);
             break;
         }
         if (2560 <= valid) {
-            k8 = hs_held(destination[begin + hs_item() + 2048]);
-            k9 = hs_held(destination[begin + hs_item() + 2304]);
+            k8 = hs_raw_in(destination[begin + hs_local_id() + 2048]);
+            k9 = hs_raw_in(destination[begin + hs_local_id() + 2304]);
         } else {
-            if (hs_item() + 2048 < valid) k8 = hs_held(destination[begin + hs_item() + 2048]);
-            if (hs_item() + 2304 < valid) k9 = hs_held(destination[begin + hs_item() + 2304]);
+            if (hs_local_id() + 2048 < valid) k8 = hs_raw_in(destination[begin + hs_local_id() + 2048]);
+            if (hs_local_id() + 2304 < valid) k9 = hs_raw_in(destination[begin + hs_local_id() + 2304]);
             break;
         }
     } while (false);
@@ -3618,10 +3618,10 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket(hs_stored *destination, hs_word 
             differ |= k0 ^ k2;
             differ |= k0 ^ k3;
         } else {
-            if (hs_item() + 0 < valid) differ |= k0 ^ k0;
-            if (hs_item() + 256 < valid) differ |= k0 ^ k1;
-            if (hs_item() + 512 < valid) differ |= k0 ^ k2;
-            if (hs_item() + 768 < valid) differ |= k0 ^ k3;
+            if (hs_local_id() + 0 < valid) differ |= k0 ^ k0;
+            if (hs_local_id() + 256 < valid) differ |= k0 ^ k1;
+            if (hs_local_id() + 512 < valid) differ |= k0 ^ k2;
+            if (hs_local_id() + 768 < valid) differ |= k0 ^ k3;
             break;
         }
         if (2048 <= valid) {
@@ -3630,24 +3630,24 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket(hs_stored *destination, hs_word 
             differ |= k0 ^ k6;
             differ |= k0 ^ k7;
         } else {
-            if (hs_item() + 1024 < valid) differ |= k0 ^ k4;
-            if (hs_item() + 1280 < valid) differ |= k0 ^ k5;
-            if (hs_item() + 1536 < valid) differ |= k0 ^ k6;
-            if (hs_item() + 1792 < valid) differ |= k0 ^ k7;
+            if (hs_local_id() + 1024 < valid) differ |= k0 ^ k4;
+            if (hs_local_id() + 1280 < valid) differ |= k0 ^ k5;
+            if (hs_local_id() + 1536 < valid) differ |= k0 ^ k6;
+            if (hs_local_id() + 1792 < valid) differ |= k0 ^ k7;
             break;
         }
         if (2560 <= valid) {
             differ |= k0 ^ k8;
             differ |= k0 ^ k9;
         } else {
-            if (hs_item() + 2048 < valid) differ |= k0 ^ k8;
-            if (hs_item() + 2304 < valid) differ |= k0 ^ k9;
+            if (hs_local_id() + 2048 < valid) differ |= k0 ^ k8;
+            if (hs_local_id() + 2304 < valid) differ |= k0 ^ k9;
             break;
         }
     } while (false);
     if (hs_digit(differ, shift, 2047) == 0) {
-        int x = hs_digit(k0, shift, 2047), own = valid > hs_item() ? (valid - hs_item() + 255) / 256 : 0;
-        at0 = hs_local_add(places[x ^ (x >> 5 & 7)], hs_as_word(own));
+        int x = hs_digit(k0, shift, 2047), own = valid > hs_local_id() ? (valid - hs_local_id() + 255) / 256 : 0;
+        at0 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], hs_to_u32(own));
         at0 |= (at0 + 1u) << 16;
         at1 = at0 + 131074u;
         at2 = at0 + 262148u;
@@ -3656,224 +3656,224 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket(hs_stored *destination, hs_word 
     } else {
         do {
             if (1024 <= valid) {
-                { int x = hs_digit(k0, shift, 2047); at0 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                { int x = hs_digit(k1, shift, 2047); at0 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
-                { int x = hs_digit(k2, shift, 2047); at1 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                { int x = hs_digit(k3, shift, 2047); at1 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                { int x = hs_digit(k0, shift, 2047); at0 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                { int x = hs_digit(k1, shift, 2047); at0 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                { int x = hs_digit(k2, shift, 2047); at1 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                { int x = hs_digit(k3, shift, 2047); at1 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
             } else {
-                if (hs_item() + 0 < valid) { int x = hs_digit(k0, shift, 2047); at0 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                if (hs_item() + 256 < valid) { int x = hs_digit(k1, shift, 2047); at0 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
-                if (hs_item() + 512 < valid) { int x = hs_digit(k2, shift, 2047); at1 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                if (hs_item() + 768 < valid) { int x = hs_digit(k3, shift, 2047); at1 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                if (hs_local_id() + 0 < valid) { int x = hs_digit(k0, shift, 2047); at0 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                if (hs_local_id() + 256 < valid) { int x = hs_digit(k1, shift, 2047); at0 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                if (hs_local_id() + 512 < valid) { int x = hs_digit(k2, shift, 2047); at1 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                if (hs_local_id() + 768 < valid) { int x = hs_digit(k3, shift, 2047); at1 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
                 break;
             }
             if (2048 <= valid) {
-                { int x = hs_digit(k4, shift, 2047); at2 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                { int x = hs_digit(k5, shift, 2047); at2 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
-                { int x = hs_digit(k6, shift, 2047); at3 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                { int x = hs_digit(k7, shift, 2047); at3 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                { int x = hs_digit(k4, shift, 2047); at2 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                { int x = hs_digit(k5, shift, 2047); at2 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                { int x = hs_digit(k6, shift, 2047); at3 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                { int x = hs_digit(k7, shift, 2047); at3 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
             } else {
-                if (hs_item() + 1024 < valid) { int x = hs_digit(k4, shift, 2047); at2 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                if (hs_item() + 1280 < valid) { int x = hs_digit(k5, shift, 2047); at2 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
-                if (hs_item() + 1536 < valid) { int x = hs_digit(k6, shift, 2047); at3 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                if (hs_item() + 1792 < valid) { int x = hs_digit(k7, shift, 2047); at3 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                if (hs_local_id() + 1024 < valid) { int x = hs_digit(k4, shift, 2047); at2 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                if (hs_local_id() + 1280 < valid) { int x = hs_digit(k5, shift, 2047); at2 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                if (hs_local_id() + 1536 < valid) { int x = hs_digit(k6, shift, 2047); at3 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                if (hs_local_id() + 1792 < valid) { int x = hs_digit(k7, shift, 2047); at3 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
                 break;
             }
             if (2560 <= valid) {
-                { int x = hs_digit(k8, shift, 2047); at4 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                { int x = hs_digit(k9, shift, 2047); at4 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                { int x = hs_digit(k8, shift, 2047); at4 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                { int x = hs_digit(k9, shift, 2047); at4 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
             } else {
-                if (hs_item() + 2048 < valid) { int x = hs_digit(k8, shift, 2047); at4 = hs_local_add(places[x ^ (x >> 5 & 7)], 1u); }
-                if (hs_item() + 2304 < valid) { int x = hs_digit(k9, shift, 2047); at4 |= hs_local_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
+                if (hs_local_id() + 2048 < valid) { int x = hs_digit(k8, shift, 2047); at4 = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u); }
+                if (hs_local_id() + 2304 < valid) { int x = hs_digit(k9, shift, 2047); at4 |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << 16; }
                 break;
             }
         } while (false);
     }
-    hs_barrier_all(); // in place, keys must all be read before the first is written
-    shift = hs_as_int(full[1]); // the same; else compilers keep all places until they are needed again, and spill
-    hs_word sum = 0u, crowd = 0u;
+    hs_barrier_global(); // in place, keys must all be read before the first is written
+    shift = hs_to_int(full[1]); // the same; else compilers keep all places until they are needed again, and spill
+    hs_u32 sum = 0u, crowd = 0u;
     for (int e = 0; e < 8; e++) {
-        int x = hs_item() * 8 + e;
-        hs_word c = places[x ^ (x >> 5 & 7)];
+        int x = hs_local_id() * 8 + e;
+        hs_u32 c = places[x ^ (x >> 5 & 7)];
         sum += c;
         crowd = c > crowd ? c : crowd;
     }
     if (crowd > 24u) full[0] = 1u;
-    hs_word before = 0u;
+    hs_u32 before = 0u;
     {
-        hs_word all = sum;
+        hs_u32 all = sum;
         for (int far = 1; far < 32; far *= 2) {
-            hs_word beside = hs_as_word(hs_shuffle_xor(all, far));
-            if ((hs_lane() & far) != 0) before += beside;
+            hs_u32 beside = hs_to_u32(hs_shuffle_xor(all, far));
+            if ((hs_lane_id() & far) != 0) before += beside;
             all += beside;
         }
-        if (hs_lane() == 0) tops[hs_subgroup()] = all;
+        if (hs_lane_id() == 0) tops[hs_subgroup_id()] = all;
         hs_barrier();
-        for (int j = 0; j < 7; j++) if (j < hs_subgroup()) before += tops[j];
+        for (int j = 0; j < 7; j++) if (j < hs_subgroup_id()) before += tops[j];
     }
     if (full[0] != 0u) {
-        if (hs_item() == 0) {
-            hs_word rest = hs_add(words[2331], 1u);
-            words[4383 + (2 << bits) + hs_as_int(rest)] = hs_as_word(bucket);
+        if (hs_local_id() == 0) {
+            hs_u32 rest = hs_atomic_add(words[2331], 1u);
+            words[4383 + (2 << bits) + hs_to_int(rest)] = hs_to_u32(bucket);
         }
     } else {
         for (int e = 0; e < 8; e++) {
-            int x = hs_item() * 8 + e;
-            hs_word c = places[x ^ (x >> 5 & 7)];
+            int x = hs_local_id() * 8 + e;
+            hs_u32 c = places[x ^ (x >> 5 & 7)];
             places[x ^ (x >> 5 & 7)] = before | c << 16;
             before += c;
         }
         hs_barrier();
         do {
             if (1024 <= valid) {
-                { int x = hs_digit(k0, shift, 2047); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at0 & 65535u)] = k0; }
-                { int x = hs_digit(k1, shift, 2047); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at0 >> 16)] = k1; }
-                { int x = hs_digit(k2, shift, 2047); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at1 & 65535u)] = k2; }
-                { int x = hs_digit(k3, shift, 2047); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at1 >> 16)] = k3; }
+                { int x = hs_digit(k0, shift, 2047); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at0 & 65535u)] = k0; }
+                { int x = hs_digit(k1, shift, 2047); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at0 >> 16)] = k1; }
+                { int x = hs_digit(k2, shift, 2047); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at1 & 65535u)] = k2; }
+                { int x = hs_digit(k3, shift, 2047); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at1 >> 16)] = k3; }
             } else {
-                if (hs_item() + 0 < valid) { int x = hs_digit(k0, shift, 2047); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at0 & 65535u)] = k0; }
-                if (hs_item() + 256 < valid) { int x = hs_digit(k1, shift, 2047); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at0 >> 16)] = k1; }
-                if (hs_item() + 512 < valid) { int x = hs_digit(k2, shift, 2047); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at1 & 65535u)] = k2; }
-                if (hs_item() + 768 < valid) { int x = hs_digit(k3, shift, 2047); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at1 >> 16)] = k3; }
+                if (hs_local_id() + 0 < valid) { int x = hs_digit(k0, shift, 2047); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at0 & 65535u)] = k0; }
+                if (hs_local_id() + 256 < valid) { int x = hs_digit(k1, shift, 2047); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at0 >> 16)] = k1; }
+                if (hs_local_id() + 512 < valid) { int x = hs_digit(k2, shift, 2047); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at1 & 65535u)] = k2; }
+                if (hs_local_id() + 768 < valid) { int x = hs_digit(k3, shift, 2047); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at1 >> 16)] = k3; }
                 break;
             }
             if (2048 <= valid) {
-                { int x = hs_digit(k4, shift, 2047); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at2 & 65535u)] = k4; }
-                { int x = hs_digit(k5, shift, 2047); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at2 >> 16)] = k5; }
-                { int x = hs_digit(k6, shift, 2047); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at3 & 65535u)] = k6; }
-                { int x = hs_digit(k7, shift, 2047); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at3 >> 16)] = k7; }
+                { int x = hs_digit(k4, shift, 2047); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at2 & 65535u)] = k4; }
+                { int x = hs_digit(k5, shift, 2047); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at2 >> 16)] = k5; }
+                { int x = hs_digit(k6, shift, 2047); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at3 & 65535u)] = k6; }
+                { int x = hs_digit(k7, shift, 2047); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at3 >> 16)] = k7; }
             } else {
-                if (hs_item() + 1024 < valid) { int x = hs_digit(k4, shift, 2047); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at2 & 65535u)] = k4; }
-                if (hs_item() + 1280 < valid) { int x = hs_digit(k5, shift, 2047); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at2 >> 16)] = k5; }
-                if (hs_item() + 1536 < valid) { int x = hs_digit(k6, shift, 2047); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at3 & 65535u)] = k6; }
-                if (hs_item() + 1792 < valid) { int x = hs_digit(k7, shift, 2047); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at3 >> 16)] = k7; }
+                if (hs_local_id() + 1024 < valid) { int x = hs_digit(k4, shift, 2047); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at2 & 65535u)] = k4; }
+                if (hs_local_id() + 1280 < valid) { int x = hs_digit(k5, shift, 2047); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at2 >> 16)] = k5; }
+                if (hs_local_id() + 1536 < valid) { int x = hs_digit(k6, shift, 2047); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at3 & 65535u)] = k6; }
+                if (hs_local_id() + 1792 < valid) { int x = hs_digit(k7, shift, 2047); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at3 >> 16)] = k7; }
                 break;
             }
             if (2560 <= valid) {
-                { int x = hs_digit(k8, shift, 2047); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at4 & 65535u)] = k8; }
-                { int x = hs_digit(k9, shift, 2047); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at4 >> 16)] = k9; }
+                { int x = hs_digit(k8, shift, 2047); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at4 & 65535u)] = k8; }
+                { int x = hs_digit(k9, shift, 2047); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at4 >> 16)] = k9; }
             } else {
-                if (hs_item() + 2048 < valid) { int x = hs_digit(k8, shift, 2047); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at4 & 65535u)] = k8; }
-                if (hs_item() + 2304 < valid) { int x = hs_digit(k9, shift, 2047); tile[hs_as_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_as_int(at4 >> 16)] = k9; }
+                if (hs_local_id() + 2048 < valid) { int x = hs_digit(k8, shift, 2047); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at4 & 65535u)] = k8; }
+                if (hs_local_id() + 2304 < valid) { int x = hs_digit(k9, shift, 2047); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at4 >> 16)] = k9; }
                 break;
             }
         } while (false);
         hs_barrier();
-        for (int q = hs_item(); q < valid; q += 256) {
+        for (int q = hs_local_id(); q < valid; q += 256) {
             hs_key key = tile[q];
             int x = hs_digit(key, shift, 2047);
-            hs_word c = places[x ^ (x >> 5 & 7)];
-            int start = hs_as_int(c & 65535u), end = start + hs_as_int(c >> 16), r = start;
+            hs_u32 c = places[x ^ (x >> 5 & 7)];
+            int start = hs_to_int(c & 65535u), end = start + hs_to_int(c >> 16), r = start;
             for (int j = start; j < end; j++) {
                 hs_key near = tile[j];
                 r += (j < q ? !hs_less(key, near) : hs_less(near, key)) ? 1 : 0;
             }
-            destination[begin + r] = hs_out(key);
+            destination[begin + r] = hs_twiddle_out(key);
         }
     }
 
 }
 
 // sort crowded buckets by all their bits
-HS_KERNEL void __launch_bounds__(256) bucket_rest(hs_stored *destination, hs_word *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(256) bucket_rest(hs_stored_key *destination, hs_u32 *words, int n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
-    hs_word *const totals = (hs_word *)((unsigned char *)hs_shared + 20480);
-    hs_word *const firsts = (hs_word *)((unsigned char *)hs_shared + 21504);
-    hs_word *const sums = (hs_word *)((unsigned char *)hs_shared + 22528);
-    hs_word *const mixed = (hs_word *)((unsigned char *)hs_shared + 23552);
-    hs_word *const counts = (hs_word *)((unsigned char *)hs_shared + 23560);
+    hs_u32 *const totals = (hs_u32 *)((unsigned char *)hs_shared + 20480);
+    hs_u32 *const firsts = (hs_u32 *)((unsigned char *)hs_shared + 21504);
+    hs_u32 *const sums = (hs_u32 *)((unsigned char *)hs_shared + 22528);
+    hs_u32 *const mixed = (hs_u32 *)((unsigned char *)hs_shared + 23552);
+    hs_u32 *const counts = (hs_u32 *)((unsigned char *)hs_shared + 23560);
 
     if (words[2330] == 0u) return;
     int bits = 1;
     while (((hs_n() - 1) >> bits) >= 2080) bits++;
-    if (hs_group() == 0) {
-        for (int q = hs_item(); q < 8; q += 256) words[17 + q] = 0u;
-        if (hs_item() == 0) words[8] = 1u;
+    if (hs_group_id() == 0) {
+        for (int q = hs_local_id(); q < 8; q += 256) words[17 + q] = 0u;
+        if (hs_local_id() == 0) words[8] = 1u;
     }
     int groups = 1 << bits < 512 ? 1 << bits : 512;
-    if (hs_group() >= groups) return;
-    for (int number = hs_group(); number < hs_as_int(words[2331]); number += groups) {
-        int bucket = hs_as_int(words[4383 + (2 << bits) + number]);
-        int begin = hs_as_int(words[4382 + bucket]), valid = hs_as_int(words[4383 + bucket]) - begin;
-        int row = hs_subgroup() * 320 + hs_lane();
+    if (hs_group_id() >= groups) return;
+    for (int number = hs_group_id(); number < hs_to_int(words[2331]); number += groups) {
+        int bucket = hs_to_int(words[4383 + (2 << bits) + number]);
+        int begin = hs_to_int(words[4382 + bucket]), valid = hs_to_int(words[4383 + bucket]) - begin;
+        int row = hs_subgroup_id() * 320 + hs_lane_id();
         hs_key k0, k1, k2, k3, k4, k5, k6, k7, k8, k9;
         if (valid == 2560) {
-            k0 = hs_held(destination[begin + row + 0]);
-            k1 = hs_held(destination[begin + row + 32]);
-            k2 = hs_held(destination[begin + row + 64]);
-            k3 = hs_held(destination[begin + row + 96]);
-            k4 = hs_held(destination[begin + row + 128]);
-            k5 = hs_held(destination[begin + row + 160]);
-            k6 = hs_held(destination[begin + row + 192]);
-            k7 = hs_held(destination[begin + row + 224]);
-            k8 = hs_held(destination[begin + row + 256]);
-            k9 = hs_held(destination[begin + row + 288]);
+            k0 = hs_raw_in(destination[begin + row + 0]);
+            k1 = hs_raw_in(destination[begin + row + 32]);
+            k2 = hs_raw_in(destination[begin + row + 64]);
+            k3 = hs_raw_in(destination[begin + row + 96]);
+            k4 = hs_raw_in(destination[begin + row + 128]);
+            k5 = hs_raw_in(destination[begin + row + 160]);
+            k6 = hs_raw_in(destination[begin + row + 192]);
+            k7 = hs_raw_in(destination[begin + row + 224]);
+            k8 = hs_raw_in(destination[begin + row + 256]);
+            k9 = hs_raw_in(destination[begin + row + 288]);
         } else {
-            k0 = row + 0 < valid ? hs_held(destination[begin + row + 0]) : HS_GREATEST;
-            k1 = row + 32 < valid ? hs_held(destination[begin + row + 32]) : HS_GREATEST;
-            k2 = row + 64 < valid ? hs_held(destination[begin + row + 64]) : HS_GREATEST;
-            k3 = row + 96 < valid ? hs_held(destination[begin + row + 96]) : HS_GREATEST;
-            k4 = row + 128 < valid ? hs_held(destination[begin + row + 128]) : HS_GREATEST;
-            k5 = row + 160 < valid ? hs_held(destination[begin + row + 160]) : HS_GREATEST;
-            k6 = row + 192 < valid ? hs_held(destination[begin + row + 192]) : HS_GREATEST;
-            k7 = row + 224 < valid ? hs_held(destination[begin + row + 224]) : HS_GREATEST;
-            k8 = row + 256 < valid ? hs_held(destination[begin + row + 256]) : HS_GREATEST;
-            k9 = row + 288 < valid ? hs_held(destination[begin + row + 288]) : HS_GREATEST;
+            k0 = row + 0 < valid ? hs_raw_in(destination[begin + row + 0]) : HS_GREATEST;
+            k1 = row + 32 < valid ? hs_raw_in(destination[begin + row + 32]) : HS_GREATEST;
+            k2 = row + 64 < valid ? hs_raw_in(destination[begin + row + 64]) : HS_GREATEST;
+            k3 = row + 96 < valid ? hs_raw_in(destination[begin + row + 96]) : HS_GREATEST;
+            k4 = row + 128 < valid ? hs_raw_in(destination[begin + row + 128]) : HS_GREATEST;
+            k5 = row + 160 < valid ? hs_raw_in(destination[begin + row + 160]) : HS_GREATEST;
+            k6 = row + 192 < valid ? hs_raw_in(destination[begin + row + 192]) : HS_GREATEST;
+            k7 = row + 224 < valid ? hs_raw_in(destination[begin + row + 224]) : HS_GREATEST;
+            k8 = row + 256 < valid ? hs_raw_in(destination[begin + row + 256]) : HS_GREATEST;
+            k9 = row + 288 < valid ? hs_raw_in(destination[begin + row + 288]) : HS_GREATEST;
         }
 
-        hs_barrier_all(); // keys must all be read before the first is written
+        hs_barrier_global(); // keys must all be read before the first is written
         int shift = 0, mask = 255;
         while (shift < 64 - bits) {
-            int mine = hs_subgroup() * 256;
-            for (int i = hs_item(); i < 2048; i += 256) counts[i] = 0u;
-            if (hs_item() == 0) {
+            int mine = hs_subgroup_id() * 256;
+            for (int i = hs_local_id(); i < 2048; i += 256) counts[i] = 0u;
+            if (hs_local_id() == 0) {
                 mixed[0] = 1u;
-                mixed[1] = hs_as_word(shift);
+                mixed[1] = hs_to_u32(shift);
             }
             hs_barrier();
-            hs_local_add(counts[mine + hs_digit(k0, shift, mask)], 1u);
-            hs_local_add(counts[mine + hs_digit(k1, shift, mask)], 1u);
-            hs_local_add(counts[mine + hs_digit(k2, shift, mask)], 1u);
-            hs_local_add(counts[mine + hs_digit(k3, shift, mask)], 1u);
-            hs_local_add(counts[mine + hs_digit(k4, shift, mask)], 1u);
-            hs_local_add(counts[mine + hs_digit(k5, shift, mask)], 1u);
-            hs_local_add(counts[mine + hs_digit(k6, shift, mask)], 1u);
-            hs_local_add(counts[mine + hs_digit(k7, shift, mask)], 1u);
-            hs_local_add(counts[mine + hs_digit(k8, shift, mask)], 1u);
-            hs_local_add(counts[mine + hs_digit(k9, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k0, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k1, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k2, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k3, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k4, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k5, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k6, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k7, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k8, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k9, shift, mask)], 1u);
             hs_barrier();
             // a digit's keys come subgroup by subgroup
-            for (int d = hs_item(), once = 1; once != 0; once = 0) {
-                hs_word sum = 0u;
+            for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
+                hs_u32 sum = 0u;
                 for (int s = 0; s < 8; s++) {
-                    hs_word c = counts[s * 256 + d];
+                    hs_u32 c = counts[s * 256 + d];
                     counts[s * 256 + d] = sum;
                     sum += c;
                 }
                 if (sum == 2560u) mixed[0] = 0u;
-                totals[d] = d == mask ? sum - hs_as_word(2560 - valid) : sum;
+                totals[d] = d == mask ? sum - hs_to_u32(2560 - valid) : sum;
             }
             hs_barrier();
             {
-                int own = hs_subgroup() * 32 + hs_lane(); // a digit
+                int own = hs_subgroup_id() * 32 + hs_lane_id(); // a digit
                 if (own < 256) sums[own] = totals[own];
                 for (int far = 1; far < 32; far *= 2) {
                     hs_subgroup_barrier();
-                    hs_word x = own < 256 && hs_lane() >= far ? sums[own - far] : 0u;
+                    hs_u32 x = own < 256 && hs_lane_id() >= far ? sums[own - far] : 0u;
                     hs_subgroup_barrier();
                     if (own < 256) sums[own] += x;
                 }
                 hs_barrier();
                 if (own < 256) {
-                    hs_word before = sums[own] - totals[own];
-                    for (int s = 31; s < own - hs_lane(); s += 32) before += sums[s];
+                    hs_u32 before = sums[own] - totals[own];
+                    for (int s = 31; s < own - hs_lane_id(); s += 32) before += sums[s];
                     firsts[own] = before;
                 }
                 hs_barrier();
             }
-            shift = hs_as_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
+            shift = hs_to_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
             if (mixed[0] == 0u) { // the keys stay where they are
                 tile[row + 0] = k0;
                 tile[row + 32] = k1;
@@ -3886,11 +3886,11 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest(hs_stored *destination, hs_wor
                 tile[row + 256] = k8;
                 tile[row + 288] = k9;
             } else {
-                for (int d = hs_item(), once = 1; once != 0; once = 0) for (int s = 0; s < 8; s++) counts[s * 256 + d] += firsts[d];
+                for (int d = hs_local_id(), once = 1; once != 0; once = 0) for (int s = 0; s < 8; s++) counts[s * 256 + d] += firsts[d];
                 hs_barrier();
                 {
                     int d = hs_digit(k0, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -3899,15 +3899,15 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest(hs_stored *destination, hs_wor
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k0;
                 }
                 {
                     int d = hs_digit(k1, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -3916,15 +3916,15 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest(hs_stored *destination, hs_wor
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k1;
                 }
                 {
                     int d = hs_digit(k2, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -3933,15 +3933,15 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest(hs_stored *destination, hs_wor
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k2;
                 }
                 {
                     int d = hs_digit(k3, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -3950,15 +3950,15 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest(hs_stored *destination, hs_wor
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k3;
                 }
                 {
                     int d = hs_digit(k4, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -3967,15 +3967,15 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest(hs_stored *destination, hs_wor
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k4;
                 }
                 {
                     int d = hs_digit(k5, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -3984,15 +3984,15 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest(hs_stored *destination, hs_wor
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k5;
                 }
                 {
                     int d = hs_digit(k6, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -4001,15 +4001,15 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest(hs_stored *destination, hs_wor
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k6;
                 }
                 {
                     int d = hs_digit(k7, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -4018,15 +4018,15 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest(hs_stored *destination, hs_wor
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k7;
                 }
                 {
                     int d = hs_digit(k8, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -4035,15 +4035,15 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest(hs_stored *destination, hs_wor
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k8;
                 }
                 {
                     int d = hs_digit(k9, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -4052,9 +4052,9 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest(hs_stored *destination, hs_wor
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k9;
                 }
@@ -4073,255 +4073,255 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest(hs_stored *destination, hs_wor
             hs_barrier();
             shift += 8;
         }
-        if (row + 0 < valid) destination[begin + row + 0] = hs_out(k0);
-        if (row + 32 < valid) destination[begin + row + 32] = hs_out(k1);
-        if (row + 64 < valid) destination[begin + row + 64] = hs_out(k2);
-        if (row + 96 < valid) destination[begin + row + 96] = hs_out(k3);
-        if (row + 128 < valid) destination[begin + row + 128] = hs_out(k4);
-        if (row + 160 < valid) destination[begin + row + 160] = hs_out(k5);
-        if (row + 192 < valid) destination[begin + row + 192] = hs_out(k6);
-        if (row + 224 < valid) destination[begin + row + 224] = hs_out(k7);
-        if (row + 256 < valid) destination[begin + row + 256] = hs_out(k8);
-        if (row + 288 < valid) destination[begin + row + 288] = hs_out(k9);
+        if (row + 0 < valid) destination[begin + row + 0] = hs_twiddle_out(k0);
+        if (row + 32 < valid) destination[begin + row + 32] = hs_twiddle_out(k1);
+        if (row + 64 < valid) destination[begin + row + 64] = hs_twiddle_out(k2);
+        if (row + 96 < valid) destination[begin + row + 96] = hs_twiddle_out(k3);
+        if (row + 128 < valid) destination[begin + row + 128] = hs_twiddle_out(k4);
+        if (row + 160 < valid) destination[begin + row + 160] = hs_twiddle_out(k5);
+        if (row + 192 < valid) destination[begin + row + 192] = hs_twiddle_out(k6);
+        if (row + 224 < valid) destination[begin + row + 224] = hs_twiddle_out(k7);
+        if (row + 256 < valid) destination[begin + row + 256] = hs_twiddle_out(k8);
+        if (row + 288 < valid) destination[begin + row + 288] = hs_twiddle_out(k9);
     }
 }
 
 // clear flags, tickets and counts
-HS_KERNEL void __launch_bounds__(256) begin(hs_word *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(256) begin(hs_u32 *words, int n, int argument)
 {
 
-    for (int i = hs_item(); i < 8; i += 256) words[9 + i] = 0u;
-    for (int i = hs_item(); i < 2048; i += 256) words[25 + i] = 0u;
+    for (int i = hs_local_id(); i < 8; i += 256) words[9 + i] = 0u;
+    for (int i = hs_local_id(); i < 2048; i += 256) words[25 + i] = 0u;
 }
 
 // count the digits of all passes
-HS_KERNEL void __launch_bounds__(256) histogram(const hs_stored *source, hs_word *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(256) histogram(const hs_stored_key *source, hs_u32 *words, int n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
-    hs_word *const counts = (hs_word *)hs_shared;
+    hs_u32 *const counts = (hs_u32 *)hs_shared;
 
     if (hs_n() > 524288 && hs_n() <= 545259520 && words[2330] != 0u) return; // the keys are sorted
     int tiles = (hs_n() + 4095) / 4096;
-    int groups = hs_as_int(tiles < 512 ? tiles : 512);
-    int group = hs_group();
+    int groups = hs_to_int(tiles < 512 ? tiles : 512);
+    int group = hs_group_id();
     if (group >= groups) return;
     int each = (tiles + groups - 1) / groups * 4096; // keys of a work-group
     int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
-    for (int i = hs_item(); i < 2048; i += 256) counts[i] = 0u;
-    for (int i = begin / 4096 * 256 + hs_item(); i < (end + 4095) / 4096 * 256; i += 256)
+    for (int i = hs_local_id(); i < 2048; i += 256) counts[i] = 0u;
+    for (int i = begin / 4096 * 256 + hs_local_id(); i < (end + 4095) / 4096 * 256; i += 256)
         words[4382 + i] = 0u;
     hs_barrier();
-    int next = begin + hs_item();
+    int next = begin + hs_local_id();
     for (; next + 3840 < end; next += 4096) {
-        hs_key k0 = hs_in(source[next + 0]);
-        hs_key k1 = hs_in(source[next + 256]);
-        hs_key k2 = hs_in(source[next + 512]);
-        hs_key k3 = hs_in(source[next + 768]);
-        hs_key k4 = hs_in(source[next + 1024]);
-        hs_key k5 = hs_in(source[next + 1280]);
-        hs_key k6 = hs_in(source[next + 1536]);
-        hs_key k7 = hs_in(source[next + 1792]);
-        hs_key k8 = hs_in(source[next + 2048]);
-        hs_key k9 = hs_in(source[next + 2304]);
-        hs_key k10 = hs_in(source[next + 2560]);
-        hs_key k11 = hs_in(source[next + 2816]);
-        hs_key k12 = hs_in(source[next + 3072]);
-        hs_key k13 = hs_in(source[next + 3328]);
-        hs_key k14 = hs_in(source[next + 3584]);
-        hs_key k15 = hs_in(source[next + 3840]);
-        hs_local_add(counts[0 + hs_digit(k0, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k0, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k0, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k0, 24, 255)], 1u);
-        hs_local_add(counts[1024 + hs_digit(k0, 32, 255)], 1u);
-        hs_local_add(counts[1280 + hs_digit(k0, 40, 255)], 1u);
-        hs_local_add(counts[1536 + hs_digit(k0, 48, 255)], 1u);
-        hs_local_add(counts[1792 + hs_digit(k0, 56, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k1, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k1, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k1, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k1, 24, 255)], 1u);
-        hs_local_add(counts[1024 + hs_digit(k1, 32, 255)], 1u);
-        hs_local_add(counts[1280 + hs_digit(k1, 40, 255)], 1u);
-        hs_local_add(counts[1536 + hs_digit(k1, 48, 255)], 1u);
-        hs_local_add(counts[1792 + hs_digit(k1, 56, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k2, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k2, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k2, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k2, 24, 255)], 1u);
-        hs_local_add(counts[1024 + hs_digit(k2, 32, 255)], 1u);
-        hs_local_add(counts[1280 + hs_digit(k2, 40, 255)], 1u);
-        hs_local_add(counts[1536 + hs_digit(k2, 48, 255)], 1u);
-        hs_local_add(counts[1792 + hs_digit(k2, 56, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k3, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k3, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k3, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k3, 24, 255)], 1u);
-        hs_local_add(counts[1024 + hs_digit(k3, 32, 255)], 1u);
-        hs_local_add(counts[1280 + hs_digit(k3, 40, 255)], 1u);
-        hs_local_add(counts[1536 + hs_digit(k3, 48, 255)], 1u);
-        hs_local_add(counts[1792 + hs_digit(k3, 56, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k4, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k4, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k4, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k4, 24, 255)], 1u);
-        hs_local_add(counts[1024 + hs_digit(k4, 32, 255)], 1u);
-        hs_local_add(counts[1280 + hs_digit(k4, 40, 255)], 1u);
-        hs_local_add(counts[1536 + hs_digit(k4, 48, 255)], 1u);
-        hs_local_add(counts[1792 + hs_digit(k4, 56, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k5, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k5, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k5, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k5, 24, 255)], 1u);
-        hs_local_add(counts[1024 + hs_digit(k5, 32, 255)], 1u);
-        hs_local_add(counts[1280 + hs_digit(k5, 40, 255)], 1u);
-        hs_local_add(counts[1536 + hs_digit(k5, 48, 255)], 1u);
-        hs_local_add(counts[1792 + hs_digit(k5, 56, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k6, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k6, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k6, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k6, 24, 255)], 1u);
-        hs_local_add(counts[1024 + hs_digit(k6, 32, 255)], 1u);
-        hs_local_add(counts[1280 + hs_digit(k6, 40, 255)], 1u);
-        hs_local_add(counts[1536 + hs_digit(k6, 48, 255)], 1u);
-        hs_local_add(counts[1792 + hs_digit(k6, 56, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k7, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k7, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k7, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k7, 24, 255)], 1u);
-        hs_local_add(counts[1024 + hs_digit(k7, 32, 255)], 1u);
-        hs_local_add(counts[1280 + hs_digit(k7, 40, 255)], 1u);
-        hs_local_add(counts[1536 + hs_digit(k7, 48, 255)], 1u);
-        hs_local_add(counts[1792 + hs_digit(k7, 56, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k8, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k8, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k8, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k8, 24, 255)], 1u);
-        hs_local_add(counts[1024 + hs_digit(k8, 32, 255)], 1u);
-        hs_local_add(counts[1280 + hs_digit(k8, 40, 255)], 1u);
-        hs_local_add(counts[1536 + hs_digit(k8, 48, 255)], 1u);
-        hs_local_add(counts[1792 + hs_digit(k8, 56, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k9, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k9, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k9, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k9, 24, 255)], 1u);
-        hs_local_add(counts[1024 + hs_digit(k9, 32, 255)], 1u);
-        hs_local_add(counts[1280 + hs_digit(k9, 40, 255)], 1u);
-        hs_local_add(counts[1536 + hs_digit(k9, 48, 255)], 1u);
-        hs_local_add(counts[1792 + hs_digit(k9, 56, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k10, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k10, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k10, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k10, 24, 255)], 1u);
-        hs_local_add(counts[1024 + hs_digit(k10, 32, 255)], 1u);
-        hs_local_add(counts[1280 + hs_digit(k10, 40, 255)], 1u);
-        hs_local_add(counts[1536 + hs_digit(k10, 48, 255)], 1u);
-        hs_local_add(counts[1792 + hs_digit(k10, 56, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k11, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k11, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k11, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k11, 24, 255)], 1u);
-        hs_local_add(counts[1024 + hs_digit(k11, 32, 255)], 1u);
-        hs_local_add(counts[1280 + hs_digit(k11, 40, 255)], 1u);
-        hs_local_add(counts[1536 + hs_digit(k11, 48, 255)], 1u);
-        hs_local_add(counts[1792 + hs_digit(k11, 56, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k12, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k12, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k12, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k12, 24, 255)], 1u);
-        hs_local_add(counts[1024 + hs_digit(k12, 32, 255)], 1u);
-        hs_local_add(counts[1280 + hs_digit(k12, 40, 255)], 1u);
-        hs_local_add(counts[1536 + hs_digit(k12, 48, 255)], 1u);
-        hs_local_add(counts[1792 + hs_digit(k12, 56, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k13, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k13, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k13, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k13, 24, 255)], 1u);
-        hs_local_add(counts[1024 + hs_digit(k13, 32, 255)], 1u);
-        hs_local_add(counts[1280 + hs_digit(k13, 40, 255)], 1u);
-        hs_local_add(counts[1536 + hs_digit(k13, 48, 255)], 1u);
-        hs_local_add(counts[1792 + hs_digit(k13, 56, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k14, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k14, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k14, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k14, 24, 255)], 1u);
-        hs_local_add(counts[1024 + hs_digit(k14, 32, 255)], 1u);
-        hs_local_add(counts[1280 + hs_digit(k14, 40, 255)], 1u);
-        hs_local_add(counts[1536 + hs_digit(k14, 48, 255)], 1u);
-        hs_local_add(counts[1792 + hs_digit(k14, 56, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k15, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k15, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k15, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k15, 24, 255)], 1u);
-        hs_local_add(counts[1024 + hs_digit(k15, 32, 255)], 1u);
-        hs_local_add(counts[1280 + hs_digit(k15, 40, 255)], 1u);
-        hs_local_add(counts[1536 + hs_digit(k15, 48, 255)], 1u);
-        hs_local_add(counts[1792 + hs_digit(k15, 56, 255)], 1u);
+        hs_key k0 = hs_twiddle_in(source[next + 0]);
+        hs_key k1 = hs_twiddle_in(source[next + 256]);
+        hs_key k2 = hs_twiddle_in(source[next + 512]);
+        hs_key k3 = hs_twiddle_in(source[next + 768]);
+        hs_key k4 = hs_twiddle_in(source[next + 1024]);
+        hs_key k5 = hs_twiddle_in(source[next + 1280]);
+        hs_key k6 = hs_twiddle_in(source[next + 1536]);
+        hs_key k7 = hs_twiddle_in(source[next + 1792]);
+        hs_key k8 = hs_twiddle_in(source[next + 2048]);
+        hs_key k9 = hs_twiddle_in(source[next + 2304]);
+        hs_key k10 = hs_twiddle_in(source[next + 2560]);
+        hs_key k11 = hs_twiddle_in(source[next + 2816]);
+        hs_key k12 = hs_twiddle_in(source[next + 3072]);
+        hs_key k13 = hs_twiddle_in(source[next + 3328]);
+        hs_key k14 = hs_twiddle_in(source[next + 3584]);
+        hs_key k15 = hs_twiddle_in(source[next + 3840]);
+        hs_local_atomic_add(counts[0 + hs_digit(k0, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k0, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k0, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k0, 24, 255)], 1u);
+        hs_local_atomic_add(counts[1024 + hs_digit(k0, 32, 255)], 1u);
+        hs_local_atomic_add(counts[1280 + hs_digit(k0, 40, 255)], 1u);
+        hs_local_atomic_add(counts[1536 + hs_digit(k0, 48, 255)], 1u);
+        hs_local_atomic_add(counts[1792 + hs_digit(k0, 56, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k1, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k1, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k1, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k1, 24, 255)], 1u);
+        hs_local_atomic_add(counts[1024 + hs_digit(k1, 32, 255)], 1u);
+        hs_local_atomic_add(counts[1280 + hs_digit(k1, 40, 255)], 1u);
+        hs_local_atomic_add(counts[1536 + hs_digit(k1, 48, 255)], 1u);
+        hs_local_atomic_add(counts[1792 + hs_digit(k1, 56, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k2, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k2, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k2, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k2, 24, 255)], 1u);
+        hs_local_atomic_add(counts[1024 + hs_digit(k2, 32, 255)], 1u);
+        hs_local_atomic_add(counts[1280 + hs_digit(k2, 40, 255)], 1u);
+        hs_local_atomic_add(counts[1536 + hs_digit(k2, 48, 255)], 1u);
+        hs_local_atomic_add(counts[1792 + hs_digit(k2, 56, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k3, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k3, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k3, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k3, 24, 255)], 1u);
+        hs_local_atomic_add(counts[1024 + hs_digit(k3, 32, 255)], 1u);
+        hs_local_atomic_add(counts[1280 + hs_digit(k3, 40, 255)], 1u);
+        hs_local_atomic_add(counts[1536 + hs_digit(k3, 48, 255)], 1u);
+        hs_local_atomic_add(counts[1792 + hs_digit(k3, 56, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k4, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k4, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k4, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k4, 24, 255)], 1u);
+        hs_local_atomic_add(counts[1024 + hs_digit(k4, 32, 255)], 1u);
+        hs_local_atomic_add(counts[1280 + hs_digit(k4, 40, 255)], 1u);
+        hs_local_atomic_add(counts[1536 + hs_digit(k4, 48, 255)], 1u);
+        hs_local_atomic_add(counts[1792 + hs_digit(k4, 56, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k5, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k5, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k5, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k5, 24, 255)], 1u);
+        hs_local_atomic_add(counts[1024 + hs_digit(k5, 32, 255)], 1u);
+        hs_local_atomic_add(counts[1280 + hs_digit(k5, 40, 255)], 1u);
+        hs_local_atomic_add(counts[1536 + hs_digit(k5, 48, 255)], 1u);
+        hs_local_atomic_add(counts[1792 + hs_digit(k5, 56, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k6, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k6, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k6, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k6, 24, 255)], 1u);
+        hs_local_atomic_add(counts[1024 + hs_digit(k6, 32, 255)], 1u);
+        hs_local_atomic_add(counts[1280 + hs_digit(k6, 40, 255)], 1u);
+        hs_local_atomic_add(counts[1536 + hs_digit(k6, 48, 255)], 1u);
+        hs_local_atomic_add(counts[1792 + hs_digit(k6, 56, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k7, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k7, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k7, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k7, 24, 255)], 1u);
+        hs_local_atomic_add(counts[1024 + hs_digit(k7, 32, 255)], 1u);
+        hs_local_atomic_add(counts[1280 + hs_digit(k7, 40, 255)], 1u);
+        hs_local_atomic_add(counts[1536 + hs_digit(k7, 48, 255)], 1u);
+        hs_local_atomic_add(counts[1792 + hs_digit(k7, 56, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k8, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k8, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k8, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k8, 24, 255)], 1u);
+        hs_local_atomic_add(counts[1024 + hs_digit(k8, 32, 255)], 1u);
+        hs_local_atomic_add(counts[1280 + hs_digit(k8, 40, 255)], 1u);
+        hs_local_atomic_add(counts[1536 + hs_digit(k8, 48, 255)], 1u);
+        hs_local_atomic_add(counts[1792 + hs_digit(k8, 56, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k9, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k9, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k9, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k9, 24, 255)], 1u);
+        hs_local_atomic_add(counts[1024 + hs_digit(k9, 32, 255)], 1u);
+        hs_local_atomic_add(counts[1280 + hs_digit(k9, 40, 255)], 1u);
+        hs_local_atomic_add(counts[1536 + hs_digit(k9, 48, 255)], 1u);
+        hs_local_atomic_add(counts[1792 + hs_digit(k9, 56, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k10, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k10, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k10, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k10, 24, 255)], 1u);
+        hs_local_atomic_add(counts[1024 + hs_digit(k10, 32, 255)], 1u);
+        hs_local_atomic_add(counts[1280 + hs_digit(k10, 40, 255)], 1u);
+        hs_local_atomic_add(counts[1536 + hs_digit(k10, 48, 255)], 1u);
+        hs_local_atomic_add(counts[1792 + hs_digit(k10, 56, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k11, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k11, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k11, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k11, 24, 255)], 1u);
+        hs_local_atomic_add(counts[1024 + hs_digit(k11, 32, 255)], 1u);
+        hs_local_atomic_add(counts[1280 + hs_digit(k11, 40, 255)], 1u);
+        hs_local_atomic_add(counts[1536 + hs_digit(k11, 48, 255)], 1u);
+        hs_local_atomic_add(counts[1792 + hs_digit(k11, 56, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k12, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k12, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k12, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k12, 24, 255)], 1u);
+        hs_local_atomic_add(counts[1024 + hs_digit(k12, 32, 255)], 1u);
+        hs_local_atomic_add(counts[1280 + hs_digit(k12, 40, 255)], 1u);
+        hs_local_atomic_add(counts[1536 + hs_digit(k12, 48, 255)], 1u);
+        hs_local_atomic_add(counts[1792 + hs_digit(k12, 56, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k13, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k13, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k13, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k13, 24, 255)], 1u);
+        hs_local_atomic_add(counts[1024 + hs_digit(k13, 32, 255)], 1u);
+        hs_local_atomic_add(counts[1280 + hs_digit(k13, 40, 255)], 1u);
+        hs_local_atomic_add(counts[1536 + hs_digit(k13, 48, 255)], 1u);
+        hs_local_atomic_add(counts[1792 + hs_digit(k13, 56, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k14, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k14, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k14, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k14, 24, 255)], 1u);
+        hs_local_atomic_add(counts[1024 + hs_digit(k14, 32, 255)], 1u);
+        hs_local_atomic_add(counts[1280 + hs_digit(k14, 40, 255)], 1u);
+        hs_local_atomic_add(counts[1536 + hs_digit(k14, 48, 255)], 1u);
+        hs_local_atomic_add(counts[1792 + hs_digit(k14, 56, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k15, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k15, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k15, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k15, 24, 255)], 1u);
+        hs_local_atomic_add(counts[1024 + hs_digit(k15, 32, 255)], 1u);
+        hs_local_atomic_add(counts[1280 + hs_digit(k15, 40, 255)], 1u);
+        hs_local_atomic_add(counts[1536 + hs_digit(k15, 48, 255)], 1u);
+        hs_local_atomic_add(counts[1792 + hs_digit(k15, 56, 255)], 1u);
     }
     for (; next < end; next += 256) {
-        hs_key key = hs_in(source[next]);
-        hs_local_add(counts[0 + hs_digit(key, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(key, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(key, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(key, 24, 255)], 1u);
-        hs_local_add(counts[1024 + hs_digit(key, 32, 255)], 1u);
-        hs_local_add(counts[1280 + hs_digit(key, 40, 255)], 1u);
-        hs_local_add(counts[1536 + hs_digit(key, 48, 255)], 1u);
-        hs_local_add(counts[1792 + hs_digit(key, 56, 255)], 1u);
+        hs_key key = hs_twiddle_in(source[next]);
+        hs_local_atomic_add(counts[0 + hs_digit(key, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(key, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(key, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(key, 24, 255)], 1u);
+        hs_local_atomic_add(counts[1024 + hs_digit(key, 32, 255)], 1u);
+        hs_local_atomic_add(counts[1280 + hs_digit(key, 40, 255)], 1u);
+        hs_local_atomic_add(counts[1536 + hs_digit(key, 48, 255)], 1u);
+        hs_local_atomic_add(counts[1792 + hs_digit(key, 56, 255)], 1u);
     }
     hs_barrier();
-    for (int i = hs_item(); i < 2048; i += 256)
-        if (counts[i] != 0u) hs_add(words[25 + i], counts[i]);
+    for (int i = hs_local_id(); i < 2048; i += 256)
+        if (counts[i] != 0u) hs_atomic_add(words[25 + i], counts[i]);
 }
 
 // turn the counts of all passes into starts
-HS_KERNEL void __launch_bounds__(256) starts(hs_word *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(256) starts(hs_u32 *words, int n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
-    hs_word *const totals = (hs_word *)hs_shared;
-    hs_word *const firsts = (hs_word *)((unsigned char *)hs_shared + 1024);
-    hs_word *const sums = (hs_word *)((unsigned char *)hs_shared + 2048);
-    hs_word *const mixed = (hs_word *)((unsigned char *)hs_shared + 3072);
+    hs_u32 *const totals = (hs_u32 *)hs_shared;
+    hs_u32 *const firsts = (hs_u32 *)((unsigned char *)hs_shared + 1024);
+    hs_u32 *const sums = (hs_u32 *)((unsigned char *)hs_shared + 2048);
+    hs_u32 *const mixed = (hs_u32 *)((unsigned char *)hs_shared + 3072);
 
     if (hs_n() > 524288 && hs_n() <= 545259520 && words[2330] != 0u) return; // the keys are sorted, and no pass shall move them
     for (int pass = 0; pass < 8; pass++) {
-        if (hs_item() == 0) mixed[0] = 0u;
+        if (hs_local_id() == 0) mixed[0] = 0u;
         hs_barrier();
-        for (int d = hs_item(), once = 1; once != 0; once = 0) {
+        for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
             totals[d] = words[25 + pass * 256 + d];
-            if (hs_as_int(totals[d]) == hs_n()) mixed[0] = 1u;
+            if (hs_to_int(totals[d]) == hs_n()) mixed[0] = 1u;
         }
         hs_barrier();
         {
-            hs_word sum = 0u;
-            if (hs_item() < 256) {
-                for (int j = 0; j < 1; j++) sum += totals[hs_item() * 1 + j];
-                sums[hs_item()] = sum;
+            hs_u32 sum = 0u;
+            if (hs_local_id() < 256) {
+                for (int j = 0; j < 1; j++) sum += totals[hs_local_id() * 1 + j];
+                sums[hs_local_id()] = sum;
             }
             hs_barrier();
             for (int far = 1; far < 256; far *= 2) {
-                hs_word x = hs_item() >= far && hs_item() < 256 ? sums[hs_item() - far] : 0u;
+                hs_u32 x = hs_local_id() >= far && hs_local_id() < 256 ? sums[hs_local_id() - far] : 0u;
                 hs_barrier();
-                if (hs_item() < 256) sums[hs_item()] += x;
+                if (hs_local_id() < 256) sums[hs_local_id()] += x;
                 hs_barrier();
             }
-            if (hs_item() < 256) {
-                hs_word before = sums[hs_item()] - sum;
+            if (hs_local_id() < 256) {
+                hs_u32 before = sums[hs_local_id()] - sum;
                 for (int j = 0; j < 1; j++) {
-                    firsts[hs_item() * 1 + j] = before;
-                    before += totals[hs_item() * 1 + j];
+                    firsts[hs_local_id() * 1 + j] = before;
+                    before += totals[hs_local_id() * 1 + j];
                 }
             }
             hs_barrier();
         }
 
-        for (int d = hs_item(), once = 1; once != 0; once = 0) words[25 + pass * 256 + d] = firsts[d];
-        if (hs_item() == 0) words[17 + pass] = 1u - mixed[0];
+        for (int d = hs_local_id(), once = 1; once != 0; once = 0) words[25 + pass * 256 + d] = firsts[d];
+        if (hs_local_id() == 0) words[17 + pass] = 1u - mixed[0];
         hs_barrier();
     }
-    if (hs_item() == 0) {
+    if (hs_local_id() == 0) {
         int left = 0, number = 0, place = 0;
-        for (int q = 0; q < 8; q++) left += hs_as_int(words[17 + q]);
+        for (int q = 0; q < 8; q++) left += hs_to_int(words[17 + q]);
         // in place an even number of passes ends in the destination, else any number but none: constant digits help out
         int more = hs_direct() ? (left == 0 ? 1 : 0) : left & 1;
         if (left + more > 8) more = 0; // the keys are copied at the end
@@ -4329,49 +4329,49 @@ HS_KERNEL void __launch_bounds__(256) starts(hs_word *words, int n, int argument
         // with an odd number of passes the first may go to the destination, unless that is the source
         int first = hs_direct() && (left & 1) != 0 ? 1 : 2;
         for (int q = 0; q < 8; q++) {
-            words[0 + q] = hs_as_word(place);
+            words[0 + q] = hs_to_u32(place);
             bool idle = words[17 + q] == 0u;
             if (!idle || more > 0) {
                 if (idle) more--;
                 number++;
-                words[17 + q] = hs_as_word(number);
+                words[17 + q] = hs_to_u32(number);
                 place = place == 0 ? first : 3 - place;
             }
         }
-        words[0 + 8] = hs_as_word(place == 0 ? 1 : place);
+        words[0 + 8] = hs_to_u32(place == 0 ? 1 : place);
     }
 }
 
 // rank a tile, look back, store its keys at their places
-HS_KERNEL void __launch_bounds__(256, 4) onesweep(const hs_stored *source, hs_stored *destination, hs_stored *other, hs_word *words, int n, int argument)
+HS_KERNEL void __launch_bounds__(256, 4) onesweep(const hs_stored_key *source, hs_stored_key *destination, hs_stored_key *other, hs_u32 *words, int n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
-    hs_word *const totals = (hs_word *)((unsigned char *)hs_shared + 32768);
-    hs_word *const firsts = (hs_word *)((unsigned char *)hs_shared + 33792);
-    hs_word *const sums = (hs_word *)((unsigned char *)hs_shared + 34816);
-    hs_word *const mixed = (hs_word *)((unsigned char *)hs_shared + 35840);
-    hs_word *const counts = (hs_word *)((unsigned char *)hs_shared + 35848);
-    hs_word *const bases = (hs_word *)((unsigned char *)hs_shared + 44040);
-    hs_word *const drawn = (hs_word *)((unsigned char *)hs_shared + 45064);
+    hs_u32 *const totals = (hs_u32 *)((unsigned char *)hs_shared + 32768);
+    hs_u32 *const firsts = (hs_u32 *)((unsigned char *)hs_shared + 33792);
+    hs_u32 *const sums = (hs_u32 *)((unsigned char *)hs_shared + 34816);
+    hs_u32 *const mixed = (hs_u32 *)((unsigned char *)hs_shared + 35840);
+    hs_u32 *const counts = (hs_u32 *)((unsigned char *)hs_shared + 35848);
+    hs_u32 *const bases = (hs_u32 *)((unsigned char *)hs_shared + 44040);
+    hs_u32 *const drawn = (hs_u32 *)((unsigned char *)hs_shared + 45064);
 
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
-    hs_word turn = words[17 + pass];
+    hs_u32 turn = words[17 + pass];
     if (turn == 0u) return; // a constant digit
     for (;;) { // work-groups draw tiles until there are no more
         hs_barrier();
-        if (hs_item() == 0) drawn[0] = hs_add(words[9 + pass], 1u);
+        if (hs_local_id() == 0) drawn[0] = hs_atomic_add(words[9 + pass], 1u);
         hs_barrier();
-        int number = hs_as_int(drawn[0]);
+        int number = hs_to_int(drawn[0]);
         if (number >= (hs_n() + 4095) / 4096) return;
         int begin = number * 4096;
         int valid = hs_n() - begin < 4096 ? hs_n() - begin : 4096;
         bool odd = (turn & 1u) != 0u;
-        hs_word counted = odd ? 1u << 30 : 3u << 30, summed = odd ? 2u << 30 : 0u;
-        int at = hs_as_int(words[0 + pass]), next = hs_as_int(words[0 + pass + 1]);
-        hs_pick(from, at);
-        hs_pick(to, next);
-        int row = hs_subgroup() * 512 + hs_lane();
+        hs_u32 counted = odd ? 1u << 30 : 3u << 30, summed = odd ? 2u << 30 : 0u;
+        int at = hs_to_int(words[0 + pass]), next = hs_to_int(words[0 + pass + 1]);
+        hs_select_keys(from, at);
+        hs_select_keys(to, next);
+        int row = hs_subgroup_id() * 512 + hs_lane_id();
         hs_key k0, k1, k2, k3, k4, k5, k6, k7, k8, k9, k10, k11, k12, k13, k14, k15;
         if (valid == 4096) {
             k0 = hs_load(from, begin + row + 0);
@@ -4408,63 +4408,63 @@ HS_KERNEL void __launch_bounds__(256, 4) onesweep(const hs_stored *source, hs_st
             k14 = row + 448 < valid ? hs_load(from, begin + row + 448) : HS_GREATEST;
             k15 = row + 480 < valid ? hs_load(from, begin + row + 480) : HS_GREATEST;
         }
-        int mine = hs_subgroup() * 256;
-        for (int i = hs_item(); i < 2048; i += 256) counts[i] = 0u;
-        if (hs_item() == 0) {
+        int mine = hs_subgroup_id() * 256;
+        for (int i = hs_local_id(); i < 2048; i += 256) counts[i] = 0u;
+        if (hs_local_id() == 0) {
             mixed[0] = 1u;
-            mixed[1] = hs_as_word(shift);
+            mixed[1] = hs_to_u32(shift);
         }
         hs_barrier();
-        hs_local_add(counts[mine + hs_digit(k0, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k1, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k2, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k3, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k4, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k5, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k6, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k7, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k8, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k9, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k10, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k11, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k12, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k13, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k14, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k15, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k0, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k1, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k2, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k3, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k4, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k5, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k6, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k7, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k8, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k9, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k10, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k11, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k12, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k13, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k14, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k15, shift, mask)], 1u);
         hs_barrier();
         // a digit's keys come subgroup by subgroup
-        for (int d = hs_item(), once = 1; once != 0; once = 0) {
-            hs_word sum = 0u;
+        for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
+            hs_u32 sum = 0u;
             for (int s = 0; s < 8; s++) {
-                hs_word c = counts[s * 256 + d];
+                hs_u32 c = counts[s * 256 + d];
                 counts[s * 256 + d] = sum;
                 sum += c;
             }
             if (sum == 4096u) mixed[0] = 0u;
-            totals[d] = d == mask ? sum - hs_as_word(4096 - valid) : sum;
+            totals[d] = d == mask ? sum - hs_to_u32(4096 - valid) : sum;
         }
         {
-            for (int d = hs_item(), once = 1; once != 0; once = 0) hs_post(words[4382 + (number) * 256 + d], totals[d] | (number == 0 ? summed : counted));
+            for (int d = hs_local_id(), once = 1; once != 0; once = 0) hs_atomic_store(words[4382 + (number) * 256 + d], totals[d] | (number == 0 ? summed : counted));
         }
         hs_barrier();
         {
-            int own = hs_subgroup() * 32 + hs_lane(); // a digit
+            int own = hs_subgroup_id() * 32 + hs_lane_id(); // a digit
             if (own < 256) sums[own] = totals[own];
             for (int far = 1; far < 32; far *= 2) {
                 hs_subgroup_barrier();
-                hs_word x = own < 256 && hs_lane() >= far ? sums[own - far] : 0u;
+                hs_u32 x = own < 256 && hs_lane_id() >= far ? sums[own - far] : 0u;
                 hs_subgroup_barrier();
                 if (own < 256) sums[own] += x;
             }
             hs_barrier();
             if (own < 256) {
-                hs_word before = sums[own] - totals[own];
-                for (int s = 31; s < own - hs_lane(); s += 32) before += sums[s];
+                hs_u32 before = sums[own] - totals[own];
+                for (int s = 31; s < own - hs_lane_id(); s += 32) before += sums[s];
                 firsts[own] = before;
             }
             hs_barrier();
         }
-        shift = hs_as_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
+        shift = hs_to_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
         if (mixed[0] == 0u) { // the keys stay where they are
             tile[row + 0] = k0;
             tile[row + 32] = k1;
@@ -4483,11 +4483,11 @@ HS_KERNEL void __launch_bounds__(256, 4) onesweep(const hs_stored *source, hs_st
             tile[row + 448] = k14;
             tile[row + 480] = k15;
         } else {
-            for (int d = hs_item(), once = 1; once != 0; once = 0) for (int s = 0; s < 8; s++) counts[s * 256 + d] += firsts[d];
+            for (int d = hs_local_id(), once = 1; once != 0; once = 0) for (int s = 0; s < 8; s++) counts[s * 256 + d] += firsts[d];
             hs_barrier();
             {
                 int d = hs_digit(k0, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4496,15 +4496,15 @@ HS_KERNEL void __launch_bounds__(256, 4) onesweep(const hs_stored *source, hs_st
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k0;
             }
             {
                 int d = hs_digit(k1, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4513,15 +4513,15 @@ HS_KERNEL void __launch_bounds__(256, 4) onesweep(const hs_stored *source, hs_st
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k1;
             }
             {
                 int d = hs_digit(k2, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4530,15 +4530,15 @@ HS_KERNEL void __launch_bounds__(256, 4) onesweep(const hs_stored *source, hs_st
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k2;
             }
             {
                 int d = hs_digit(k3, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4547,15 +4547,15 @@ HS_KERNEL void __launch_bounds__(256, 4) onesweep(const hs_stored *source, hs_st
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k3;
             }
             {
                 int d = hs_digit(k4, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4564,15 +4564,15 @@ HS_KERNEL void __launch_bounds__(256, 4) onesweep(const hs_stored *source, hs_st
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k4;
             }
             {
                 int d = hs_digit(k5, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4581,15 +4581,15 @@ HS_KERNEL void __launch_bounds__(256, 4) onesweep(const hs_stored *source, hs_st
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k5;
             }
             {
                 int d = hs_digit(k6, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4598,15 +4598,15 @@ HS_KERNEL void __launch_bounds__(256, 4) onesweep(const hs_stored *source, hs_st
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k6;
             }
             {
                 int d = hs_digit(k7, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4615,15 +4615,15 @@ HS_KERNEL void __launch_bounds__(256, 4) onesweep(const hs_stored *source, hs_st
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k7;
             }
             {
                 int d = hs_digit(k8, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4632,15 +4632,15 @@ HS_KERNEL void __launch_bounds__(256, 4) onesweep(const hs_stored *source, hs_st
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k8;
             }
             {
                 int d = hs_digit(k9, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4649,15 +4649,15 @@ HS_KERNEL void __launch_bounds__(256, 4) onesweep(const hs_stored *source, hs_st
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k9;
             }
             {
                 int d = hs_digit(k10, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4666,15 +4666,15 @@ HS_KERNEL void __launch_bounds__(256, 4) onesweep(const hs_stored *source, hs_st
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k10;
             }
             {
                 int d = hs_digit(k11, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4683,15 +4683,15 @@ HS_KERNEL void __launch_bounds__(256, 4) onesweep(const hs_stored *source, hs_st
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k11;
             }
             {
                 int d = hs_digit(k12, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4700,15 +4700,15 @@ HS_KERNEL void __launch_bounds__(256, 4) onesweep(const hs_stored *source, hs_st
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k12;
             }
             {
                 int d = hs_digit(k13, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4717,15 +4717,15 @@ HS_KERNEL void __launch_bounds__(256, 4) onesweep(const hs_stored *source, hs_st
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k13;
             }
             {
                 int d = hs_digit(k14, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4734,15 +4734,15 @@ HS_KERNEL void __launch_bounds__(256, 4) onesweep(const hs_stored *source, hs_st
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k14;
             }
             {
                 int d = hs_digit(k15, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4751,25 +4751,25 @@ HS_KERNEL void __launch_bounds__(256, 4) onesweep(const hs_stored *source, hs_st
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k15;
             }
         }
         hs_barrier();
-        for (int d = hs_item(), once = 1; once != 0; once = 0) {
-            hs_word before = 0u;
+        for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
+            hs_u32 before = 0u;
             for (int j = number - 1; j >= 0;) {
                 // several tiles at once, for a state takes long to arrive
-                hs_word seen0 = hs_look(words[4382 + (j) * 256 + d]);
-                hs_word seen1 = hs_look(words[4382 + ((j > 1 ? j - 1 : 0)) * 256 + d]);
-                hs_word seen2 = hs_look(words[4382 + ((j > 2 ? j - 2 : 0)) * 256 + d]);
-                hs_word seen3 = hs_look(words[4382 + ((j > 3 ? j - 3 : 0)) * 256 + d]);
+                hs_u32 seen0 = hs_atomic_load(words[4382 + (j) * 256 + d]);
+                hs_u32 seen1 = hs_atomic_load(words[4382 + ((j > 1 ? j - 1 : 0)) * 256 + d]);
+                hs_u32 seen2 = hs_atomic_load(words[4382 + ((j > 2 ? j - 2 : 0)) * 256 + d]);
+                hs_u32 seen3 = hs_atomic_load(words[4382 + ((j > 3 ? j - 3 : 0)) * 256 + d]);
                 bool known = true;
                 if (known && j >= 0) {
-                    hs_word what = seen0 & (3u << 30);
+                    hs_u32 what = seen0 & (3u << 30);
                     known = what == summed || what == counted;
                     if (known) {
                         before += seen0 & ((1u << 30) - 1u);
@@ -4777,7 +4777,7 @@ HS_KERNEL void __launch_bounds__(256, 4) onesweep(const hs_stored *source, hs_st
                     }
                 }
                 if (known && j >= 0) {
-                    hs_word what = seen1 & (3u << 30);
+                    hs_u32 what = seen1 & (3u << 30);
                     known = what == summed || what == counted;
                     if (known) {
                         before += seen1 & ((1u << 30) - 1u);
@@ -4785,7 +4785,7 @@ HS_KERNEL void __launch_bounds__(256, 4) onesweep(const hs_stored *source, hs_st
                     }
                 }
                 if (known && j >= 0) {
-                    hs_word what = seen2 & (3u << 30);
+                    hs_u32 what = seen2 & (3u << 30);
                     known = what == summed || what == counted;
                     if (known) {
                         before += seen2 & ((1u << 30) - 1u);
@@ -4793,7 +4793,7 @@ HS_KERNEL void __launch_bounds__(256, 4) onesweep(const hs_stored *source, hs_st
                     }
                 }
                 if (known && j >= 0) {
-                    hs_word what = seen3 & (3u << 30);
+                    hs_u32 what = seen3 & (3u << 30);
                     known = what == summed || what == counted;
                     if (known) {
                         before += seen3 & ((1u << 30) - 1u);
@@ -4801,202 +4801,202 @@ HS_KERNEL void __launch_bounds__(256, 4) onesweep(const hs_stored *source, hs_st
                     }
                 }
             }
-            if (number > 0) hs_post(words[4382 + (number) * 256 + d], (before + totals[d]) | summed);
+            if (number > 0) hs_atomic_store(words[4382 + (number) * 256 + d], (before + totals[d]) | summed);
             bases[d] = words[25 + pass * 256 + d] + before - firsts[d];
         }
         hs_barrier();
         if (valid == 4096) {
             {
-                hs_key key = tile[hs_item() + 0];
+                hs_key key = tile[hs_local_id() + 0];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 0;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 0;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 256];
+                hs_key key = tile[hs_local_id() + 256];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 256;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 256;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 512];
+                hs_key key = tile[hs_local_id() + 512];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 512;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 512;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 768];
+                hs_key key = tile[hs_local_id() + 768];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 768;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 768;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 1024];
+                hs_key key = tile[hs_local_id() + 1024];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 1024;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 1024;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 1280];
+                hs_key key = tile[hs_local_id() + 1280];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 1280;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 1280;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 1536];
+                hs_key key = tile[hs_local_id() + 1536];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 1536;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 1536;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 1792];
+                hs_key key = tile[hs_local_id() + 1792];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 1792;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 1792;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 2048];
+                hs_key key = tile[hs_local_id() + 2048];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 2048;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 2048;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 2304];
+                hs_key key = tile[hs_local_id() + 2304];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 2304;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 2304;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 2560];
+                hs_key key = tile[hs_local_id() + 2560];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 2560;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 2560;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 2816];
+                hs_key key = tile[hs_local_id() + 2816];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 2816;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 2816;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 3072];
+                hs_key key = tile[hs_local_id() + 3072];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 3072;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 3072;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 3328];
+                hs_key key = tile[hs_local_id() + 3328];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 3328;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 3328;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 3584];
+                hs_key key = tile[hs_local_id() + 3584];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 3584;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 3584;
                 hs_store(to, place, key);
             }
             {
-                hs_key key = tile[hs_item() + 3840];
+                hs_key key = tile[hs_local_id() + 3840];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 3840;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 3840;
                 hs_store(to, place, key);
             }
         } else {
-            if (hs_item() + 0 < valid) {
-                hs_key key = tile[hs_item() + 0];
+            if (hs_local_id() + 0 < valid) {
+                hs_key key = tile[hs_local_id() + 0];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 0;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 0;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 256 < valid) {
-                hs_key key = tile[hs_item() + 256];
+            if (hs_local_id() + 256 < valid) {
+                hs_key key = tile[hs_local_id() + 256];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 256;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 256;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 512 < valid) {
-                hs_key key = tile[hs_item() + 512];
+            if (hs_local_id() + 512 < valid) {
+                hs_key key = tile[hs_local_id() + 512];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 512;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 512;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 768 < valid) {
-                hs_key key = tile[hs_item() + 768];
+            if (hs_local_id() + 768 < valid) {
+                hs_key key = tile[hs_local_id() + 768];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 768;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 768;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 1024 < valid) {
-                hs_key key = tile[hs_item() + 1024];
+            if (hs_local_id() + 1024 < valid) {
+                hs_key key = tile[hs_local_id() + 1024];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 1024;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 1024;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 1280 < valid) {
-                hs_key key = tile[hs_item() + 1280];
+            if (hs_local_id() + 1280 < valid) {
+                hs_key key = tile[hs_local_id() + 1280];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 1280;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 1280;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 1536 < valid) {
-                hs_key key = tile[hs_item() + 1536];
+            if (hs_local_id() + 1536 < valid) {
+                hs_key key = tile[hs_local_id() + 1536];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 1536;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 1536;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 1792 < valid) {
-                hs_key key = tile[hs_item() + 1792];
+            if (hs_local_id() + 1792 < valid) {
+                hs_key key = tile[hs_local_id() + 1792];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 1792;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 1792;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 2048 < valid) {
-                hs_key key = tile[hs_item() + 2048];
+            if (hs_local_id() + 2048 < valid) {
+                hs_key key = tile[hs_local_id() + 2048];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 2048;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 2048;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 2304 < valid) {
-                hs_key key = tile[hs_item() + 2304];
+            if (hs_local_id() + 2304 < valid) {
+                hs_key key = tile[hs_local_id() + 2304];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 2304;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 2304;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 2560 < valid) {
-                hs_key key = tile[hs_item() + 2560];
+            if (hs_local_id() + 2560 < valid) {
+                hs_key key = tile[hs_local_id() + 2560];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 2560;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 2560;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 2816 < valid) {
-                hs_key key = tile[hs_item() + 2816];
+            if (hs_local_id() + 2816 < valid) {
+                hs_key key = tile[hs_local_id() + 2816];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 2816;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 2816;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 3072 < valid) {
-                hs_key key = tile[hs_item() + 3072];
+            if (hs_local_id() + 3072 < valid) {
+                hs_key key = tile[hs_local_id() + 3072];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 3072;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 3072;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 3328 < valid) {
-                hs_key key = tile[hs_item() + 3328];
+            if (hs_local_id() + 3328 < valid) {
+                hs_key key = tile[hs_local_id() + 3328];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 3328;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 3328;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 3584 < valid) {
-                hs_key key = tile[hs_item() + 3584];
+            if (hs_local_id() + 3584 < valid) {
+                hs_key key = tile[hs_local_id() + 3584];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 3584;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 3584;
                 hs_store(to, place, key);
             }
-            if (hs_item() + 3840 < valid) {
-                hs_key key = tile[hs_item() + 3840];
+            if (hs_local_id() + 3840 < valid) {
+                hs_key key = tile[hs_local_id() + 3840];
                 int d = hs_digit(key, shift, mask);
-                int place = hs_as_int(bases[d]) + hs_item() + 3840;
+                int place = hs_to_int(bases[d]) + hs_local_id() + 3840;
                 hs_store(to, place, key);
             }
         }
@@ -5004,27 +5004,27 @@ HS_KERNEL void __launch_bounds__(256, 4) onesweep(const hs_stored *source, hs_st
 }
 
 // count the digits
-HS_KERNEL void __launch_bounds__(256) count_wide(const hs_stored *source, hs_stored *destination, hs_stored *other, hs_word *words, hs_wide *table, long long n, int argument)
+HS_KERNEL void __launch_bounds__(256) count_wide(const hs_stored_key *source, hs_stored_key *destination, hs_stored_key *other, hs_u32 *words, hs_u64 *table, long long n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
-    hs_word *const counts = (hs_word *)hs_shared;
+    hs_u32 *const counts = (hs_u32 *)hs_shared;
 
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
     if (hs_redo()) { // only where a look-back failed, in this pass or one before
-        hs_word failed = 0u;
+        hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[0 + q];
         if (failed == 0u) return;
     }
-    hs_long tiles = (hs_n() + 4095) / 4096;
-    int groups = hs_as_int(tiles < 512 ? tiles : 512);
-    int group = hs_group();
+    hs_i64 tiles = (hs_n() + 4095) / 4096;
+    int groups = hs_to_int(tiles < 512 ? tiles : 512);
+    int group = hs_group_id();
     if (group >= groups) return;
-    hs_long each = (tiles + groups - 1) / groups * 4096; // keys of a work-group
-    hs_long begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
-    hs_pick(from, pass == 0 ? 0 : hs_as_int(words[8 + pass]));
-    for (int d = hs_item(), once = 1; once != 0; once = 0) counts[d] = 0u;
+    hs_i64 each = (tiles + groups - 1) / groups * 4096; // keys of a work-group
+    hs_i64 begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
+    hs_select_keys(from, pass == 0 ? 0 : hs_to_int(words[8 + pass]));
+    for (int d = hs_local_id(), once = 1; once != 0; once = 0) counts[d] = 0u;
     hs_barrier();
-    hs_long next = begin + hs_item();
+    hs_i64 next = begin + hs_local_id();
     for (; next + 3840 < end; next += 4096) {
         hs_key k0 = hs_load(from, next + 0);
         hs_key k1 = hs_load(from, next + 256);
@@ -5042,111 +5042,111 @@ HS_KERNEL void __launch_bounds__(256) count_wide(const hs_stored *source, hs_sto
         hs_key k13 = hs_load(from, next + 3328);
         hs_key k14 = hs_load(from, next + 3584);
         hs_key k15 = hs_load(from, next + 3840);
-        hs_local_add(counts[hs_digit(k0, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k1, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k2, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k3, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k4, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k5, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k6, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k7, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k8, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k9, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k10, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k11, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k12, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k13, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k14, shift, mask)], 1u);
-        hs_local_add(counts[hs_digit(k15, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k0, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k1, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k2, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k3, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k4, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k5, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k6, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k7, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k8, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k9, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k10, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k11, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k12, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k13, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k14, shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k15, shift, mask)], 1u);
     }
-    for (; next < end; next += 256) hs_local_add(counts[hs_digit(hs_load(from, next), shift, mask)], 1u);
+    for (; next < end; next += 256) hs_local_atomic_add(counts[hs_digit(hs_load(from, next), shift, mask)], 1u);
     hs_barrier();
-    for (int d = hs_item(), once = 1; once != 0; once = 0) table[256 + d * groups + group] = counts[d];
+    for (int d = hs_local_id(), once = 1; once != 0; once = 0) table[256 + d * groups + group] = counts[d];
 }
 
 // scan the counts of one digit a work-group
-HS_KERNEL void __launch_bounds__(256) rows_wide(hs_word *words, hs_wide *table, long long n, int argument)
+HS_KERNEL void __launch_bounds__(256) rows_wide(hs_u32 *words, hs_u64 *table, long long n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
-    hs_wide *const sums = (hs_wide *)hs_shared;
+    hs_u64 *const sums = (hs_u64 *)hs_shared;
 
     int pass = hs_pass(), mask = hs_digit_mask();
     if (hs_redo()) { // only where a look-back failed, in this pass or one before
-        hs_word failed = 0u;
+        hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[0 + q];
         if (failed == 0u) return;
     }
-    if (hs_group() > mask) return;
-    hs_long tiles = (hs_n() + 4095) / 4096;
-    int columns = hs_as_int(tiles < 512 ? tiles : 512);
-    int row = hs_group() * columns, own = (columns + 255) / 256;
-    int begin = hs_item() * own, end = begin + own < columns ? begin + own : columns;
-    hs_wide sum = 0u;
+    if (hs_group_id() > mask) return;
+    hs_i64 tiles = (hs_n() + 4095) / 4096;
+    int columns = hs_to_int(tiles < 512 ? tiles : 512);
+    int row = hs_group_id() * columns, own = (columns + 255) / 256;
+    int begin = hs_local_id() * own, end = begin + own < columns ? begin + own : columns;
+    hs_u64 sum = 0u;
     for (int i = begin; i < end; i++) sum += table[256 + row + i];
-    sums[hs_item()] = sum;
+    sums[hs_local_id()] = sum;
     hs_barrier();
     for (int far = 1; far < 256; far *= 2) {
-        hs_wide x = 0u;
-        if (hs_item() >= far) x = sums[hs_item() - far];
+        hs_u64 x = 0u;
+        if (hs_local_id() >= far) x = sums[hs_local_id() - far];
         hs_barrier();
-        sums[hs_item()] += x;
+        sums[hs_local_id()] += x;
         hs_barrier();
     }
-    hs_wide before = sums[hs_item()] - sum;
+    hs_u64 before = sums[hs_local_id()] - sum;
     for (int i = begin; i < end; i++) {
-        hs_wide c = table[256 + row + i];
+        hs_u64 c = table[256 + row + i];
         table[256 + row + i] = before;
         before += c;
     }
-    if (hs_item() == 255) table[hs_group()] = sums[hs_item()];
+    if (hs_local_id() == 255) table[hs_group_id()] = sums[hs_local_id()];
 }
 
 // rank tiles and store their keys at their places
-HS_KERNEL void __launch_bounds__(256, 4) scatter_wide(const hs_stored *source, hs_stored *destination, hs_stored *other, hs_word *words, hs_wide *table, long long n, int argument)
+HS_KERNEL void __launch_bounds__(256, 4) scatter_wide(const hs_stored_key *source, hs_stored_key *destination, hs_stored_key *other, hs_u32 *words, hs_u64 *table, long long n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
-    hs_wide *const bases = (hs_wide *)((unsigned char *)hs_shared + 32768);
-    hs_word *const totals = (hs_word *)((unsigned char *)hs_shared + 34816);
-    hs_word *const firsts = (hs_word *)((unsigned char *)hs_shared + 35840);
-    hs_word *const sums = (hs_word *)((unsigned char *)hs_shared + 36864);
-    hs_word *const mixed = (hs_word *)((unsigned char *)hs_shared + 37888);
-    hs_word *const counts = (hs_word *)((unsigned char *)hs_shared + 37896);
+    hs_u64 *const bases = (hs_u64 *)((unsigned char *)hs_shared + 32768);
+    hs_u32 *const totals = (hs_u32 *)((unsigned char *)hs_shared + 34816);
+    hs_u32 *const firsts = (hs_u32 *)((unsigned char *)hs_shared + 35840);
+    hs_u32 *const sums = (hs_u32 *)((unsigned char *)hs_shared + 36864);
+    hs_u32 *const mixed = (hs_u32 *)((unsigned char *)hs_shared + 37888);
+    hs_u32 *const counts = (hs_u32 *)((unsigned char *)hs_shared + 37896);
 
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
     if (hs_redo()) { // only where a look-back failed, in this pass or one before
-        hs_word failed = 0u;
+        hs_u32 failed = 0u;
         for (int q = 0; q <= pass; q++) failed |= words[0 + q];
         if (failed == 0u) return;
     }
-    hs_long tiles = (hs_n() + 4095) / 4096;
-    int groups = hs_as_int(tiles < 512 ? tiles : 512);
-    int group = hs_group();
+    hs_i64 tiles = (hs_n() + 4095) / 4096;
+    int groups = hs_to_int(tiles < 512 ? tiles : 512);
+    int group = hs_group_id();
     if (group >= groups) return;
-    hs_long each = (tiles + groups - 1) / groups * 4096; // keys of a work-group
-    hs_long begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
-    int at = pass == 0 ? 0 : hs_as_int(words[8 + pass]);
+    hs_i64 each = (tiles + groups - 1) / groups * 4096; // keys of a work-group
+    hs_i64 begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
+    int at = pass == 0 ? 0 : hs_to_int(words[8 + pass]);
     int next = at != 0 ? 3 - at : hs_direct() ? 1 : 2; // from scratch to the destination, from there to scratch
-    if (hs_item() == 0) mixed[0] = 0u;
+    if (hs_local_id() == 0) mixed[0] = 0u;
     hs_barrier();
-    for (int d = hs_item(), once = 1; once != 0; once = 0) if (d <= mask && hs_n() == table[d]) mixed[0] = 1u;
+    for (int d = hs_local_id(), once = 1; once != 0; once = 0) if (d <= mask && hs_n() == table[d]) mixed[0] = 1u;
     hs_barrier();
     bool skipped = mixed[0] != 0u;
-    if (group == 0 && hs_item() == 0) words[8 + pass + 1] = hs_as_word(skipped ? at : next);
+    if (group == 0 && hs_local_id() == 0) words[8 + pass + 1] = hs_to_u32(skipped ? at : next);
     if (skipped) return; // the keys stay where they are
     hs_barrier();
-    hs_pick(from, at);
-    hs_pick(to, next);
+    hs_select_keys(from, at);
+    hs_select_keys(to, next);
     // where each digit begins: over all keys, then for this work-group
-    for (int d = hs_item(), once = 1; once != 0; once = 0) {
-        hs_wide sum = 0;
+    for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
+        hs_u64 sum = 0;
         for (int j = 0; j < d && j <= mask; j++) sum += table[j];
         bases[d] = sum + table[256 + d * groups + group];
     }
     hs_barrier();
     for (; begin < end; begin += 4096) {
-        int valid = hs_as_int(end - begin < 4096 ? end - begin : 4096);
-        int row = hs_subgroup() * 512 + hs_lane();
+        int valid = hs_to_int(end - begin < 4096 ? end - begin : 4096);
+        int row = hs_subgroup_id() * 512 + hs_lane_id();
         hs_key k0, k1, k2, k3, k4, k5, k6, k7, k8, k9, k10, k11, k12, k13, k14, k15;
     if (valid == 4096) {
         k0 = hs_load(from, begin + row + 0);
@@ -5183,60 +5183,60 @@ HS_KERNEL void __launch_bounds__(256, 4) scatter_wide(const hs_stored *source, h
         k14 = row + 448 < valid ? hs_load(from, begin + row + 448) : HS_GREATEST;
         k15 = row + 480 < valid ? hs_load(from, begin + row + 480) : HS_GREATEST;
     }
-        int mine = hs_subgroup() * 256;
-        for (int i = hs_item(); i < 2048; i += 256) counts[i] = 0u;
-        if (hs_item() == 0) {
+        int mine = hs_subgroup_id() * 256;
+        for (int i = hs_local_id(); i < 2048; i += 256) counts[i] = 0u;
+        if (hs_local_id() == 0) {
             mixed[0] = 1u;
-            mixed[1] = hs_as_word(shift);
+            mixed[1] = hs_to_u32(shift);
         }
         hs_barrier();
-        hs_local_add(counts[mine + hs_digit(k0, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k1, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k2, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k3, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k4, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k5, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k6, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k7, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k8, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k9, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k10, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k11, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k12, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k13, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k14, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k15, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k0, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k1, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k2, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k3, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k4, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k5, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k6, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k7, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k8, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k9, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k10, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k11, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k12, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k13, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k14, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k15, shift, mask)], 1u);
         hs_barrier();
         // a digit's keys come subgroup by subgroup
-        for (int d = hs_item(), once = 1; once != 0; once = 0) {
-            hs_word sum = 0u;
+        for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
+            hs_u32 sum = 0u;
             for (int s = 0; s < 8; s++) {
-                hs_word c = counts[s * 256 + d];
+                hs_u32 c = counts[s * 256 + d];
                 counts[s * 256 + d] = sum;
                 sum += c;
             }
             if (sum == 4096u) mixed[0] = 0u;
-            totals[d] = d == mask ? sum - hs_as_word(4096 - valid) : sum;
+            totals[d] = d == mask ? sum - hs_to_u32(4096 - valid) : sum;
         }
         hs_barrier();
         {
-            int own = hs_subgroup() * 32 + hs_lane(); // a digit
+            int own = hs_subgroup_id() * 32 + hs_lane_id(); // a digit
             if (own < 256) sums[own] = totals[own];
             for (int far = 1; far < 32; far *= 2) {
                 hs_subgroup_barrier();
-                hs_word x = own < 256 && hs_lane() >= far ? sums[own - far] : 0u;
+                hs_u32 x = own < 256 && hs_lane_id() >= far ? sums[own - far] : 0u;
                 hs_subgroup_barrier();
                 if (own < 256) sums[own] += x;
             }
             hs_barrier();
             if (own < 256) {
-                hs_word before = sums[own] - totals[own];
-                for (int s = 31; s < own - hs_lane(); s += 32) before += sums[s];
+                hs_u32 before = sums[own] - totals[own];
+                for (int s = 31; s < own - hs_lane_id(); s += 32) before += sums[s];
                 firsts[own] = before;
             }
             hs_barrier();
         }
-        shift = hs_as_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
+        shift = hs_to_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
         if (mixed[0] == 0u) { // the keys stay where they are
             tile[row + 0] = k0;
             tile[row + 32] = k1;
@@ -5255,11 +5255,11 @@ HS_KERNEL void __launch_bounds__(256, 4) scatter_wide(const hs_stored *source, h
             tile[row + 448] = k14;
             tile[row + 480] = k15;
         } else {
-            for (int d = hs_item(), once = 1; once != 0; once = 0) for (int s = 0; s < 8; s++) counts[s * 256 + d] += firsts[d];
+            for (int d = hs_local_id(), once = 1; once != 0; once = 0) for (int s = 0; s < 8; s++) counts[s * 256 + d] += firsts[d];
             hs_barrier();
             {
                 int d = hs_digit(k0, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -5268,15 +5268,15 @@ HS_KERNEL void __launch_bounds__(256, 4) scatter_wide(const hs_stored *source, h
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k0;
             }
             {
                 int d = hs_digit(k1, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -5285,15 +5285,15 @@ HS_KERNEL void __launch_bounds__(256, 4) scatter_wide(const hs_stored *source, h
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k1;
             }
             {
                 int d = hs_digit(k2, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -5302,15 +5302,15 @@ HS_KERNEL void __launch_bounds__(256, 4) scatter_wide(const hs_stored *source, h
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k2;
             }
             {
                 int d = hs_digit(k3, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -5319,15 +5319,15 @@ HS_KERNEL void __launch_bounds__(256, 4) scatter_wide(const hs_stored *source, h
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k3;
             }
             {
                 int d = hs_digit(k4, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -5336,15 +5336,15 @@ HS_KERNEL void __launch_bounds__(256, 4) scatter_wide(const hs_stored *source, h
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k4;
             }
             {
                 int d = hs_digit(k5, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -5353,15 +5353,15 @@ HS_KERNEL void __launch_bounds__(256, 4) scatter_wide(const hs_stored *source, h
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k5;
             }
             {
                 int d = hs_digit(k6, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -5370,15 +5370,15 @@ HS_KERNEL void __launch_bounds__(256, 4) scatter_wide(const hs_stored *source, h
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k6;
             }
             {
                 int d = hs_digit(k7, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -5387,15 +5387,15 @@ HS_KERNEL void __launch_bounds__(256, 4) scatter_wide(const hs_stored *source, h
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k7;
             }
             {
                 int d = hs_digit(k8, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -5404,15 +5404,15 @@ HS_KERNEL void __launch_bounds__(256, 4) scatter_wide(const hs_stored *source, h
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k8;
             }
             {
                 int d = hs_digit(k9, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -5421,15 +5421,15 @@ HS_KERNEL void __launch_bounds__(256, 4) scatter_wide(const hs_stored *source, h
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k9;
             }
             {
                 int d = hs_digit(k10, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -5438,15 +5438,15 @@ HS_KERNEL void __launch_bounds__(256, 4) scatter_wide(const hs_stored *source, h
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k10;
             }
             {
                 int d = hs_digit(k11, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -5455,15 +5455,15 @@ HS_KERNEL void __launch_bounds__(256, 4) scatter_wide(const hs_stored *source, h
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k11;
             }
             {
                 int d = hs_digit(k12, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -5472,15 +5472,15 @@ HS_KERNEL void __launch_bounds__(256, 4) scatter_wide(const hs_stored *source, h
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k12;
             }
             {
                 int d = hs_digit(k13, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -5489,15 +5489,15 @@ HS_KERNEL void __launch_bounds__(256, 4) scatter_wide(const hs_stored *source, h
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k13;
             }
             {
                 int d = hs_digit(k14, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -5506,15 +5506,15 @@ HS_KERNEL void __launch_bounds__(256, 4) scatter_wide(const hs_stored *source, h
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k14;
             }
             {
                 int d = hs_digit(k15, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -5523,9 +5523,9 @@ HS_KERNEL void __launch_bounds__(256, 4) scatter_wide(const hs_stored *source, h
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k15;
             }
@@ -5534,219 +5534,219 @@ HS_KERNEL void __launch_bounds__(256, 4) scatter_wide(const hs_stored *source, h
 
     if (valid == 4096) {
         {
-            hs_key key = tile[hs_item() + 0];
+            hs_key key = tile[hs_local_id() + 0];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 0;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 0;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 256];
+            hs_key key = tile[hs_local_id() + 256];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 256;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 256;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 512];
+            hs_key key = tile[hs_local_id() + 512];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 512;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 512;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 768];
+            hs_key key = tile[hs_local_id() + 768];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 768;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 768;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 1024];
+            hs_key key = tile[hs_local_id() + 1024];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 1024;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 1024;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 1280];
+            hs_key key = tile[hs_local_id() + 1280];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 1280;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 1280;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 1536];
+            hs_key key = tile[hs_local_id() + 1536];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 1536;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 1536;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 1792];
+            hs_key key = tile[hs_local_id() + 1792];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 1792;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 1792;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 2048];
+            hs_key key = tile[hs_local_id() + 2048];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 2048;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 2048;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 2304];
+            hs_key key = tile[hs_local_id() + 2304];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 2304;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 2304;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 2560];
+            hs_key key = tile[hs_local_id() + 2560];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 2560;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 2560;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 2816];
+            hs_key key = tile[hs_local_id() + 2816];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 2816;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 2816;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 3072];
+            hs_key key = tile[hs_local_id() + 3072];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 3072;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 3072;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 3328];
+            hs_key key = tile[hs_local_id() + 3328];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 3328;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 3328;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 3584];
+            hs_key key = tile[hs_local_id() + 3584];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 3584;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 3584;
             hs_store(to, place, key);
         }
         {
-            hs_key key = tile[hs_item() + 3840];
+            hs_key key = tile[hs_local_id() + 3840];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 3840;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 3840;
             hs_store(to, place, key);
         }
     } else {
-        if (hs_item() + 0 < valid) {
-            hs_key key = tile[hs_item() + 0];
+        if (hs_local_id() + 0 < valid) {
+            hs_key key = tile[hs_local_id() + 0];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 0;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 0;
             hs_store(to, place, key);
         }
-        if (hs_item() + 256 < valid) {
-            hs_key key = tile[hs_item() + 256];
+        if (hs_local_id() + 256 < valid) {
+            hs_key key = tile[hs_local_id() + 256];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 256;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 256;
             hs_store(to, place, key);
         }
-        if (hs_item() + 512 < valid) {
-            hs_key key = tile[hs_item() + 512];
+        if (hs_local_id() + 512 < valid) {
+            hs_key key = tile[hs_local_id() + 512];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 512;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 512;
             hs_store(to, place, key);
         }
-        if (hs_item() + 768 < valid) {
-            hs_key key = tile[hs_item() + 768];
+        if (hs_local_id() + 768 < valid) {
+            hs_key key = tile[hs_local_id() + 768];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 768;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 768;
             hs_store(to, place, key);
         }
-        if (hs_item() + 1024 < valid) {
-            hs_key key = tile[hs_item() + 1024];
+        if (hs_local_id() + 1024 < valid) {
+            hs_key key = tile[hs_local_id() + 1024];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 1024;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 1024;
             hs_store(to, place, key);
         }
-        if (hs_item() + 1280 < valid) {
-            hs_key key = tile[hs_item() + 1280];
+        if (hs_local_id() + 1280 < valid) {
+            hs_key key = tile[hs_local_id() + 1280];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 1280;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 1280;
             hs_store(to, place, key);
         }
-        if (hs_item() + 1536 < valid) {
-            hs_key key = tile[hs_item() + 1536];
+        if (hs_local_id() + 1536 < valid) {
+            hs_key key = tile[hs_local_id() + 1536];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 1536;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 1536;
             hs_store(to, place, key);
         }
-        if (hs_item() + 1792 < valid) {
-            hs_key key = tile[hs_item() + 1792];
+        if (hs_local_id() + 1792 < valid) {
+            hs_key key = tile[hs_local_id() + 1792];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 1792;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 1792;
             hs_store(to, place, key);
         }
-        if (hs_item() + 2048 < valid) {
-            hs_key key = tile[hs_item() + 2048];
+        if (hs_local_id() + 2048 < valid) {
+            hs_key key = tile[hs_local_id() + 2048];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 2048;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 2048;
             hs_store(to, place, key);
         }
-        if (hs_item() + 2304 < valid) {
-            hs_key key = tile[hs_item() + 2304];
+        if (hs_local_id() + 2304 < valid) {
+            hs_key key = tile[hs_local_id() + 2304];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 2304;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 2304;
             hs_store(to, place, key);
         }
-        if (hs_item() + 2560 < valid) {
-            hs_key key = tile[hs_item() + 2560];
+        if (hs_local_id() + 2560 < valid) {
+            hs_key key = tile[hs_local_id() + 2560];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 2560;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 2560;
             hs_store(to, place, key);
         }
-        if (hs_item() + 2816 < valid) {
-            hs_key key = tile[hs_item() + 2816];
+        if (hs_local_id() + 2816 < valid) {
+            hs_key key = tile[hs_local_id() + 2816];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 2816;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 2816;
             hs_store(to, place, key);
         }
-        if (hs_item() + 3072 < valid) {
-            hs_key key = tile[hs_item() + 3072];
+        if (hs_local_id() + 3072 < valid) {
+            hs_key key = tile[hs_local_id() + 3072];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 3072;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 3072;
             hs_store(to, place, key);
         }
-        if (hs_item() + 3328 < valid) {
-            hs_key key = tile[hs_item() + 3328];
+        if (hs_local_id() + 3328 < valid) {
+            hs_key key = tile[hs_local_id() + 3328];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 3328;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 3328;
             hs_store(to, place, key);
         }
-        if (hs_item() + 3584 < valid) {
-            hs_key key = tile[hs_item() + 3584];
+        if (hs_local_id() + 3584 < valid) {
+            hs_key key = tile[hs_local_id() + 3584];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 3584;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 3584;
             hs_store(to, place, key);
         }
-        if (hs_item() + 3840 < valid) {
-            hs_key key = tile[hs_item() + 3840];
+        if (hs_local_id() + 3840 < valid) {
+            hs_key key = tile[hs_local_id() + 3840];
             int d = hs_digit(key, shift, mask);
-            hs_long place = (hs_long)(bases[d] - firsts[d]) + hs_item() + 3840;
+            hs_i64 place = (hs_i64)(bases[d] - firsts[d]) + hs_local_id() + 3840;
             hs_store(to, place, key);
         }
     }
         hs_barrier();
-        for (int d = hs_item(), once = 1; once != 0; once = 0) bases[d] += totals[d];
+        for (int d = hs_local_id(), once = 1; once != 0; once = 0) bases[d] += totals[d];
     }
 }
 
 // copy the keys to the destination, unless they are there
-HS_KERNEL void __launch_bounds__(256) copy_wide(const hs_stored *source, hs_stored *destination, hs_stored *other, hs_word *words, hs_wide *table, long long n, int argument)
+HS_KERNEL void __launch_bounds__(256) copy_wide(const hs_stored_key *source, hs_stored_key *destination, hs_stored_key *other, hs_u32 *words, hs_u64 *table, long long n, int argument)
 {
 
-    int at = hs_as_int(words[8 + hs_pass()]), next = 1;
+    int at = hs_to_int(words[8 + hs_pass()]), next = 1;
     if (at == next) return;
-    hs_long tiles = (hs_n() + 4095) / 4096;
-    int groups = hs_as_int(tiles < 512 ? tiles : 512);
-    int group = hs_group();
+    hs_i64 tiles = (hs_n() + 4095) / 4096;
+    int groups = hs_to_int(tiles < 512 ? tiles : 512);
+    int group = hs_group_id();
     if (group >= groups) return;
-    hs_long each = (tiles + groups - 1) / groups * 4096; // keys of a work-group
-    hs_long begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
-    hs_pick(from, at);
-    hs_pick(to, next);
-    for (hs_long i = begin + hs_item(); i < end; i += 256) {
+    hs_i64 each = (tiles + groups - 1) / groups * 4096; // keys of a work-group
+    hs_i64 begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
+    hs_select_keys(from, at);
+    hs_select_keys(to, next);
+    for (hs_i64 i = begin + hs_local_id(); i < end; i += 256) {
         hs_store(to, i, hs_load(from, i));
     }
 }

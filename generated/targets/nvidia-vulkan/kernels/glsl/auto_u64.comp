@@ -26,55 +26,55 @@
 #ifdef HS_ADDRESS
 #extension GL_EXT_buffer_reference : require
 #endif
-#define hs_word uint
+#define hs_u32 uint
 #define hs_argument() hs_push.argument
-#define hs_stored uint64_t
+#define hs_stored_key uint64_t
 #define hs_key uint64_t
 #define HS_LEAST hs_key(0)
 #define HS_GREATEST (~hs_key(0))
 #define hs_less(a, b) ((a) < (b))
 #define hs_min(a, b) min(a, b)
 #define hs_max(a, b) max(a, b)
-#define hs_bits(key, shift) uint((key) >> (shift))
+#define hs_key_bits(key, shift) uint((key) >> (shift))
 // sums of keys, which wrap; a key of a low and a high word
-#define hs_plus(a, b) ((a) + (b))
-#define hs_join(low, high) (hs_key(low) | hs_key(high) << 32)
-#define hs_held(x) hs_key(x)
-#define hs_raw(key) hs_stored(key)
-#define hs_in(x) hs_key(x)
-#define hs_out(key) hs_stored(key)
-#define hs_as_word(x) uint(x)
-#define hs_as_int(x) int(x)
+#define hs_key_add(a, b) ((a) + (b))
+#define hs_make_key(low, high) (hs_key(low) | hs_key(high) << 32)
+#define hs_raw_in(x) hs_key(x)
+#define hs_raw_out(key) hs_stored_key(key)
+#define hs_twiddle_in(x) hs_key(x)
+#define hs_twiddle_out(key) hs_stored_key(key)
+#define hs_to_u32(x) uint(x)
+#define hs_to_int(x) int(x)
 #define hs_popcount(x) bitCount(x)
 #define hs_n() hs_push.n
-#define hs_group() int(gl_WorkGroupID.x + gl_WorkGroupID.y * gl_NumWorkGroups.x)
-#define hs_item() int(gl_LocalInvocationIndex)
+#define hs_group_id() int(gl_WorkGroupID.x + gl_WorkGroupID.y * gl_NumWorkGroups.x)
+#define hs_local_id() int(gl_LocalInvocationIndex)
 #define hs_barrier() barrier()
-#define hs_barrier_all() { memoryBarrierBuffer(); barrier(); }
+#define hs_barrier_global() { memoryBarrierBuffer(); barrier(); }
 // atomic access: to shared arrays, and to words in memory that other work-groups see
-#define hs_local_add(x, y) atomicAdd(x, y)
-#define hs_local_or(x, y) atomicOr(x, y)
-#define hs_add(x, y) atomicAdd(x, y)
-#define hs_look(x) atomicOr(x, 0u)
-#define hs_post(x, y) atomicExchange(x, y)
+#define hs_local_atomic_add(x, y) atomicAdd(x, y)
+#define hs_local_atomic_or(x, y) atomicOr(x, y)
+#define hs_atomic_add(x, y) atomicAdd(x, y)
+#define hs_atomic_load(x) atomicOr(x, 0u)
+#define hs_atomic_store(x, y) atomicExchange(x, y)
 // one of three buffers, chosen while the kernel runs
-#define hs_pick(name, which) int name = which
-#define hs_phase(to, line) 0
-#define hs_flush()
-#define hs_stream(to, i, lines, first) for (int x_ = 0; x_ < 8; x_++) to[(i) + x_] = lines[(first) + x_];
-#define hs_lane() int(gl_SubgroupInvocationID)
-#define hs_subgroup() int(gl_SubgroupID)
+#define hs_select_keys(name, which) int name = which
+#define hs_line_offset(to, line) 0
+#define hs_store_line_fence()
+#define hs_store_line(to, i, lines, first) for (int x_ = 0; x_ < 8; x_++) to[(i) + x_] = lines[(first) + x_];
+#define hs_lane_id() int(gl_SubgroupInvocationID)
+#define hs_subgroup_id() int(gl_SubgroupID)
 // 64-bit shuffles are an optional feature, 32-bit ones are not
 #define hs_shuffle_xor(a, mask) packUint2x32(subgroupShuffleXor(unpackUint2x32(a), uint(mask)))
 #define hs_broadcast(a, lane) subgroupShuffle(a, uint(lane))
 #define hs_subgroup_barrier() controlBarrier(gl_ScopeSubgroup, gl_ScopeSubgroup, gl_StorageSemanticsShared, gl_SemanticsAcquireRelease)
-#define hs_mask uint
-#define HS_ALL 0xffffffffu
-#define hs_votes(m) bitCount(m)
-#define hs_below() ((1u << gl_SubgroupInvocationID) - 1u)
+#define hs_lanemask uint
+#define HS_LANEMASK_ALL 0xffffffffu
+#define hs_popcount_mask(m) bitCount(m)
+#define hs_lanemask_lt() ((1u << gl_SubgroupInvocationID) - 1u)
 #define hs_ballot(vote) subgroupBallot(vote).x
 // leave the lanes whose digits have the same bit b as this lane's
-#define hs_match_bit(same, d, b) { hs_mask set_ = hs_ballot(((d) >> (b) & 1) != 0); same &= ((d) >> (b) & 1) != 0 ? set_ : ~set_; }
+#define hs_match_bit(same, d, b) { hs_lanemask set_ = hs_ballot(((d) >> (b) & 1) != 0); same &= ((d) >> (b) & 1) != 0 ? set_ : ~set_; }
 // what is merged: keys
 #define hs_entry hs_key
 #define HS_ENTRY_LEAST HS_LEAST
@@ -84,13 +84,13 @@
 #define hs_entry_max(a, b) hs_max(a, b)
 #define hs_entry_shuffle_xor(a, mask) hs_shuffle_xor(a, mask)
 // from memory at first, back, and from there again
-#define hs_entered(x, i) hs_in(x)
-#define hs_left(a) hs_out(a)
-#define hs_entered_again(x) hs_in(x)
+#define hs_entered(x, i) hs_twiddle_in(x)
+#define hs_left(a) hs_twiddle_out(a)
+#define hs_entered_again(x) hs_twiddle_in(x)
 // registers a and b: the smaller key to a
 #define hs_swap(a, b) { hs_entry t_ = hs_entry_min(a, b); b = hs_entry_max(a, b); a = t_; }
 // lanes l and l ^ mask: the lane without the bit keeps the smaller key of the two
-#define hs_keep(a, t, bit) ((hs_lane() & (bit)) == 0 ? hs_entry_min(a, t) : hs_entry_max(a, t))
+#define hs_keep(a, t, bit) ((hs_lane_id() & (bit)) == 0 ? hs_entry_min(a, t) : hs_entry_max(a, t))
 #define hs_half(a, mask) { hs_entry t_ = hs_entry_shuffle_xor(a, mask); a = hs_keep(a, t_, mask); }
 // a of one lane against b of its mirror lane, both ways
 #define hs_flip(a, b, mask, bit) { hs_entry t_ = hs_entry_shuffle_xor(b, mask), u_ = hs_entry_shuffle_xor(a, mask); \
@@ -103,13 +103,13 @@
 #define hs_redo() ((hs_argument() >> 20 & 1) != 0)
 #define hs_direct() ((hs_argument() >> 21 & 1) != 0)
 #define hs_discards() ((hs_argument() >> 22 & 1) != 0)
-#define hs_digit(key, shift, mask) (hs_as_int(hs_bits(key, shift)) & (mask))
+#define hs_digit(key, shift, mask) (hs_to_int(hs_key_bits(key, shift)) & (mask))
 
 // sort blocks of 256 keys
 #ifdef HS_KERNEL_block_sort_1
 layout(local_size_x = 32) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored_key key[]; };
 layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destination_at; int n; int argument; } hs_push;
 #define source hs_push.source_at.key
 #define source_first 0
@@ -117,10 +117,10 @@ layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destinat
 #define destination_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 source_at; uvec2 destination_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored key[]; } source_keys;
+layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored_key key[]; } source_keys;
 #define source source_keys.key
 #define source_first int(hs_push.source_at.x)
-layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
 #endif
@@ -128,11 +128,11 @@ shared hs_key tile[288];
 
 void main()
 {
-    int start = hs_group() * 256;
+    int start = hs_group_id() * 256;
     if (start >= hs_n()) return;
     int count = hs_n() - start;
-    int lane = hs_lane();
-    int first = hs_subgroup() * 256 + lane;
+    int lane = hs_lane_id();
+    int first = hs_subgroup_id() * 256 + lane;
 
     // load 8 keys a lane, in any order; a slot at or beyond n reads as the greatest key
     {
@@ -505,7 +505,7 @@ void main()
         r6 = tile[first + 192];
         r7 = tile[first + 224];
         hs_barrier();
-        int row = hs_subgroup() * 8;
+        int row = hs_subgroup_id() * 8;
         int to = lane * 9 + row;
         tile[to + 0] = r0;
         tile[to + 1] = r1;
@@ -544,7 +544,7 @@ void main()
 #ifdef HS_KERNEL_block_sort_4
 layout(local_size_x = 128) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored_key key[]; };
 layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destination_at; int n; int argument; } hs_push;
 #define source hs_push.source_at.key
 #define source_first 0
@@ -552,10 +552,10 @@ layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destinat
 #define destination_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 source_at; uvec2 destination_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored key[]; } source_keys;
+layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored_key key[]; } source_keys;
 #define source source_keys.key
 #define source_first int(hs_push.source_at.x)
-layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
 #endif
@@ -563,11 +563,11 @@ shared hs_key tile[1056];
 
 void main()
 {
-    int start = hs_group() * 1024;
+    int start = hs_group_id() * 1024;
     if (start >= hs_n()) return;
     int count = hs_n() - start;
-    int lane = hs_lane();
-    int first = hs_subgroup() * 256 + lane;
+    int lane = hs_lane_id();
+    int first = hs_subgroup_id() * 256 + lane;
 
     // load 8 keys a lane, in any order; a slot at or beyond n reads as the greatest key
     {
@@ -624,7 +624,7 @@ void main()
     }
     hs_barrier();
     // merge runs of 8 rows: flip, then 1 half stages
-    for (int q = hs_subgroup(); q < 8; q += 4) {
+    for (int q = hs_subgroup_id(); q < 8; q += 4) {
         int span = q / 4 * 16;
         int base = q % 4;
         int i0 = span + base;
@@ -646,7 +646,7 @@ void main()
     }
     hs_barrier();
     // merge runs of 8 rows: half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 8; q += 4) {
+    for (int q = hs_subgroup_id(); q < 8; q += 4) {
         int span = q / 4 * 16;
         int base = q % 4 * 4;
         int i0 = span + base;
@@ -669,7 +669,7 @@ void main()
     hs_barrier();
     // merge runs of 16 rows: flip, then 2 half stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 4;
@@ -710,7 +710,7 @@ void main()
     }
     hs_barrier();
     // merge runs of 16 rows: half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 8; q += 4) {
+    for (int q = hs_subgroup_id(); q < 8; q += 4) {
         int base = q * 4;
         int i0 = base;
         int i1 = base + 1;
@@ -732,7 +732,7 @@ void main()
     hs_barrier();
     // merge 1 + 1 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 8;
@@ -774,7 +774,7 @@ void main()
     hs_barrier();
     // half stages, rows 4 to 1 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q * 8;
         int i0 = base;
         int i1 = base + 1;
@@ -816,7 +816,7 @@ void main()
     hs_barrier();
     // merge 2 + 2 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 8;
@@ -866,7 +866,7 @@ void main()
     hs_barrier();
     // half stages, rows 4 to 1 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q * 8;
         int i0 = base;
         int i1 = base + 1;
@@ -908,7 +908,7 @@ void main()
     hs_barrier();
     // merge 4 + 4 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 8;
@@ -966,7 +966,7 @@ void main()
     hs_barrier();
     // half stages, rows 4 to 1 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q * 8;
         int i0 = base;
         int i1 = base + 1;
@@ -1008,7 +1008,7 @@ void main()
     hs_barrier();
     // merge 8 + 8 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 8;
@@ -1074,7 +1074,7 @@ void main()
     hs_barrier();
     // half stages, rows 4 to 1 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q * 8;
         int i0 = base;
         int i1 = base + 1;
@@ -1116,7 +1116,7 @@ void main()
     hs_barrier();
     // merge 16 + 16 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 8;
@@ -1190,7 +1190,7 @@ void main()
     hs_barrier();
     // half stages, rows 4 to 1 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q * 8;
         int i0 = base;
         int i1 = base + 1;
@@ -1242,7 +1242,7 @@ void main()
         r6 = tile[first + 192];
         r7 = tile[first + 224];
         hs_barrier();
-        int row = hs_subgroup() * 8;
+        int row = hs_subgroup_id() * 8;
         int to = lane * 33 + row;
         tile[to + 0] = r0;
         tile[to + 1] = r1;
@@ -1281,7 +1281,7 @@ void main()
 #ifdef HS_KERNEL_block_sort_16
 layout(local_size_x = 512) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored_key key[]; };
 layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destination_at; int n; int argument; } hs_push;
 #define source hs_push.source_at.key
 #define source_first 0
@@ -1289,10 +1289,10 @@ layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destinat
 #define destination_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 source_at; uvec2 destination_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored key[]; } source_keys;
+layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored_key key[]; } source_keys;
 #define source source_keys.key
 #define source_first int(hs_push.source_at.x)
-layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
 #endif
@@ -1300,11 +1300,11 @@ shared hs_key tile[4128];
 
 void main()
 {
-    int start = hs_group() * 4096;
+    int start = hs_group_id() * 4096;
     if (start >= hs_n()) return;
     int count = hs_n() - start;
-    int lane = hs_lane();
-    int first = hs_subgroup() * 256 + lane;
+    int lane = hs_lane_id();
+    int first = hs_subgroup_id() * 256 + lane;
 
     // load 8 keys a lane, in any order; a slot at or beyond n reads as the greatest key
     {
@@ -1361,7 +1361,7 @@ void main()
     }
     hs_barrier();
     // merge runs of 8 rows: flip, then 1 half stages
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int span = q / 4 * 16;
         int base = q % 4;
         int i0 = span + base;
@@ -1383,7 +1383,7 @@ void main()
     }
     hs_barrier();
     // merge runs of 8 rows: half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int span = q / 4 * 16;
         int base = q % 4 * 4;
         int i0 = span + base;
@@ -1406,7 +1406,7 @@ void main()
     hs_barrier();
     // merge runs of 16 rows: flip, then 2 half stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int span = q / 4 * 32;
         int base = q % 4;
         int i0 = span + base;
@@ -1448,7 +1448,7 @@ void main()
     }
     hs_barrier();
     // merge runs of 16 rows: half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int span = q / 8 * 32;
         int base = q % 8 * 4;
         int i0 = span + base;
@@ -1471,7 +1471,7 @@ void main()
     hs_barrier();
     // merge runs of 32 rows: flip, then 2 half stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int span = q / 8 * 64;
         int base = q % 8;
         int i0 = span + base;
@@ -1514,7 +1514,7 @@ void main()
     hs_barrier();
     // merge runs of 32 rows: half stages, rows 4 to 1 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int span = q / 8 * 64;
         int base = q % 8 * 8;
         int i0 = span + base;
@@ -1557,7 +1557,7 @@ void main()
     hs_barrier();
     // merge runs of 64 rows: flip, then 2 half stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 16;
@@ -1598,7 +1598,7 @@ void main()
     }
     hs_barrier();
     // merge runs of 64 rows: half stages, rows 8 to 4 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int x = q;
         int base = x / 4 * 16 + x % 4;
         int i0 = base;
@@ -1620,7 +1620,7 @@ void main()
     }
     hs_barrier();
     // merge runs of 64 rows: half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int base = q * 4;
         int i0 = base;
         int i1 = base + 1;
@@ -1642,7 +1642,7 @@ void main()
     hs_barrier();
     // merge 1 + 1 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 32;
@@ -1684,7 +1684,7 @@ void main()
     hs_barrier();
     // half stages, rows 16 to 4 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int x = q;
         int base = x / 4 * 32 + x % 4;
         int i0 = base;
@@ -1726,7 +1726,7 @@ void main()
     }
     hs_barrier();
     // half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int base = q * 4;
         int i0 = base;
         int i1 = base + 1;
@@ -1748,7 +1748,7 @@ void main()
     hs_barrier();
     // merge 2 + 2 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 32;
@@ -1798,7 +1798,7 @@ void main()
     hs_barrier();
     // half stages, rows 16 to 4 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int x = q;
         int base = x / 4 * 32 + x % 4;
         int i0 = base;
@@ -1840,7 +1840,7 @@ void main()
     }
     hs_barrier();
     // half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int base = q * 4;
         int i0 = base;
         int i1 = base + 1;
@@ -1862,7 +1862,7 @@ void main()
     hs_barrier();
     // merge 4 + 4 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 32;
@@ -1920,7 +1920,7 @@ void main()
     hs_barrier();
     // half stages, rows 16 to 4 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int x = q;
         int base = x / 4 * 32 + x % 4;
         int i0 = base;
@@ -1962,7 +1962,7 @@ void main()
     }
     hs_barrier();
     // half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int base = q * 4;
         int i0 = base;
         int i1 = base + 1;
@@ -1984,7 +1984,7 @@ void main()
     hs_barrier();
     // merge 8 + 8 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 32;
@@ -2050,7 +2050,7 @@ void main()
     hs_barrier();
     // half stages, rows 16 to 4 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int x = q;
         int base = x / 4 * 32 + x % 4;
         int i0 = base;
@@ -2092,7 +2092,7 @@ void main()
     }
     hs_barrier();
     // half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int base = q * 4;
         int i0 = base;
         int i1 = base + 1;
@@ -2114,7 +2114,7 @@ void main()
     hs_barrier();
     // merge 16 + 16 lanes: flip, lane exchanges, column stages
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 32;
@@ -2188,7 +2188,7 @@ void main()
     hs_barrier();
     // half stages, rows 16 to 4 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int x = q;
         int base = x / 4 * 32 + x % 4;
         int i0 = base;
@@ -2230,7 +2230,7 @@ void main()
     }
     hs_barrier();
     // half stages, rows 2 to 1 apart
-    for (int q = hs_subgroup(); q < 32; q += 16) {
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
         int base = q * 4;
         int i0 = base;
         int i1 = base + 1;
@@ -2262,7 +2262,7 @@ void main()
         r6 = tile[first + 192];
         r7 = tile[first + 224];
         hs_barrier();
-        int row = hs_subgroup() * 8;
+        int row = hs_subgroup_id() * 8;
         int to = lane * 129 + row;
         tile[to + 0] = r0;
         tile[to + 1] = r1;
@@ -2301,13 +2301,13 @@ void main()
 #ifdef HS_KERNEL_flip_2
 layout(local_size_x = 128) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored_key key[]; };
 layout(push_constant) uniform hs_constants { hs_keys destination_at; int n; int argument; } hs_push;
 #define destination hs_push.destination_at.key
 #define destination_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 destination_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
 #endif
@@ -2318,13 +2318,13 @@ void main()
     int stride = 1 << lg_stride;
     int run = 4096 << level;
     int lg_groups = lg_stride - 7; // groups a span
-    int span = (hs_group() >> lg_groups) * (2 * run);
+    int span = (hs_group_id() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 128;
+    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 128;
     bool whole = keys == 2 * run;
-    int lane = hs_lane();
-    int x = first + hs_subgroup() * 32;
+    int lane = hs_lane_id();
+    int x = first + hs_subgroup_id() * 32;
     // mirror rows are read straight and their lanes reversed: memory sees consecutive lanes only
     int i0 = x + lane;
     int i1 = x + stride + lane;
@@ -2368,13 +2368,13 @@ void main()
 #ifdef HS_KERNEL_flip_3
 layout(local_size_x = 128) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored_key key[]; };
 layout(push_constant) uniform hs_constants { hs_keys destination_at; int n; int argument; } hs_push;
 #define destination hs_push.destination_at.key
 #define destination_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 destination_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
 #endif
@@ -2385,13 +2385,13 @@ void main()
     int stride = 1 << lg_stride;
     int run = 4096 << level;
     int lg_groups = lg_stride - 7; // groups a span
-    int span = (hs_group() >> lg_groups) * (2 * run);
+    int span = (hs_group_id() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 128;
+    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 128;
     bool whole = keys == 2 * run;
-    int lane = hs_lane();
-    int x = first + hs_subgroup() * 32;
+    int lane = hs_lane_id();
+    int x = first + hs_subgroup_id() * 32;
     // mirror rows are read straight and their lanes reversed: memory sees consecutive lanes only
     int i0 = x + lane;
     int i1 = x + stride + lane;
@@ -2467,13 +2467,13 @@ void main()
 #ifdef HS_KERNEL_flip_4
 layout(local_size_x = 128) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored_key key[]; };
 layout(push_constant) uniform hs_constants { hs_keys destination_at; int n; int argument; } hs_push;
 #define destination hs_push.destination_at.key
 #define destination_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 destination_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
 #endif
@@ -2484,13 +2484,13 @@ void main()
     int stride = 1 << lg_stride;
     int run = 4096 << level;
     int lg_groups = lg_stride - 7; // groups a span
-    int span = (hs_group() >> lg_groups) * (2 * run);
+    int span = (hs_group_id() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 128;
+    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 128;
     bool whole = keys == 2 * run;
-    int lane = hs_lane();
-    int x = first + hs_subgroup() * 32;
+    int lane = hs_lane_id();
+    int x = first + hs_subgroup_id() * 32;
     // mirror rows are read straight and their lanes reversed: memory sees consecutive lanes only
     int i0 = x + lane;
     int i1 = x + stride + lane;
@@ -2634,13 +2634,13 @@ void main()
 #ifdef HS_KERNEL_half_1
 layout(local_size_x = 128) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored_key key[]; };
 layout(push_constant) uniform hs_constants { hs_keys destination_at; int n; int argument; } hs_push;
 #define destination hs_push.destination_at.key
 #define destination_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 destination_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
 #endif
@@ -2651,14 +2651,14 @@ void main()
     int stride = 1 << lg_stride;
     int run = 4096 << level;
     int lg_groups = level + 5; // groups a span
-    int span = (hs_group() >> lg_groups) * (2 * run);
+    int span = (hs_group_id() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 128;
+    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 128;
     first = (first >> lg_stride << (lg_stride + 1)) + (first & (stride - 1));
     bool whole = first + 128 + 1 * stride <= keys;
-    int lane = hs_lane();
-    int x = first + hs_subgroup() * 32;
+    int lane = hs_lane_id();
+    int x = first + hs_subgroup_id() * 32;
     int i0 = x + lane;
     int i1 = x + stride + lane;
     hs_entry r0, r1;
@@ -2684,13 +2684,13 @@ void main()
 #ifdef HS_KERNEL_half_2
 layout(local_size_x = 128) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored_key key[]; };
 layout(push_constant) uniform hs_constants { hs_keys destination_at; int n; int argument; } hs_push;
 #define destination hs_push.destination_at.key
 #define destination_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 destination_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
 #endif
@@ -2701,14 +2701,14 @@ void main()
     int stride = 1 << lg_stride;
     int run = 4096 << level;
     int lg_groups = level + 4; // groups a span
-    int span = (hs_group() >> lg_groups) * (2 * run);
+    int span = (hs_group_id() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 128;
+    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 128;
     first = (first >> lg_stride << (lg_stride + 2)) + (first & (stride - 1));
     bool whole = first + 128 + 3 * stride <= keys;
-    int lane = hs_lane();
-    int x = first + hs_subgroup() * 32;
+    int lane = hs_lane_id();
+    int x = first + hs_subgroup_id() * 32;
     int i0 = x + lane;
     int i1 = x + stride + lane;
     int i2 = x + 2 * stride + lane;
@@ -2747,13 +2747,13 @@ void main()
 #ifdef HS_KERNEL_half_3
 layout(local_size_x = 128) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored_key key[]; };
 layout(push_constant) uniform hs_constants { hs_keys destination_at; int n; int argument; } hs_push;
 #define destination hs_push.destination_at.key
 #define destination_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 destination_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
 #endif
@@ -2764,14 +2764,14 @@ void main()
     int stride = 1 << lg_stride;
     int run = 4096 << level;
     int lg_groups = level + 3; // groups a span
-    int span = (hs_group() >> lg_groups) * (2 * run);
+    int span = (hs_group_id() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 128;
+    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 128;
     first = (first >> lg_stride << (lg_stride + 3)) + (first & (stride - 1));
     bool whole = first + 128 + 7 * stride <= keys;
-    int lane = hs_lane();
-    int x = first + hs_subgroup() * 32;
+    int lane = hs_lane_id();
+    int x = first + hs_subgroup_id() * 32;
     int i0 = x + lane;
     int i1 = x + stride + lane;
     int i2 = x + 2 * stride + lane;
@@ -2838,13 +2838,13 @@ void main()
 #ifdef HS_KERNEL_half_4
 layout(local_size_x = 128) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored_key key[]; };
 layout(push_constant) uniform hs_constants { hs_keys destination_at; int n; int argument; } hs_push;
 #define destination hs_push.destination_at.key
 #define destination_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 destination_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
 #endif
@@ -2855,14 +2855,14 @@ void main()
     int stride = 1 << lg_stride;
     int run = 4096 << level;
     int lg_groups = level + 2; // groups a span
-    int span = (hs_group() >> lg_groups) * (2 * run);
+    int span = (hs_group_id() >> lg_groups) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int first = (hs_group() & ((1 << lg_groups) - 1)) * 128;
+    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 128;
     first = (first >> lg_stride << (lg_stride + 4)) + (first & (stride - 1));
     bool whole = first + 128 + 15 * stride <= keys;
-    int lane = hs_lane();
-    int x = first + hs_subgroup() * 32;
+    int lane = hs_lane_id();
+    int x = first + hs_subgroup_id() * 32;
     int i0 = x + lane;
     int i1 = x + stride + lane;
     int i2 = x + 2 * stride + lane;
@@ -2989,13 +2989,13 @@ void main()
 #ifdef HS_KERNEL_clean
 layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored_key key[]; };
 layout(push_constant) uniform hs_constants { hs_keys destination_at; int n; int argument; } hs_push;
 #define destination hs_push.destination_at.key
 #define destination_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 destination_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
 #endif
@@ -3007,17 +3007,17 @@ void main()
     int level = hs_argument() & 255;
     int run = 4096 << level;
     int lg_chunks = level + 2;
-    int span = (hs_group() >> lg_chunks) * (2 * run);
+    int span = (hs_group_id() >> lg_chunks) * (2 * run);
     if (span + run >= hs_n()) return; // a run without a partner
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
-    int place = (hs_group() & ((1 << lg_chunks) - 1)) * 2048;
+    int place = (hs_group_id() & ((1 << lg_chunks) - 1)) * 2048;
     if (place >= keys) return;
     int start = span + place, end = keys - place; // slot i of the chunk is key start + i; no keys from `end` on
     bool whole = end >= 2048;
-    int lane = hs_lane();
+    int lane = hs_lane_id();
     // half stages, rows 32 to 8 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q;
         int i0 = base;
         int i1 = base + 8;
@@ -3071,7 +3071,7 @@ void main()
     hs_barrier();
     // half stages, rows 4 to 1 apart, then between lanes 16 to 1 apart
     {
-        int q = hs_subgroup();
+        int q = hs_subgroup_id();
         int base = q * 8;
         int i0 = base;
         int i1 = base + 1;
@@ -3181,10 +3181,10 @@ layout(std430, set = 0, binding = 0) buffer hs_words { uint word[]; } words_word
 
 void main()
 {
-    if (hs_group() > 0) return;
-    for (int i = hs_item(); i < 512; i += 512) words[words_first + 2332 + i] = 0u;
-    if (hs_item() == 0) words[words_first + 2331] = 0u;
-    if (hs_item() < 2) words[words_first + 2329 + hs_item()] = 1u;
+    if (hs_group_id() > 0) return;
+    for (int i = hs_local_id(); i < 512; i += 512) words[words_first + 2332 + i] = 0u;
+    if (hs_local_id() == 0) words[words_first + 2331] = 0u;
+    if (hs_local_id() < 2) words[words_first + 2329 + hs_local_id()] = 1u;
 }
 #endif
 
@@ -3192,7 +3192,7 @@ void main()
 #ifdef HS_KERNEL_msd_histogram
 layout(local_size_x = 512) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored_key key[]; };
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_words { uint word[]; };
 layout(push_constant) uniform hs_constants { hs_keys source_at; hs_words words_at; int n; int argument; } hs_push;
 #define source hs_push.source_at.key
@@ -3201,7 +3201,7 @@ layout(push_constant) uniform hs_constants { hs_keys source_at; hs_words words_a
 #define words_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 source_at; uvec2 words_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored key[]; } source_keys;
+layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored_key key[]; } source_keys;
 #define source source_keys.key
 #define source_first int(hs_push.source_at.x)
 layout(std430, set = 0, binding = 1) buffer hs_words { uint word[]; } words_words;
@@ -3216,32 +3216,32 @@ void main()
     while (((hs_n() - 1) >> bits) >= 1040) bits++;
     int tiles = (hs_n() + 2047) / 2048;
     int groups = tiles < 512 ? tiles : 512;
-    int group = hs_group();
+    int group = hs_group_id();
     if (group >= groups) return;
     int each = (tiles + groups - 1) / groups * 2048; // keys of a work-group
     int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
     int shift = 64 - ((bits + 1) / 2), mask = (1 << ((bits + 1) / 2)) - 1;
-    for (int i = hs_item(); i < 2048; i += 512) counts[i] = 0u;
-    for (int i = group * 512 + hs_item(); i < 1 << bits; i += groups * 512) words[words_first + 4383 + (1 << bits) + i] = 0u;
+    for (int i = hs_local_id(); i < 2048; i += 512) counts[i] = 0u;
+    for (int i = group * 512 + hs_local_id(); i < 1 << bits; i += groups * 512) words[words_first + 4383 + (1 << bits) + i] = 0u;
     hs_barrier();
-    int next = begin + hs_item();
-    int set = hs_item() & 3;
+    int next = begin + hs_local_id();
+    int set = hs_local_id() & 3;
     for (; next + 1536 < end; next += 2048) {
-        hs_key k0 = hs_in(source[source_first + next + 0]);
-        hs_key k1 = hs_in(source[source_first + next + 512]);
-        hs_key k2 = hs_in(source[source_first + next + 1024]);
-        hs_key k3 = hs_in(source[source_first + next + 1536]);
-        hs_local_add(counts[hs_digit(k0, shift, mask) * 4 + set], 1u);
-        hs_local_add(counts[hs_digit(k1, shift, mask) * 4 + set], 1u);
-        hs_local_add(counts[hs_digit(k2, shift, mask) * 4 + set], 1u);
-        hs_local_add(counts[hs_digit(k3, shift, mask) * 4 + set], 1u);
+        hs_key k0 = hs_twiddle_in(source[source_first + next + 0]);
+        hs_key k1 = hs_twiddle_in(source[source_first + next + 512]);
+        hs_key k2 = hs_twiddle_in(source[source_first + next + 1024]);
+        hs_key k3 = hs_twiddle_in(source[source_first + next + 1536]);
+        hs_local_atomic_add(counts[hs_digit(k0, shift, mask) * 4 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k1, shift, mask) * 4 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k2, shift, mask) * 4 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k3, shift, mask) * 4 + set], 1u);
     }
-    for (; next < end; next += 512) hs_local_add(counts[hs_digit(hs_in(source[source_first + next]), shift, mask) * 4 + set], 1u);
+    for (; next < end; next += 512) hs_local_atomic_add(counts[hs_digit(hs_twiddle_in(source[source_first + next]), shift, mask) * 4 + set], 1u);
     hs_barrier();
-    for (int d = hs_item(); d <= mask; d += 512) {
-        hs_word sum = 0u;
+    for (int d = hs_local_id(); d <= mask; d += 512) {
+        hs_u32 sum = 0u;
         for (int s = 0; s < 4; s++) sum += counts[d * 4 + s];
-        if (sum != 0u) hs_add(words[words_first + 2332 + d], sum);
+        if (sum != 0u) hs_atomic_add(words[words_first + 2332 + d], sum);
     }
 
 }
@@ -3265,32 +3265,32 @@ shared uint tops[16];
 
 void main()
 {
-    if (hs_group() > 0) return;
+    if (hs_group_id() > 0) return;
     int bits = 1;
     while (((hs_n() - 1) >> bits) >= 1040) bits++;
     bool fits = true;
     {
-        hs_word sum = 0u;
-        for (int e = 0, d = hs_item() * 1; e < 1; e++, d++) sum += words[words_first + 2332 + d];
-        hs_word before = 0u;
+        hs_u32 sum = 0u;
+        for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += words[words_first + 2332 + d];
+        hs_u32 before = 0u;
         {
-            hs_word all = sum;
+            hs_u32 all = sum;
             for (int far = 1; far < 32; far *= 2) {
-                hs_word beside = hs_as_word(hs_shuffle_xor(all, far));
-                if ((hs_lane() & far) != 0) before += beside;
+                hs_u32 beside = hs_to_u32(hs_shuffle_xor(all, far));
+                if ((hs_lane_id() & far) != 0) before += beside;
                 all += beside;
             }
-            if (hs_lane() == 0) tops[hs_subgroup()] = all;
+            if (hs_lane_id() == 0) tops[hs_subgroup_id()] = all;
             hs_barrier();
-            for (int j = 0; j < 15; j++) if (j < hs_subgroup()) before += tops[j];
+            for (int j = 0; j < 15; j++) if (j < hs_subgroup_id()) before += tops[j];
         }
-    for (int e = 0, d = hs_item() * 1; e < 1; e++, d++) {
-            hs_word c = words[words_first + 2332 + d];
+    for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) {
+            hs_u32 c = words[words_first + 2332 + d];
             words[words_first + 2844 + d] = before;
             words[words_first + 3357 + d] = before;
             before += c;
             if (d == 511) words[words_first + 3356] = before;
-            fits = fits && hs_as_int(c) <= 1280 << (bits / 2);
+            fits = fits && hs_to_int(c) <= 1280 << (bits / 2);
         }
     }
     hs_barrier();
@@ -3299,21 +3299,21 @@ void main()
         words[words_first + 2330] = 0u;
     }
     {
-        hs_word sum = 0u;
-        for (int e = 0, d = hs_item() * 1; e < 1; e++, d++) sum += (words[words_first + 2332 + d] + 2047u) / 2048u;
-        hs_word before = 0u;
+        hs_u32 sum = 0u;
+        for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += (words[words_first + 2332 + d] + 2047u) / 2048u;
+        hs_u32 before = 0u;
         {
-            hs_word all = sum;
+            hs_u32 all = sum;
             for (int far = 1; far < 32; far *= 2) {
-                hs_word beside = hs_as_word(hs_shuffle_xor(all, far));
-                if ((hs_lane() & far) != 0) before += beside;
+                hs_u32 beside = hs_to_u32(hs_shuffle_xor(all, far));
+                if ((hs_lane_id() & far) != 0) before += beside;
                 all += beside;
             }
-            if (hs_lane() == 0) tops[hs_subgroup()] = all;
+            if (hs_lane_id() == 0) tops[hs_subgroup_id()] = all;
             hs_barrier();
-            for (int j = 0; j < 15; j++) if (j < hs_subgroup()) before += tops[j];
+            for (int j = 0; j < 15; j++) if (j < hs_subgroup_id()) before += tops[j];
         }
-    for (int e = 0, d = hs_item() * 1; e < 1; e++, d++) {
+    for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) {
             words[words_first + 3869 + d] = before;
             before += (words[words_first + 2332 + d] + 2047u) / 2048u;
             if (d == 511) words[words_first + 4381] = before;
@@ -3326,7 +3326,7 @@ void main()
 #ifdef HS_KERNEL_msd_first
 layout(local_size_x = 512) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored_key key[]; };
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_words { uint word[]; };
 layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys dealt_at; hs_words words_at; int n; int argument; } hs_push;
 #define source hs_push.source_at.key
@@ -3337,10 +3337,10 @@ layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys dealt_at
 #define words_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 source_at; uvec2 dealt_at; uvec2 words_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored key[]; } source_keys;
+layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored_key key[]; } source_keys;
 #define source source_keys.key
 #define source_first int(hs_push.source_at.x)
-layout(std430, set = 0, binding = 1) buffer hs_dealt { hs_stored key[]; } dealt_keys;
+layout(std430, set = 0, binding = 1) buffer hs_dealt { hs_stored_key key[]; } dealt_keys;
 #define dealt dealt_keys.key
 #define dealt_first int(hs_push.dealt_at.x)
 layout(std430, set = 0, binding = 2) buffer hs_words { uint word[]; } words_words;
@@ -3358,26 +3358,26 @@ void main()
     if (words[words_first + 2329] == 0u) return;
     int bits = 1;
     while (((hs_n() - 1) >> bits) >= 1040) bits++;
-    int begin = hs_group() * 2048;
+    int begin = hs_group_id() * 2048;
     if (begin >= hs_n()) return;
     int valid = hs_n() - begin < 2048 ? hs_n() - begin : 2048;
     int shift = 64 - ((bits + 1) / 2), mask = (1 << ((bits + 1) / 2)) - 1;
-    for (int i = hs_item(); i < 512; i += 512) counts[i] = 0u;
-    if (hs_item() == 0) found[1] = hs_as_word(shift);
+    for (int i = hs_local_id(); i < 512; i += 512) counts[i] = 0u;
+    if (hs_local_id() == 0) found[1] = hs_to_u32(shift);
     hs_barrier();
     int cursors = 3357;
     hs_key k0 = HS_LEAST, k1 = HS_LEAST, k2 = HS_LEAST, k3 = HS_LEAST;
-    hs_word at0 = 0u, at1 = 0u;
+    hs_u32 at0 = 0u, at1 = 0u;
     if (valid == 2048) {
-        k0 = hs_in(source[source_first + begin + hs_item() + 0]);
-        k1 = hs_in(source[source_first + begin + hs_item() + 512]);
-        k2 = hs_in(source[source_first + begin + hs_item() + 1024]);
-        k3 = hs_in(source[source_first + begin + hs_item() + 1536]);
+        k0 = hs_twiddle_in(source[source_first + begin + hs_local_id() + 0]);
+        k1 = hs_twiddle_in(source[source_first + begin + hs_local_id() + 512]);
+        k2 = hs_twiddle_in(source[source_first + begin + hs_local_id() + 1024]);
+        k3 = hs_twiddle_in(source[source_first + begin + hs_local_id() + 1536]);
     } else {
-        if (hs_item() + 0 < valid) k0 = hs_in(source[source_first + begin + hs_item() + 0]);
-        if (hs_item() + 512 < valid) k1 = hs_in(source[source_first + begin + hs_item() + 512]);
-        if (hs_item() + 1024 < valid) k2 = hs_in(source[source_first + begin + hs_item() + 1024]);
-        if (hs_item() + 1536 < valid) k3 = hs_in(source[source_first + begin + hs_item() + 1536]);
+        if (hs_local_id() + 0 < valid) k0 = hs_twiddle_in(source[source_first + begin + hs_local_id() + 0]);
+        if (hs_local_id() + 512 < valid) k1 = hs_twiddle_in(source[source_first + begin + hs_local_id() + 512]);
+        if (hs_local_id() + 1024 < valid) k2 = hs_twiddle_in(source[source_first + begin + hs_local_id() + 1024]);
+        if (hs_local_id() + 1536 < valid) k3 = hs_twiddle_in(source[source_first + begin + hs_local_id() + 1536]);
     }
     hs_key differ = HS_LEAST;
     if (valid == 2048) {
@@ -3386,74 +3386,74 @@ void main()
         differ |= k0 ^ k2;
         differ |= k0 ^ k3;
     } else {
-        if (hs_item() + 0 < valid) differ |= k0 ^ k0;
-        if (hs_item() + 512 < valid) differ |= k0 ^ k1;
-        if (hs_item() + 1024 < valid) differ |= k0 ^ k2;
-        if (hs_item() + 1536 < valid) differ |= k0 ^ k3;
+        if (hs_local_id() + 0 < valid) differ |= k0 ^ k0;
+        if (hs_local_id() + 512 < valid) differ |= k0 ^ k1;
+        if (hs_local_id() + 1024 < valid) differ |= k0 ^ k2;
+        if (hs_local_id() + 1536 < valid) differ |= k0 ^ k3;
     }
     if (hs_digit(differ, shift, mask) == 0) {
-        int x = hs_digit(k0, shift, mask), own = valid > hs_item() ? (valid - hs_item() + 511) / 512 : 0;
-        at0 = hs_local_add(counts[x], hs_as_word(own));
+        int x = hs_digit(k0, shift, mask), own = valid > hs_local_id() ? (valid - hs_local_id() + 511) / 512 : 0;
+        at0 = hs_local_atomic_add(counts[x], hs_to_u32(own));
         at0 |= (at0 + 1u) << 16;
         at1 = at0 + 131074u;
     } else {
         if (valid == 2048) {
-            { int x = hs_digit(k0, shift, mask); at0 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k1, shift, mask); at0 |= hs_local_add(counts[x], 1u) << 16; }
-            { int x = hs_digit(k2, shift, mask); at1 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k3, shift, mask); at1 |= hs_local_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k0, shift, mask); at0 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k1, shift, mask); at0 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k2, shift, mask); at1 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k3, shift, mask); at1 |= hs_local_atomic_add(counts[x], 1u) << 16; }
         } else {
-            if (hs_item() + 0 < valid) { int x = hs_digit(k0, shift, mask); at0 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 512 < valid) { int x = hs_digit(k1, shift, mask); at0 |= hs_local_add(counts[x], 1u) << 16; }
-            if (hs_item() + 1024 < valid) { int x = hs_digit(k2, shift, mask); at1 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 1536 < valid) { int x = hs_digit(k3, shift, mask); at1 |= hs_local_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 0 < valid) { int x = hs_digit(k0, shift, mask); at0 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 512 < valid) { int x = hs_digit(k1, shift, mask); at0 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 1024 < valid) { int x = hs_digit(k2, shift, mask); at1 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 1536 < valid) { int x = hs_digit(k3, shift, mask); at1 |= hs_local_atomic_add(counts[x], 1u) << 16; }
         }
     }
     hs_barrier();
-    shift = hs_as_int(found[1]); // the same; else compilers keep all digits until they are needed again, and spill
-    hs_word sum = 0u;
-    for (int e = 0, d = hs_item() * 1; e < 1; e++, d++) sum += counts[d];
-    hs_word before = 0u;
+    shift = hs_to_int(found[1]); // the same; else compilers keep all digits until they are needed again, and spill
+    hs_u32 sum = 0u;
+    for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += counts[d];
+    hs_u32 before = 0u;
     {
-        hs_word all = sum;
+        hs_u32 all = sum;
         for (int far = 1; far < 32; far *= 2) {
-            hs_word beside = hs_as_word(hs_shuffle_xor(all, far));
-            if ((hs_lane() & far) != 0) before += beside;
+            hs_u32 beside = hs_to_u32(hs_shuffle_xor(all, far));
+            if ((hs_lane_id() & far) != 0) before += beside;
             all += beside;
         }
-        if (hs_lane() == 0) tops[hs_subgroup()] = all;
+        if (hs_lane_id() == 0) tops[hs_subgroup_id()] = all;
         hs_barrier();
-        for (int j = 0; j < 15; j++) if (j < hs_subgroup()) before += tops[j];
+        for (int j = 0; j < 15; j++) if (j < hs_subgroup_id()) before += tops[j];
     }
-    for (int e = 0, d = hs_item() * 1; e < 1; e++, d++) {
-        hs_word c = counts[d];
+    for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) {
+        hs_u32 c = counts[d];
         counts[d] = before;
-        bases[d] = (c != 0u ? hs_add(words[words_first + cursors + d], c) : 0u) - before;
+        bases[d] = (c != 0u ? hs_atomic_add(words[words_first + cursors + d], c) : 0u) - before;
         before += c;
     }
     hs_barrier();
     if (valid == 2048) {
-        tile[hs_as_int(counts[hs_digit(k0, shift, mask)]) + hs_as_int(at0 & 65535u)] = k0;
-        tile[hs_as_int(counts[hs_digit(k1, shift, mask)]) + hs_as_int(at0 >> 16)] = k1;
-        tile[hs_as_int(counts[hs_digit(k2, shift, mask)]) + hs_as_int(at1 & 65535u)] = k2;
-        tile[hs_as_int(counts[hs_digit(k3, shift, mask)]) + hs_as_int(at1 >> 16)] = k3;
+        tile[hs_to_int(counts[hs_digit(k0, shift, mask)]) + hs_to_int(at0 & 65535u)] = k0;
+        tile[hs_to_int(counts[hs_digit(k1, shift, mask)]) + hs_to_int(at0 >> 16)] = k1;
+        tile[hs_to_int(counts[hs_digit(k2, shift, mask)]) + hs_to_int(at1 & 65535u)] = k2;
+        tile[hs_to_int(counts[hs_digit(k3, shift, mask)]) + hs_to_int(at1 >> 16)] = k3;
     } else {
-        if (hs_item() + 0 < valid) tile[hs_as_int(counts[hs_digit(k0, shift, mask)]) + hs_as_int(at0 & 65535u)] = k0;
-        if (hs_item() + 512 < valid) tile[hs_as_int(counts[hs_digit(k1, shift, mask)]) + hs_as_int(at0 >> 16)] = k1;
-        if (hs_item() + 1024 < valid) tile[hs_as_int(counts[hs_digit(k2, shift, mask)]) + hs_as_int(at1 & 65535u)] = k2;
-        if (hs_item() + 1536 < valid) tile[hs_as_int(counts[hs_digit(k3, shift, mask)]) + hs_as_int(at1 >> 16)] = k3;
+        if (hs_local_id() + 0 < valid) tile[hs_to_int(counts[hs_digit(k0, shift, mask)]) + hs_to_int(at0 & 65535u)] = k0;
+        if (hs_local_id() + 512 < valid) tile[hs_to_int(counts[hs_digit(k1, shift, mask)]) + hs_to_int(at0 >> 16)] = k1;
+        if (hs_local_id() + 1024 < valid) tile[hs_to_int(counts[hs_digit(k2, shift, mask)]) + hs_to_int(at1 & 65535u)] = k2;
+        if (hs_local_id() + 1536 < valid) tile[hs_to_int(counts[hs_digit(k3, shift, mask)]) + hs_to_int(at1 >> 16)] = k3;
     }
     hs_barrier();
     if (valid == 2048) {
-        { hs_key key = tile[hs_item() + 0]; dealt[dealt_first + hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 0] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 512]; dealt[dealt_first + hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 512] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 1024]; dealt[dealt_first + hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 1024] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 1536]; dealt[dealt_first + hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 1536] = hs_raw(key); }
+        { hs_key key = tile[hs_local_id() + 0]; dealt[dealt_first + hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 0] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 512]; dealt[dealt_first + hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 512] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 1024]; dealt[dealt_first + hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 1024] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 1536]; dealt[dealt_first + hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 1536] = hs_raw_out(key); }
     } else {
-        if (hs_item() + 0 < valid) { hs_key key = tile[hs_item() + 0]; dealt[dealt_first + hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 0] = hs_raw(key); }
-        if (hs_item() + 512 < valid) { hs_key key = tile[hs_item() + 512]; dealt[dealt_first + hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 512] = hs_raw(key); }
-        if (hs_item() + 1024 < valid) { hs_key key = tile[hs_item() + 1024]; dealt[dealt_first + hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 1024] = hs_raw(key); }
-        if (hs_item() + 1536 < valid) { hs_key key = tile[hs_item() + 1536]; dealt[dealt_first + hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 1536] = hs_raw(key); }
+        if (hs_local_id() + 0 < valid) { hs_key key = tile[hs_local_id() + 0]; dealt[dealt_first + hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 0] = hs_raw_out(key); }
+        if (hs_local_id() + 512 < valid) { hs_key key = tile[hs_local_id() + 512]; dealt[dealt_first + hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 512] = hs_raw_out(key); }
+        if (hs_local_id() + 1024 < valid) { hs_key key = tile[hs_local_id() + 1024]; dealt[dealt_first + hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 1024] = hs_raw_out(key); }
+        if (hs_local_id() + 1536 < valid) { hs_key key = tile[hs_local_id() + 1536]; dealt[dealt_first + hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 1536] = hs_raw_out(key); }
     }
 }
 #endif
@@ -3462,7 +3462,7 @@ void main()
 #ifdef HS_KERNEL_msd_count
 layout(local_size_x = 512) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored_key key[]; };
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_words { uint word[]; };
 layout(push_constant) uniform hs_constants { hs_keys dealt_at; hs_words words_at; int n; int argument; } hs_push;
 #define dealt hs_push.dealt_at.key
@@ -3471,7 +3471,7 @@ layout(push_constant) uniform hs_constants { hs_keys dealt_at; hs_words words_at
 #define words_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 dealt_at; uvec2 words_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) readonly buffer hs_dealt { hs_stored key[]; } dealt_keys;
+layout(std430, set = 0, binding = 0) readonly buffer hs_dealt { hs_stored_key key[]; } dealt_keys;
 #define dealt dealt_keys.key
 #define dealt_first int(hs_push.dealt_at.x)
 layout(std430, set = 0, binding = 1) buffer hs_words { uint word[]; } words_words;
@@ -3486,35 +3486,35 @@ void main()
     if (words[words_first + 2329] == 0u) return;
     int bits = 1;
     while (((hs_n() - 1) >> bits) >= 1040) bits++;
-    int number = hs_group();
-    if (number >= hs_as_int(words[words_first + 3869 + (1 << ((bits + 1) / 2))])) return;
-    for (int d = hs_item(); d < 1 << ((bits + 1) / 2); d += 512)
-        if (hs_as_int(words[words_first + 3869 + d]) <= number && number < hs_as_int(words[words_first + 3870 + d])) found[0] = hs_as_word(d);
+    int number = hs_group_id();
+    if (number >= hs_to_int(words[words_first + 3869 + (1 << ((bits + 1) / 2))])) return;
+    for (int d = hs_local_id(); d < 1 << ((bits + 1) / 2); d += 512)
+        if (hs_to_int(words[words_first + 3869 + d]) <= number && number < hs_to_int(words[words_first + 3870 + d])) found[0] = hs_to_u32(d);
     int shift = 64 - bits, mask = (1 << (bits / 2)) - 1;
-    for (int i = hs_item(); i < 1024; i += 512) counts[i] = 0u;
+    for (int i = hs_local_id(); i < 1024; i += 512) counts[i] = 0u;
     hs_barrier();
-    int value = hs_as_int(found[0]);
-    int begin = hs_as_int(words[words_first + 2844 + value]) + (number - hs_as_int(words[words_first + 3869 + value])) * 2048;
-    int end = hs_as_int(words[words_first + 2845 + value]), valid = end - begin < 2048 ? end - begin : 2048;
-    int next = hs_item();
+    int value = hs_to_int(found[0]);
+    int begin = hs_to_int(words[words_first + 2844 + value]) + (number - hs_to_int(words[words_first + 3869 + value])) * 2048;
+    int end = hs_to_int(words[words_first + 2845 + value]), valid = end - begin < 2048 ? end - begin : 2048;
+    int next = hs_local_id();
     end = valid;
-    int set = hs_item() & 1;
+    int set = hs_local_id() & 1;
     for (; next + 1536 < end; next += 2048) {
-        hs_key k0 = hs_held(dealt[dealt_first + begin + next + 0]);
-        hs_key k1 = hs_held(dealt[dealt_first + begin + next + 512]);
-        hs_key k2 = hs_held(dealt[dealt_first + begin + next + 1024]);
-        hs_key k3 = hs_held(dealt[dealt_first + begin + next + 1536]);
-        hs_local_add(counts[hs_digit(k0, shift, mask) * 2 + set], 1u);
-        hs_local_add(counts[hs_digit(k1, shift, mask) * 2 + set], 1u);
-        hs_local_add(counts[hs_digit(k2, shift, mask) * 2 + set], 1u);
-        hs_local_add(counts[hs_digit(k3, shift, mask) * 2 + set], 1u);
+        hs_key k0 = hs_raw_in(dealt[dealt_first + begin + next + 0]);
+        hs_key k1 = hs_raw_in(dealt[dealt_first + begin + next + 512]);
+        hs_key k2 = hs_raw_in(dealt[dealt_first + begin + next + 1024]);
+        hs_key k3 = hs_raw_in(dealt[dealt_first + begin + next + 1536]);
+        hs_local_atomic_add(counts[hs_digit(k0, shift, mask) * 2 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k1, shift, mask) * 2 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k2, shift, mask) * 2 + set], 1u);
+        hs_local_atomic_add(counts[hs_digit(k3, shift, mask) * 2 + set], 1u);
     }
-    for (; next < end; next += 512) hs_local_add(counts[hs_digit(hs_held(dealt[dealt_first + begin + next]), shift, mask) * 2 + set], 1u);
+    for (; next < end; next += 512) hs_local_atomic_add(counts[hs_digit(hs_raw_in(dealt[dealt_first + begin + next]), shift, mask) * 2 + set], 1u);
     hs_barrier();
-    for (int d = hs_item(); d <= mask; d += 512) {
-        hs_word sum = 0u;
+    for (int d = hs_local_id(); d <= mask; d += 512) {
+        hs_u32 sum = 0u;
         for (int s = 0; s < 2; s++) sum += counts[d * 2 + s];
-        if (sum != 0u) hs_add(words[words_first + 4383 + (1 << bits) + (value << (bits / 2)) + d], sum);
+        if (sum != 0u) hs_atomic_add(words[words_first + 4383 + (1 << bits) + (value << (bits / 2)) + d], sum);
     }
 
 }
@@ -3540,32 +3540,32 @@ void main()
 {
     int bits = 1;
     while (((hs_n() - 1) >> bits) >= 1040) bits++;
-    int value = hs_group();
+    int value = hs_group_id();
     if (value >= 1 << ((bits + 1) / 2) || words[words_first + 2329] == 0u) return;
     int begin = 4382 + (value << (bits / 2)), cursors = begin + (1 << bits) + 1, count = 1 << (bits / 2);
-    hs_word sum = 0u;
-    for (int e = 0, d = hs_item() * 1; e < 1; e++, d++) if (d < count) sum += words[words_first + cursors + d];
-    hs_word before = 0u;
+    hs_u32 sum = 0u;
+    for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) if (d < count) sum += words[words_first + cursors + d];
+    hs_u32 before = 0u;
     {
-        hs_word all = sum;
+        hs_u32 all = sum;
         for (int far = 1; far < 32; far *= 2) {
-            hs_word beside = hs_as_word(hs_shuffle_xor(all, far));
-            if ((hs_lane() & far) != 0) before += beside;
+            hs_u32 beside = hs_to_u32(hs_shuffle_xor(all, far));
+            if ((hs_lane_id() & far) != 0) before += beside;
             all += beside;
         }
-        if (hs_lane() == 0) tops[hs_subgroup()] = all;
+        if (hs_lane_id() == 0) tops[hs_subgroup_id()] = all;
         hs_barrier();
-        for (int j = 0; j < 15; j++) if (j < hs_subgroup()) before += tops[j];
+        for (int j = 0; j < 15; j++) if (j < hs_subgroup_id()) before += tops[j];
     }
     before += words[words_first + 2844 + value];
-    for (int e = 0, d = hs_item() * 1; e < 1; e++, d++) if (d < count) {
-        hs_word c = words[words_first + cursors + d];
+    for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) if (d < count) {
+        hs_u32 c = words[words_first + cursors + d];
         words[words_first + begin + d] = before;
         words[words_first + cursors + d] = before;
         before += c;
         if (c > 1280u) words[words_first + 2330] = 0u;
     }
-    if (value == 0 && hs_item() == 0) words[words_first + 4382 + (1 << bits)] = hs_as_word(hs_n());
+    if (value == 0 && hs_local_id() == 0) words[words_first + 4382 + (1 << bits)] = hs_to_u32(hs_n());
 }
 #endif
 
@@ -3573,7 +3573,7 @@ void main()
 #ifdef HS_KERNEL_msd_second
 layout(local_size_x = 512) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored_key key[]; };
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_words { uint word[]; };
 layout(push_constant) uniform hs_constants { hs_keys dealt_at; hs_keys destination_at; hs_words words_at; int n; int argument; } hs_push;
 #define dealt hs_push.dealt_at.key
@@ -3584,10 +3584,10 @@ layout(push_constant) uniform hs_constants { hs_keys dealt_at; hs_keys destinati
 #define words_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 dealt_at; uvec2 destination_at; uvec2 words_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) readonly buffer hs_dealt { hs_stored key[]; } dealt_keys;
+layout(std430, set = 0, binding = 0) readonly buffer hs_dealt { hs_stored_key key[]; } dealt_keys;
 #define dealt dealt_keys.key
 #define dealt_first int(hs_push.dealt_at.x)
-layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
 layout(std430, set = 0, binding = 2) buffer hs_words { uint word[]; } words_words;
@@ -3605,30 +3605,30 @@ void main()
     if (words[words_first + 2330] == 0u) return;
     int bits = 1;
     while (((hs_n() - 1) >> bits) >= 1040) bits++;
-    int number = hs_group();
-    if (number >= hs_as_int(words[words_first + 3869 + (1 << ((bits + 1) / 2))])) return;
-    for (int d = hs_item(); d < 1 << ((bits + 1) / 2); d += 512)
-        if (hs_as_int(words[words_first + 3869 + d]) <= number && number < hs_as_int(words[words_first + 3870 + d])) found[0] = hs_as_word(d);
+    int number = hs_group_id();
+    if (number >= hs_to_int(words[words_first + 3869 + (1 << ((bits + 1) / 2))])) return;
+    for (int d = hs_local_id(); d < 1 << ((bits + 1) / 2); d += 512)
+        if (hs_to_int(words[words_first + 3869 + d]) <= number && number < hs_to_int(words[words_first + 3870 + d])) found[0] = hs_to_u32(d);
     int shift = 64 - bits, mask = (1 << (bits / 2)) - 1;
-    for (int i = hs_item(); i < 512; i += 512) counts[i] = 0u;
-    if (hs_item() == 0) found[1] = hs_as_word(shift);
+    for (int i = hs_local_id(); i < 512; i += 512) counts[i] = 0u;
+    if (hs_local_id() == 0) found[1] = hs_to_u32(shift);
     hs_barrier();
-    int value = hs_as_int(found[0]);
-    int begin = hs_as_int(words[words_first + 2844 + value]) + (number - hs_as_int(words[words_first + 3869 + value])) * 2048;
-    int end = hs_as_int(words[words_first + 2845 + value]), valid = end - begin < 2048 ? end - begin : 2048;
+    int value = hs_to_int(found[0]);
+    int begin = hs_to_int(words[words_first + 2844 + value]) + (number - hs_to_int(words[words_first + 3869 + value])) * 2048;
+    int end = hs_to_int(words[words_first + 2845 + value]), valid = end - begin < 2048 ? end - begin : 2048;
     int cursors = 4383 + (1 << bits) + (value << (bits / 2));
     hs_key k0 = HS_LEAST, k1 = HS_LEAST, k2 = HS_LEAST, k3 = HS_LEAST;
-    hs_word at0 = 0u, at1 = 0u;
+    hs_u32 at0 = 0u, at1 = 0u;
     if (valid == 2048) {
-        k0 = hs_held(dealt[dealt_first + begin + hs_item() + 0]);
-        k1 = hs_held(dealt[dealt_first + begin + hs_item() + 512]);
-        k2 = hs_held(dealt[dealt_first + begin + hs_item() + 1024]);
-        k3 = hs_held(dealt[dealt_first + begin + hs_item() + 1536]);
+        k0 = hs_raw_in(dealt[dealt_first + begin + hs_local_id() + 0]);
+        k1 = hs_raw_in(dealt[dealt_first + begin + hs_local_id() + 512]);
+        k2 = hs_raw_in(dealt[dealt_first + begin + hs_local_id() + 1024]);
+        k3 = hs_raw_in(dealt[dealt_first + begin + hs_local_id() + 1536]);
     } else {
-        if (hs_item() + 0 < valid) k0 = hs_held(dealt[dealt_first + begin + hs_item() + 0]);
-        if (hs_item() + 512 < valid) k1 = hs_held(dealt[dealt_first + begin + hs_item() + 512]);
-        if (hs_item() + 1024 < valid) k2 = hs_held(dealt[dealt_first + begin + hs_item() + 1024]);
-        if (hs_item() + 1536 < valid) k3 = hs_held(dealt[dealt_first + begin + hs_item() + 1536]);
+        if (hs_local_id() + 0 < valid) k0 = hs_raw_in(dealt[dealt_first + begin + hs_local_id() + 0]);
+        if (hs_local_id() + 512 < valid) k1 = hs_raw_in(dealt[dealt_first + begin + hs_local_id() + 512]);
+        if (hs_local_id() + 1024 < valid) k2 = hs_raw_in(dealt[dealt_first + begin + hs_local_id() + 1024]);
+        if (hs_local_id() + 1536 < valid) k3 = hs_raw_in(dealt[dealt_first + begin + hs_local_id() + 1536]);
     }
     hs_key differ = HS_LEAST;
     if (valid == 2048) {
@@ -3637,74 +3637,74 @@ void main()
         differ |= k0 ^ k2;
         differ |= k0 ^ k3;
     } else {
-        if (hs_item() + 0 < valid) differ |= k0 ^ k0;
-        if (hs_item() + 512 < valid) differ |= k0 ^ k1;
-        if (hs_item() + 1024 < valid) differ |= k0 ^ k2;
-        if (hs_item() + 1536 < valid) differ |= k0 ^ k3;
+        if (hs_local_id() + 0 < valid) differ |= k0 ^ k0;
+        if (hs_local_id() + 512 < valid) differ |= k0 ^ k1;
+        if (hs_local_id() + 1024 < valid) differ |= k0 ^ k2;
+        if (hs_local_id() + 1536 < valid) differ |= k0 ^ k3;
     }
     if (hs_digit(differ, shift, mask) == 0) {
-        int x = hs_digit(k0, shift, mask), own = valid > hs_item() ? (valid - hs_item() + 511) / 512 : 0;
-        at0 = hs_local_add(counts[x], hs_as_word(own));
+        int x = hs_digit(k0, shift, mask), own = valid > hs_local_id() ? (valid - hs_local_id() + 511) / 512 : 0;
+        at0 = hs_local_atomic_add(counts[x], hs_to_u32(own));
         at0 |= (at0 + 1u) << 16;
         at1 = at0 + 131074u;
     } else {
         if (valid == 2048) {
-            { int x = hs_digit(k0, shift, mask); at0 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k1, shift, mask); at0 |= hs_local_add(counts[x], 1u) << 16; }
-            { int x = hs_digit(k2, shift, mask); at1 = hs_local_add(counts[x], 1u); }
-            { int x = hs_digit(k3, shift, mask); at1 |= hs_local_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k0, shift, mask); at0 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k1, shift, mask); at0 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            { int x = hs_digit(k2, shift, mask); at1 = hs_local_atomic_add(counts[x], 1u); }
+            { int x = hs_digit(k3, shift, mask); at1 |= hs_local_atomic_add(counts[x], 1u) << 16; }
         } else {
-            if (hs_item() + 0 < valid) { int x = hs_digit(k0, shift, mask); at0 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 512 < valid) { int x = hs_digit(k1, shift, mask); at0 |= hs_local_add(counts[x], 1u) << 16; }
-            if (hs_item() + 1024 < valid) { int x = hs_digit(k2, shift, mask); at1 = hs_local_add(counts[x], 1u); }
-            if (hs_item() + 1536 < valid) { int x = hs_digit(k3, shift, mask); at1 |= hs_local_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 0 < valid) { int x = hs_digit(k0, shift, mask); at0 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 512 < valid) { int x = hs_digit(k1, shift, mask); at0 |= hs_local_atomic_add(counts[x], 1u) << 16; }
+            if (hs_local_id() + 1024 < valid) { int x = hs_digit(k2, shift, mask); at1 = hs_local_atomic_add(counts[x], 1u); }
+            if (hs_local_id() + 1536 < valid) { int x = hs_digit(k3, shift, mask); at1 |= hs_local_atomic_add(counts[x], 1u) << 16; }
         }
     }
     hs_barrier();
-    shift = hs_as_int(found[1]); // the same; else compilers keep all digits until they are needed again, and spill
-    hs_word sum = 0u;
-    for (int e = 0, d = hs_item() * 1; e < 1; e++, d++) sum += counts[d];
-    hs_word before = 0u;
+    shift = hs_to_int(found[1]); // the same; else compilers keep all digits until they are needed again, and spill
+    hs_u32 sum = 0u;
+    for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += counts[d];
+    hs_u32 before = 0u;
     {
-        hs_word all = sum;
+        hs_u32 all = sum;
         for (int far = 1; far < 32; far *= 2) {
-            hs_word beside = hs_as_word(hs_shuffle_xor(all, far));
-            if ((hs_lane() & far) != 0) before += beside;
+            hs_u32 beside = hs_to_u32(hs_shuffle_xor(all, far));
+            if ((hs_lane_id() & far) != 0) before += beside;
             all += beside;
         }
-        if (hs_lane() == 0) tops[hs_subgroup()] = all;
+        if (hs_lane_id() == 0) tops[hs_subgroup_id()] = all;
         hs_barrier();
-        for (int j = 0; j < 15; j++) if (j < hs_subgroup()) before += tops[j];
+        for (int j = 0; j < 15; j++) if (j < hs_subgroup_id()) before += tops[j];
     }
-    for (int e = 0, d = hs_item() * 1; e < 1; e++, d++) {
-        hs_word c = counts[d];
+    for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) {
+        hs_u32 c = counts[d];
         counts[d] = before;
-        bases[d] = (c != 0u ? hs_add(words[words_first + cursors + d], c) : 0u) - before;
+        bases[d] = (c != 0u ? hs_atomic_add(words[words_first + cursors + d], c) : 0u) - before;
         before += c;
     }
     hs_barrier();
     if (valid == 2048) {
-        tile[hs_as_int(counts[hs_digit(k0, shift, mask)]) + hs_as_int(at0 & 65535u)] = k0;
-        tile[hs_as_int(counts[hs_digit(k1, shift, mask)]) + hs_as_int(at0 >> 16)] = k1;
-        tile[hs_as_int(counts[hs_digit(k2, shift, mask)]) + hs_as_int(at1 & 65535u)] = k2;
-        tile[hs_as_int(counts[hs_digit(k3, shift, mask)]) + hs_as_int(at1 >> 16)] = k3;
+        tile[hs_to_int(counts[hs_digit(k0, shift, mask)]) + hs_to_int(at0 & 65535u)] = k0;
+        tile[hs_to_int(counts[hs_digit(k1, shift, mask)]) + hs_to_int(at0 >> 16)] = k1;
+        tile[hs_to_int(counts[hs_digit(k2, shift, mask)]) + hs_to_int(at1 & 65535u)] = k2;
+        tile[hs_to_int(counts[hs_digit(k3, shift, mask)]) + hs_to_int(at1 >> 16)] = k3;
     } else {
-        if (hs_item() + 0 < valid) tile[hs_as_int(counts[hs_digit(k0, shift, mask)]) + hs_as_int(at0 & 65535u)] = k0;
-        if (hs_item() + 512 < valid) tile[hs_as_int(counts[hs_digit(k1, shift, mask)]) + hs_as_int(at0 >> 16)] = k1;
-        if (hs_item() + 1024 < valid) tile[hs_as_int(counts[hs_digit(k2, shift, mask)]) + hs_as_int(at1 & 65535u)] = k2;
-        if (hs_item() + 1536 < valid) tile[hs_as_int(counts[hs_digit(k3, shift, mask)]) + hs_as_int(at1 >> 16)] = k3;
+        if (hs_local_id() + 0 < valid) tile[hs_to_int(counts[hs_digit(k0, shift, mask)]) + hs_to_int(at0 & 65535u)] = k0;
+        if (hs_local_id() + 512 < valid) tile[hs_to_int(counts[hs_digit(k1, shift, mask)]) + hs_to_int(at0 >> 16)] = k1;
+        if (hs_local_id() + 1024 < valid) tile[hs_to_int(counts[hs_digit(k2, shift, mask)]) + hs_to_int(at1 & 65535u)] = k2;
+        if (hs_local_id() + 1536 < valid) tile[hs_to_int(counts[hs_digit(k3, shift, mask)]) + hs_to_int(at1 >> 16)] = k3;
     }
     hs_barrier();
     if (valid == 2048) {
-        { hs_key key = tile[hs_item() + 0]; destination[destination_first + hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 0] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 512]; destination[destination_first + hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 512] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 1024]; destination[destination_first + hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 1024] = hs_raw(key); }
-        { hs_key key = tile[hs_item() + 1536]; destination[destination_first + hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 1536] = hs_raw(key); }
+        { hs_key key = tile[hs_local_id() + 0]; destination[destination_first + hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 0] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 512]; destination[destination_first + hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 512] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 1024]; destination[destination_first + hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 1024] = hs_raw_out(key); }
+        { hs_key key = tile[hs_local_id() + 1536]; destination[destination_first + hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 1536] = hs_raw_out(key); }
     } else {
-        if (hs_item() + 0 < valid) { hs_key key = tile[hs_item() + 0]; destination[destination_first + hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 0] = hs_raw(key); }
-        if (hs_item() + 512 < valid) { hs_key key = tile[hs_item() + 512]; destination[destination_first + hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 512] = hs_raw(key); }
-        if (hs_item() + 1024 < valid) { hs_key key = tile[hs_item() + 1024]; destination[destination_first + hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 1024] = hs_raw(key); }
-        if (hs_item() + 1536 < valid) { hs_key key = tile[hs_item() + 1536]; destination[destination_first + hs_as_int(bases[hs_digit(key, shift, mask)]) + hs_item() + 1536] = hs_raw(key); }
+        if (hs_local_id() + 0 < valid) { hs_key key = tile[hs_local_id() + 0]; destination[destination_first + hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 0] = hs_raw_out(key); }
+        if (hs_local_id() + 512 < valid) { hs_key key = tile[hs_local_id() + 512]; destination[destination_first + hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 512] = hs_raw_out(key); }
+        if (hs_local_id() + 1024 < valid) { hs_key key = tile[hs_local_id() + 1024]; destination[destination_first + hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 1024] = hs_raw_out(key); }
+        if (hs_local_id() + 1536 < valid) { hs_key key = tile[hs_local_id() + 1536]; destination[destination_first + hs_to_int(bases[hs_digit(key, shift, mask)]) + hs_local_id() + 1536] = hs_raw_out(key); }
     }
 }
 #endif
@@ -3713,7 +3713,7 @@ void main()
 #ifdef HS_KERNEL_bucket
 layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored_key key[]; };
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_words { uint word[]; };
 layout(push_constant) uniform hs_constants { hs_keys destination_at; hs_words words_at; int n; int argument; } hs_push;
 #define destination hs_push.destination_at.key
@@ -3722,7 +3722,7 @@ layout(push_constant) uniform hs_constants { hs_keys destination_at; hs_words wo
 #define words_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 destination_at; uvec2 words_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
 layout(std430, set = 0, binding = 1) buffer hs_words { uint word[]; } words_words;
@@ -3738,36 +3738,36 @@ void main()
 {
     int bits = 1;
     while (((hs_n() - 1) >> bits) >= 1040) bits++;
-    int bucket = hs_group();
+    int bucket = hs_group_id();
     if (bucket >= 1 << bits || words[words_first + 2330] == 0u) return;
-    int begin = hs_as_int(words[words_first + 4382 + bucket]), valid = hs_as_int(words[words_first + 4383 + bucket]) - begin;
+    int begin = hs_to_int(words[words_first + 4382 + bucket]), valid = hs_to_int(words[words_first + 4383 + bucket]) - begin;
     if (valid == 0) return;
     int shift = 54 - bits; // the highest bits that the keys of a bucket do not share
     if (shift < 0) shift = 0;
-    for (int i = hs_item(); i < 1024; i += 256) places[i] = 0u;
-    if (hs_item() == 0) {
+    for (int i = hs_local_id(); i < 1024; i += 256) places[i] = 0u;
+    if (hs_local_id() == 0) {
         full[0] = 0u;
-        full[1] = hs_as_word(shift);
+        full[1] = hs_to_u32(shift);
     }
     hs_key k0 = HS_LEAST, k1 = HS_LEAST, k2 = HS_LEAST, k3 = HS_LEAST, k4 = HS_LEAST;
-    hs_word at0 = 0u, at1 = 0u, at2 = 0u;
+    hs_u32 at0 = 0u, at1 = 0u, at2 = 0u;
     do {
         if (1024 <= valid) {
-            k0 = hs_held(destination[destination_first + begin + hs_item() + 0]);
-            k1 = hs_held(destination[destination_first + begin + hs_item() + 256]);
-            k2 = hs_held(destination[destination_first + begin + hs_item() + 512]);
-            k3 = hs_held(destination[destination_first + begin + hs_item() + 768]);
+            k0 = hs_raw_in(destination[destination_first + begin + hs_local_id() + 0]);
+            k1 = hs_raw_in(destination[destination_first + begin + hs_local_id() + 256]);
+            k2 = hs_raw_in(destination[destination_first + begin + hs_local_id() + 512]);
+            k3 = hs_raw_in(destination[destination_first + begin + hs_local_id() + 768]);
         } else {
-            if (hs_item() + 0 < valid) k0 = hs_held(destination[destination_first + begin + hs_item() + 0]);
-            if (hs_item() + 256 < valid) k1 = hs_held(destination[destination_first + begin + hs_item() + 256]);
-            if (hs_item() + 512 < valid) k2 = hs_held(destination[destination_first + begin + hs_item() + 512]);
-            if (hs_item() + 768 < valid) k3 = hs_held(destination[destination_first + begin + hs_item() + 768]);
+            if (hs_local_id() + 0 < valid) k0 = hs_raw_in(destination[destination_first + begin + hs_local_id() + 0]);
+            if (hs_local_id() + 256 < valid) k1 = hs_raw_in(destination[destination_first + begin + hs_local_id() + 256]);
+            if (hs_local_id() + 512 < valid) k2 = hs_raw_in(destination[destination_first + begin + hs_local_id() + 512]);
+            if (hs_local_id() + 768 < valid) k3 = hs_raw_in(destination[destination_first + begin + hs_local_id() + 768]);
             break;
         }
         if (1280 <= valid) {
-            k4 = hs_held(destination[destination_first + begin + hs_item() + 1024]);
+            k4 = hs_raw_in(destination[destination_first + begin + hs_local_id() + 1024]);
         } else {
-            if (hs_item() + 1024 < valid) k4 = hs_held(destination[destination_first + begin + hs_item() + 1024]);
+            if (hs_local_id() + 1024 < valid) k4 = hs_raw_in(destination[destination_first + begin + hs_local_id() + 1024]);
             break;
         }
     } while (false);
@@ -3780,113 +3780,113 @@ void main()
             differ |= k0 ^ k2;
             differ |= k0 ^ k3;
         } else {
-            if (hs_item() + 0 < valid) differ |= k0 ^ k0;
-            if (hs_item() + 256 < valid) differ |= k0 ^ k1;
-            if (hs_item() + 512 < valid) differ |= k0 ^ k2;
-            if (hs_item() + 768 < valid) differ |= k0 ^ k3;
+            if (hs_local_id() + 0 < valid) differ |= k0 ^ k0;
+            if (hs_local_id() + 256 < valid) differ |= k0 ^ k1;
+            if (hs_local_id() + 512 < valid) differ |= k0 ^ k2;
+            if (hs_local_id() + 768 < valid) differ |= k0 ^ k3;
             break;
         }
         if (1280 <= valid) {
             differ |= k0 ^ k4;
         } else {
-            if (hs_item() + 1024 < valid) differ |= k0 ^ k4;
+            if (hs_local_id() + 1024 < valid) differ |= k0 ^ k4;
             break;
         }
     } while (false);
     if (hs_digit(differ, shift, 1023) == 0) {
-        int x = hs_digit(k0, shift, 1023), own = valid > hs_item() ? (valid - hs_item() + 255) / 256 : 0;
-        at0 = hs_local_add(places[x ^ (x >> 5 & 3)], hs_as_word(own));
+        int x = hs_digit(k0, shift, 1023), own = valid > hs_local_id() ? (valid - hs_local_id() + 255) / 256 : 0;
+        at0 = hs_local_atomic_add(places[x ^ (x >> 5 & 3)], hs_to_u32(own));
         at0 |= (at0 + 1u) << 16;
         at1 = at0 + 131074u;
         at2 = at0 + 262148u;
     } else {
         do {
             if (1024 <= valid) {
-                { int x = hs_digit(k0, shift, 1023); at0 = hs_local_add(places[x ^ (x >> 5 & 3)], 1u); }
-                { int x = hs_digit(k1, shift, 1023); at0 |= hs_local_add(places[x ^ (x >> 5 & 3)], 1u) << 16; }
-                { int x = hs_digit(k2, shift, 1023); at1 = hs_local_add(places[x ^ (x >> 5 & 3)], 1u); }
-                { int x = hs_digit(k3, shift, 1023); at1 |= hs_local_add(places[x ^ (x >> 5 & 3)], 1u) << 16; }
+                { int x = hs_digit(k0, shift, 1023); at0 = hs_local_atomic_add(places[x ^ (x >> 5 & 3)], 1u); }
+                { int x = hs_digit(k1, shift, 1023); at0 |= hs_local_atomic_add(places[x ^ (x >> 5 & 3)], 1u) << 16; }
+                { int x = hs_digit(k2, shift, 1023); at1 = hs_local_atomic_add(places[x ^ (x >> 5 & 3)], 1u); }
+                { int x = hs_digit(k3, shift, 1023); at1 |= hs_local_atomic_add(places[x ^ (x >> 5 & 3)], 1u) << 16; }
             } else {
-                if (hs_item() + 0 < valid) { int x = hs_digit(k0, shift, 1023); at0 = hs_local_add(places[x ^ (x >> 5 & 3)], 1u); }
-                if (hs_item() + 256 < valid) { int x = hs_digit(k1, shift, 1023); at0 |= hs_local_add(places[x ^ (x >> 5 & 3)], 1u) << 16; }
-                if (hs_item() + 512 < valid) { int x = hs_digit(k2, shift, 1023); at1 = hs_local_add(places[x ^ (x >> 5 & 3)], 1u); }
-                if (hs_item() + 768 < valid) { int x = hs_digit(k3, shift, 1023); at1 |= hs_local_add(places[x ^ (x >> 5 & 3)], 1u) << 16; }
+                if (hs_local_id() + 0 < valid) { int x = hs_digit(k0, shift, 1023); at0 = hs_local_atomic_add(places[x ^ (x >> 5 & 3)], 1u); }
+                if (hs_local_id() + 256 < valid) { int x = hs_digit(k1, shift, 1023); at0 |= hs_local_atomic_add(places[x ^ (x >> 5 & 3)], 1u) << 16; }
+                if (hs_local_id() + 512 < valid) { int x = hs_digit(k2, shift, 1023); at1 = hs_local_atomic_add(places[x ^ (x >> 5 & 3)], 1u); }
+                if (hs_local_id() + 768 < valid) { int x = hs_digit(k3, shift, 1023); at1 |= hs_local_atomic_add(places[x ^ (x >> 5 & 3)], 1u) << 16; }
                 break;
             }
             if (1280 <= valid) {
-                { int x = hs_digit(k4, shift, 1023); at2 = hs_local_add(places[x ^ (x >> 5 & 3)], 1u); }
+                { int x = hs_digit(k4, shift, 1023); at2 = hs_local_atomic_add(places[x ^ (x >> 5 & 3)], 1u); }
             } else {
-                if (hs_item() + 1024 < valid) { int x = hs_digit(k4, shift, 1023); at2 = hs_local_add(places[x ^ (x >> 5 & 3)], 1u); }
+                if (hs_local_id() + 1024 < valid) { int x = hs_digit(k4, shift, 1023); at2 = hs_local_atomic_add(places[x ^ (x >> 5 & 3)], 1u); }
                 break;
             }
         } while (false);
     }
-    hs_barrier_all(); // in place, keys must all be read before the first is written
-    shift = hs_as_int(full[1]); // the same; else compilers keep all places until they are needed again, and spill
-    hs_word sum = 0u, crowd = 0u;
+    hs_barrier_global(); // in place, keys must all be read before the first is written
+    shift = hs_to_int(full[1]); // the same; else compilers keep all places until they are needed again, and spill
+    hs_u32 sum = 0u, crowd = 0u;
     for (int e = 0; e < 4; e++) {
-        int x = hs_item() * 4 + e;
-        hs_word c = places[x ^ (x >> 5 & 3)];
+        int x = hs_local_id() * 4 + e;
+        hs_u32 c = places[x ^ (x >> 5 & 3)];
         sum += c;
         crowd = c > crowd ? c : crowd;
     }
     if (crowd > 24u) full[0] = 1u;
-    hs_word before = 0u;
+    hs_u32 before = 0u;
     {
-        hs_word all = sum;
+        hs_u32 all = sum;
         for (int far = 1; far < 32; far *= 2) {
-            hs_word beside = hs_as_word(hs_shuffle_xor(all, far));
-            if ((hs_lane() & far) != 0) before += beside;
+            hs_u32 beside = hs_to_u32(hs_shuffle_xor(all, far));
+            if ((hs_lane_id() & far) != 0) before += beside;
             all += beside;
         }
-        if (hs_lane() == 0) tops[hs_subgroup()] = all;
+        if (hs_lane_id() == 0) tops[hs_subgroup_id()] = all;
         hs_barrier();
-        for (int j = 0; j < 7; j++) if (j < hs_subgroup()) before += tops[j];
+        for (int j = 0; j < 7; j++) if (j < hs_subgroup_id()) before += tops[j];
     }
     if (full[0] != 0u) {
-        if (hs_item() == 0) {
-            hs_word rest = hs_add(words[words_first + 2331], 1u);
-            words[words_first + 4383 + (2 << bits) + hs_as_int(rest)] = hs_as_word(bucket);
+        if (hs_local_id() == 0) {
+            hs_u32 rest = hs_atomic_add(words[words_first + 2331], 1u);
+            words[words_first + 4383 + (2 << bits) + hs_to_int(rest)] = hs_to_u32(bucket);
         }
     } else {
         for (int e = 0; e < 4; e++) {
-            int x = hs_item() * 4 + e;
-            hs_word c = places[x ^ (x >> 5 & 3)];
+            int x = hs_local_id() * 4 + e;
+            hs_u32 c = places[x ^ (x >> 5 & 3)];
             places[x ^ (x >> 5 & 3)] = before | c << 16;
             before += c;
         }
         hs_barrier();
         do {
             if (1024 <= valid) {
-                { int x = hs_digit(k0, shift, 1023); tile[hs_as_int(places[x ^ (x >> 5 & 3)] & 65535u) + hs_as_int(at0 & 65535u)] = k0; }
-                { int x = hs_digit(k1, shift, 1023); tile[hs_as_int(places[x ^ (x >> 5 & 3)] & 65535u) + hs_as_int(at0 >> 16)] = k1; }
-                { int x = hs_digit(k2, shift, 1023); tile[hs_as_int(places[x ^ (x >> 5 & 3)] & 65535u) + hs_as_int(at1 & 65535u)] = k2; }
-                { int x = hs_digit(k3, shift, 1023); tile[hs_as_int(places[x ^ (x >> 5 & 3)] & 65535u) + hs_as_int(at1 >> 16)] = k3; }
+                { int x = hs_digit(k0, shift, 1023); tile[hs_to_int(places[x ^ (x >> 5 & 3)] & 65535u) + hs_to_int(at0 & 65535u)] = k0; }
+                { int x = hs_digit(k1, shift, 1023); tile[hs_to_int(places[x ^ (x >> 5 & 3)] & 65535u) + hs_to_int(at0 >> 16)] = k1; }
+                { int x = hs_digit(k2, shift, 1023); tile[hs_to_int(places[x ^ (x >> 5 & 3)] & 65535u) + hs_to_int(at1 & 65535u)] = k2; }
+                { int x = hs_digit(k3, shift, 1023); tile[hs_to_int(places[x ^ (x >> 5 & 3)] & 65535u) + hs_to_int(at1 >> 16)] = k3; }
             } else {
-                if (hs_item() + 0 < valid) { int x = hs_digit(k0, shift, 1023); tile[hs_as_int(places[x ^ (x >> 5 & 3)] & 65535u) + hs_as_int(at0 & 65535u)] = k0; }
-                if (hs_item() + 256 < valid) { int x = hs_digit(k1, shift, 1023); tile[hs_as_int(places[x ^ (x >> 5 & 3)] & 65535u) + hs_as_int(at0 >> 16)] = k1; }
-                if (hs_item() + 512 < valid) { int x = hs_digit(k2, shift, 1023); tile[hs_as_int(places[x ^ (x >> 5 & 3)] & 65535u) + hs_as_int(at1 & 65535u)] = k2; }
-                if (hs_item() + 768 < valid) { int x = hs_digit(k3, shift, 1023); tile[hs_as_int(places[x ^ (x >> 5 & 3)] & 65535u) + hs_as_int(at1 >> 16)] = k3; }
+                if (hs_local_id() + 0 < valid) { int x = hs_digit(k0, shift, 1023); tile[hs_to_int(places[x ^ (x >> 5 & 3)] & 65535u) + hs_to_int(at0 & 65535u)] = k0; }
+                if (hs_local_id() + 256 < valid) { int x = hs_digit(k1, shift, 1023); tile[hs_to_int(places[x ^ (x >> 5 & 3)] & 65535u) + hs_to_int(at0 >> 16)] = k1; }
+                if (hs_local_id() + 512 < valid) { int x = hs_digit(k2, shift, 1023); tile[hs_to_int(places[x ^ (x >> 5 & 3)] & 65535u) + hs_to_int(at1 & 65535u)] = k2; }
+                if (hs_local_id() + 768 < valid) { int x = hs_digit(k3, shift, 1023); tile[hs_to_int(places[x ^ (x >> 5 & 3)] & 65535u) + hs_to_int(at1 >> 16)] = k3; }
                 break;
             }
             if (1280 <= valid) {
-                { int x = hs_digit(k4, shift, 1023); tile[hs_as_int(places[x ^ (x >> 5 & 3)] & 65535u) + hs_as_int(at2 & 65535u)] = k4; }
+                { int x = hs_digit(k4, shift, 1023); tile[hs_to_int(places[x ^ (x >> 5 & 3)] & 65535u) + hs_to_int(at2 & 65535u)] = k4; }
             } else {
-                if (hs_item() + 1024 < valid) { int x = hs_digit(k4, shift, 1023); tile[hs_as_int(places[x ^ (x >> 5 & 3)] & 65535u) + hs_as_int(at2 & 65535u)] = k4; }
+                if (hs_local_id() + 1024 < valid) { int x = hs_digit(k4, shift, 1023); tile[hs_to_int(places[x ^ (x >> 5 & 3)] & 65535u) + hs_to_int(at2 & 65535u)] = k4; }
                 break;
             }
         } while (false);
         hs_barrier();
-        for (int q = hs_item(); q < valid; q += 256) {
+        for (int q = hs_local_id(); q < valid; q += 256) {
             hs_key key = tile[q];
             int x = hs_digit(key, shift, 1023);
-            hs_word c = places[x ^ (x >> 5 & 3)];
-            int start = hs_as_int(c & 65535u), end = start + hs_as_int(c >> 16), r = start;
+            hs_u32 c = places[x ^ (x >> 5 & 3)];
+            int start = hs_to_int(c & 65535u), end = start + hs_to_int(c >> 16), r = start;
             for (int j = start; j < end; j++) {
                 hs_key near = tile[j];
                 r += (j < q ? !hs_less(key, near) : hs_less(near, key)) ? 1 : 0;
             }
-            destination[destination_first + begin + r] = hs_out(key);
+            destination[destination_first + begin + r] = hs_twiddle_out(key);
         }
     }
 
@@ -3897,7 +3897,7 @@ void main()
 #ifdef HS_KERNEL_bucket_rest
 layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored_key key[]; };
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_words { uint word[]; };
 layout(push_constant) uniform hs_constants { hs_keys destination_at; hs_words words_at; int n; int argument; } hs_push;
 #define destination hs_push.destination_at.key
@@ -3906,7 +3906,7 @@ layout(push_constant) uniform hs_constants { hs_keys destination_at; hs_words wo
 #define words_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 destination_at; uvec2 words_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
 layout(std430, set = 0, binding = 1) buffer hs_words { uint word[]; } words_words;
@@ -3925,77 +3925,77 @@ void main()
     if (words[words_first + 2330] == 0u) return;
     int bits = 1;
     while (((hs_n() - 1) >> bits) >= 1040) bits++;
-    if (hs_group() == 0) {
-        for (int q = hs_item(); q < 8; q += 256) words[words_first + 17 + q] = 0u;
-        if (hs_item() == 0) words[words_first + 8] = 1u;
+    if (hs_group_id() == 0) {
+        for (int q = hs_local_id(); q < 8; q += 256) words[words_first + 17 + q] = 0u;
+        if (hs_local_id() == 0) words[words_first + 8] = 1u;
     }
     int groups = 1 << bits < 512 ? 1 << bits : 512;
-    if (hs_group() >= groups) return;
-    for (int number = hs_group(); number < hs_as_int(words[words_first + 2331]); number += groups) {
-        int bucket = hs_as_int(words[words_first + 4383 + (2 << bits) + number]);
-        int begin = hs_as_int(words[words_first + 4382 + bucket]), valid = hs_as_int(words[words_first + 4383 + bucket]) - begin;
-        int row = hs_subgroup() * 160 + hs_lane();
+    if (hs_group_id() >= groups) return;
+    for (int number = hs_group_id(); number < hs_to_int(words[words_first + 2331]); number += groups) {
+        int bucket = hs_to_int(words[words_first + 4383 + (2 << bits) + number]);
+        int begin = hs_to_int(words[words_first + 4382 + bucket]), valid = hs_to_int(words[words_first + 4383 + bucket]) - begin;
+        int row = hs_subgroup_id() * 160 + hs_lane_id();
         hs_key k0, k1, k2, k3, k4;
         if (valid == 1280) {
-            k0 = hs_held(destination[destination_first + begin + row + 0]);
-            k1 = hs_held(destination[destination_first + begin + row + 32]);
-            k2 = hs_held(destination[destination_first + begin + row + 64]);
-            k3 = hs_held(destination[destination_first + begin + row + 96]);
-            k4 = hs_held(destination[destination_first + begin + row + 128]);
+            k0 = hs_raw_in(destination[destination_first + begin + row + 0]);
+            k1 = hs_raw_in(destination[destination_first + begin + row + 32]);
+            k2 = hs_raw_in(destination[destination_first + begin + row + 64]);
+            k3 = hs_raw_in(destination[destination_first + begin + row + 96]);
+            k4 = hs_raw_in(destination[destination_first + begin + row + 128]);
         } else {
-            k0 = row + 0 < valid ? hs_held(destination[destination_first + begin + row + 0]) : HS_GREATEST;
-            k1 = row + 32 < valid ? hs_held(destination[destination_first + begin + row + 32]) : HS_GREATEST;
-            k2 = row + 64 < valid ? hs_held(destination[destination_first + begin + row + 64]) : HS_GREATEST;
-            k3 = row + 96 < valid ? hs_held(destination[destination_first + begin + row + 96]) : HS_GREATEST;
-            k4 = row + 128 < valid ? hs_held(destination[destination_first + begin + row + 128]) : HS_GREATEST;
+            k0 = row + 0 < valid ? hs_raw_in(destination[destination_first + begin + row + 0]) : HS_GREATEST;
+            k1 = row + 32 < valid ? hs_raw_in(destination[destination_first + begin + row + 32]) : HS_GREATEST;
+            k2 = row + 64 < valid ? hs_raw_in(destination[destination_first + begin + row + 64]) : HS_GREATEST;
+            k3 = row + 96 < valid ? hs_raw_in(destination[destination_first + begin + row + 96]) : HS_GREATEST;
+            k4 = row + 128 < valid ? hs_raw_in(destination[destination_first + begin + row + 128]) : HS_GREATEST;
         }
 
-        hs_barrier_all(); // keys must all be read before the first is written
+        hs_barrier_global(); // keys must all be read before the first is written
         int shift = 0, mask = 255;
         while (shift < 64 - bits) {
-            int mine = hs_subgroup() * 256;
-            for (int i = hs_item(); i < 2048; i += 256) counts[i] = 0u;
-            if (hs_item() == 0) {
+            int mine = hs_subgroup_id() * 256;
+            for (int i = hs_local_id(); i < 2048; i += 256) counts[i] = 0u;
+            if (hs_local_id() == 0) {
                 mixed[0] = 1u;
-                mixed[1] = hs_as_word(shift);
+                mixed[1] = hs_to_u32(shift);
             }
             hs_barrier();
-            hs_local_add(counts[mine + hs_digit(k0, shift, mask)], 1u);
-            hs_local_add(counts[mine + hs_digit(k1, shift, mask)], 1u);
-            hs_local_add(counts[mine + hs_digit(k2, shift, mask)], 1u);
-            hs_local_add(counts[mine + hs_digit(k3, shift, mask)], 1u);
-            hs_local_add(counts[mine + hs_digit(k4, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k0, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k1, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k2, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k3, shift, mask)], 1u);
+            hs_local_atomic_add(counts[mine + hs_digit(k4, shift, mask)], 1u);
             hs_barrier();
             // a digit's keys come subgroup by subgroup
-            for (int d = hs_item(), once = 1; once != 0; once = 0) {
-                hs_word sum = 0u;
+            for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
+                hs_u32 sum = 0u;
                 for (int s = 0; s < 8; s++) {
-                    hs_word c = counts[s * 256 + d];
+                    hs_u32 c = counts[s * 256 + d];
                     counts[s * 256 + d] = sum;
                     sum += c;
                 }
                 if (sum == 1280u) mixed[0] = 0u;
-                totals[d] = d == mask ? sum - hs_as_word(1280 - valid) : sum;
+                totals[d] = d == mask ? sum - hs_to_u32(1280 - valid) : sum;
             }
             hs_barrier();
             {
-                int own = hs_subgroup() * 32 + hs_lane(); // a digit
+                int own = hs_subgroup_id() * 32 + hs_lane_id(); // a digit
                 if (own < 256) sums[own] = totals[own];
                 for (int far = 1; far < 32; far *= 2) {
                     hs_subgroup_barrier();
-                    hs_word x = own < 256 && hs_lane() >= far ? sums[own - far] : 0u;
+                    hs_u32 x = own < 256 && hs_lane_id() >= far ? sums[own - far] : 0u;
                     hs_subgroup_barrier();
                     if (own < 256) sums[own] += x;
                 }
                 hs_barrier();
                 if (own < 256) {
-                    hs_word before = sums[own] - totals[own];
-                    for (int s = 31; s < own - hs_lane(); s += 32) before += sums[s];
+                    hs_u32 before = sums[own] - totals[own];
+                    for (int s = 31; s < own - hs_lane_id(); s += 32) before += sums[s];
                     firsts[own] = before;
                 }
                 hs_barrier();
             }
-            shift = hs_as_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
+            shift = hs_to_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
             if (mixed[0] == 0u) { // the keys stay where they are
                 tile[row + 0] = k0;
                 tile[row + 32] = k1;
@@ -4003,11 +4003,11 @@ void main()
                 tile[row + 96] = k3;
                 tile[row + 128] = k4;
             } else {
-                for (int d = hs_item(), once = 1; once != 0; once = 0) for (int s = 0; s < 8; s++) counts[s * 256 + d] += firsts[d];
+                for (int d = hs_local_id(), once = 1; once != 0; once = 0) for (int s = 0; s < 8; s++) counts[s * 256 + d] += firsts[d];
                 hs_barrier();
                 {
                     int d = hs_digit(k0, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -4016,15 +4016,15 @@ void main()
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k0;
                 }
                 {
                     int d = hs_digit(k1, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -4033,15 +4033,15 @@ void main()
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k1;
                 }
                 {
                     int d = hs_digit(k2, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -4050,15 +4050,15 @@ void main()
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k2;
                 }
                 {
                     int d = hs_digit(k3, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -4067,15 +4067,15 @@ void main()
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k3;
                 }
                 {
                     int d = hs_digit(k4, shift, mask);
-                    hs_mask same = HS_ALL;
+                    hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
                     hs_match_bit(same, d, 2);
@@ -4084,9 +4084,9 @@ void main()
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                     hs_subgroup_barrier();
                     tile[place] = k4;
                 }
@@ -4100,11 +4100,11 @@ void main()
             hs_barrier();
             shift += 8;
         }
-        if (row + 0 < valid) destination[destination_first + begin + row + 0] = hs_out(k0);
-        if (row + 32 < valid) destination[destination_first + begin + row + 32] = hs_out(k1);
-        if (row + 64 < valid) destination[destination_first + begin + row + 64] = hs_out(k2);
-        if (row + 96 < valid) destination[destination_first + begin + row + 96] = hs_out(k3);
-        if (row + 128 < valid) destination[destination_first + begin + row + 128] = hs_out(k4);
+        if (row + 0 < valid) destination[destination_first + begin + row + 0] = hs_twiddle_out(k0);
+        if (row + 32 < valid) destination[destination_first + begin + row + 32] = hs_twiddle_out(k1);
+        if (row + 64 < valid) destination[destination_first + begin + row + 64] = hs_twiddle_out(k2);
+        if (row + 96 < valid) destination[destination_first + begin + row + 96] = hs_twiddle_out(k3);
+        if (row + 128 < valid) destination[destination_first + begin + row + 128] = hs_twiddle_out(k4);
     }
 }
 #endif
@@ -4126,8 +4126,8 @@ layout(std430, set = 0, binding = 0) buffer hs_words { uint word[]; } words_word
 
 void main()
 {
-    for (int i = hs_item(); i < 8; i += 256) words[words_first + 9 + i] = 0u;
-    for (int i = hs_item(); i < 2048; i += 256) words[words_first + 25 + i] = 0u;
+    for (int i = hs_local_id(); i < 8; i += 256) words[words_first + 9 + i] = 0u;
+    for (int i = hs_local_id(); i < 2048; i += 256) words[words_first + 25 + i] = 0u;
 }
 #endif
 
@@ -4135,7 +4135,7 @@ void main()
 #ifdef HS_KERNEL_histogram
 layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored_key key[]; };
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_words { uint word[]; };
 layout(push_constant) uniform hs_constants { hs_keys source_at; hs_words words_at; int n; int argument; } hs_push;
 #define source hs_push.source_at.key
@@ -4144,7 +4144,7 @@ layout(push_constant) uniform hs_constants { hs_keys source_at; hs_words words_a
 #define words_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 source_at; uvec2 words_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored key[]; } source_keys;
+layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored_key key[]; } source_keys;
 #define source source_keys.key
 #define source_first int(hs_push.source_at.x)
 layout(std430, set = 0, binding = 1) buffer hs_words { uint word[]; } words_words;
@@ -4157,176 +4157,176 @@ void main()
 {
     if (hs_n() > 524288 && hs_n() <= 272629760 && words[words_first + 2330] != 0u) return; // the keys are sorted
     int tiles = (hs_n() + 4095) / 4096;
-    int groups = hs_as_int(tiles < 512 ? tiles : 512);
-    int group = hs_group();
+    int groups = hs_to_int(tiles < 512 ? tiles : 512);
+    int group = hs_group_id();
     if (group >= groups) return;
     int each = (tiles + groups - 1) / groups * 4096; // keys of a work-group
     int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
-    for (int i = hs_item(); i < 2048; i += 256) counts[i] = 0u;
-    for (int i = begin / 4096 * 256 + hs_item(); i < (end + 4095) / 4096 * 256; i += 256)
+    for (int i = hs_local_id(); i < 2048; i += 256) counts[i] = 0u;
+    for (int i = begin / 4096 * 256 + hs_local_id(); i < (end + 4095) / 4096 * 256; i += 256)
         words[words_first + 4382 + i] = 0u;
     hs_barrier();
-    int next = begin + hs_item();
+    int next = begin + hs_local_id();
     for (; next + 3840 < end; next += 4096) {
-        hs_key k0 = hs_in(source[source_first + next + 0]);
-        hs_key k1 = hs_in(source[source_first + next + 256]);
-        hs_key k2 = hs_in(source[source_first + next + 512]);
-        hs_key k3 = hs_in(source[source_first + next + 768]);
-        hs_key k4 = hs_in(source[source_first + next + 1024]);
-        hs_key k5 = hs_in(source[source_first + next + 1280]);
-        hs_key k6 = hs_in(source[source_first + next + 1536]);
-        hs_key k7 = hs_in(source[source_first + next + 1792]);
-        hs_key k8 = hs_in(source[source_first + next + 2048]);
-        hs_key k9 = hs_in(source[source_first + next + 2304]);
-        hs_key k10 = hs_in(source[source_first + next + 2560]);
-        hs_key k11 = hs_in(source[source_first + next + 2816]);
-        hs_key k12 = hs_in(source[source_first + next + 3072]);
-        hs_key k13 = hs_in(source[source_first + next + 3328]);
-        hs_key k14 = hs_in(source[source_first + next + 3584]);
-        hs_key k15 = hs_in(source[source_first + next + 3840]);
-        hs_local_add(counts[0 + hs_digit(k0, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k0, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k0, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k0, 24, 255)], 1u);
-        hs_local_add(counts[1024 + hs_digit(k0, 32, 255)], 1u);
-        hs_local_add(counts[1280 + hs_digit(k0, 40, 255)], 1u);
-        hs_local_add(counts[1536 + hs_digit(k0, 48, 255)], 1u);
-        hs_local_add(counts[1792 + hs_digit(k0, 56, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k1, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k1, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k1, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k1, 24, 255)], 1u);
-        hs_local_add(counts[1024 + hs_digit(k1, 32, 255)], 1u);
-        hs_local_add(counts[1280 + hs_digit(k1, 40, 255)], 1u);
-        hs_local_add(counts[1536 + hs_digit(k1, 48, 255)], 1u);
-        hs_local_add(counts[1792 + hs_digit(k1, 56, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k2, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k2, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k2, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k2, 24, 255)], 1u);
-        hs_local_add(counts[1024 + hs_digit(k2, 32, 255)], 1u);
-        hs_local_add(counts[1280 + hs_digit(k2, 40, 255)], 1u);
-        hs_local_add(counts[1536 + hs_digit(k2, 48, 255)], 1u);
-        hs_local_add(counts[1792 + hs_digit(k2, 56, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k3, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k3, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k3, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k3, 24, 255)], 1u);
-        hs_local_add(counts[1024 + hs_digit(k3, 32, 255)], 1u);
-        hs_local_add(counts[1280 + hs_digit(k3, 40, 255)], 1u);
-        hs_local_add(counts[1536 + hs_digit(k3, 48, 255)], 1u);
-        hs_local_add(counts[1792 + hs_digit(k3, 56, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k4, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k4, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k4, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k4, 24, 255)], 1u);
-        hs_local_add(counts[1024 + hs_digit(k4, 32, 255)], 1u);
-        hs_local_add(counts[1280 + hs_digit(k4, 40, 255)], 1u);
-        hs_local_add(counts[1536 + hs_digit(k4, 48, 255)], 1u);
-        hs_local_add(counts[1792 + hs_digit(k4, 56, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k5, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k5, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k5, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k5, 24, 255)], 1u);
-        hs_local_add(counts[1024 + hs_digit(k5, 32, 255)], 1u);
-        hs_local_add(counts[1280 + hs_digit(k5, 40, 255)], 1u);
-        hs_local_add(counts[1536 + hs_digit(k5, 48, 255)], 1u);
-        hs_local_add(counts[1792 + hs_digit(k5, 56, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k6, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k6, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k6, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k6, 24, 255)], 1u);
-        hs_local_add(counts[1024 + hs_digit(k6, 32, 255)], 1u);
-        hs_local_add(counts[1280 + hs_digit(k6, 40, 255)], 1u);
-        hs_local_add(counts[1536 + hs_digit(k6, 48, 255)], 1u);
-        hs_local_add(counts[1792 + hs_digit(k6, 56, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k7, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k7, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k7, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k7, 24, 255)], 1u);
-        hs_local_add(counts[1024 + hs_digit(k7, 32, 255)], 1u);
-        hs_local_add(counts[1280 + hs_digit(k7, 40, 255)], 1u);
-        hs_local_add(counts[1536 + hs_digit(k7, 48, 255)], 1u);
-        hs_local_add(counts[1792 + hs_digit(k7, 56, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k8, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k8, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k8, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k8, 24, 255)], 1u);
-        hs_local_add(counts[1024 + hs_digit(k8, 32, 255)], 1u);
-        hs_local_add(counts[1280 + hs_digit(k8, 40, 255)], 1u);
-        hs_local_add(counts[1536 + hs_digit(k8, 48, 255)], 1u);
-        hs_local_add(counts[1792 + hs_digit(k8, 56, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k9, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k9, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k9, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k9, 24, 255)], 1u);
-        hs_local_add(counts[1024 + hs_digit(k9, 32, 255)], 1u);
-        hs_local_add(counts[1280 + hs_digit(k9, 40, 255)], 1u);
-        hs_local_add(counts[1536 + hs_digit(k9, 48, 255)], 1u);
-        hs_local_add(counts[1792 + hs_digit(k9, 56, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k10, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k10, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k10, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k10, 24, 255)], 1u);
-        hs_local_add(counts[1024 + hs_digit(k10, 32, 255)], 1u);
-        hs_local_add(counts[1280 + hs_digit(k10, 40, 255)], 1u);
-        hs_local_add(counts[1536 + hs_digit(k10, 48, 255)], 1u);
-        hs_local_add(counts[1792 + hs_digit(k10, 56, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k11, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k11, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k11, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k11, 24, 255)], 1u);
-        hs_local_add(counts[1024 + hs_digit(k11, 32, 255)], 1u);
-        hs_local_add(counts[1280 + hs_digit(k11, 40, 255)], 1u);
-        hs_local_add(counts[1536 + hs_digit(k11, 48, 255)], 1u);
-        hs_local_add(counts[1792 + hs_digit(k11, 56, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k12, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k12, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k12, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k12, 24, 255)], 1u);
-        hs_local_add(counts[1024 + hs_digit(k12, 32, 255)], 1u);
-        hs_local_add(counts[1280 + hs_digit(k12, 40, 255)], 1u);
-        hs_local_add(counts[1536 + hs_digit(k12, 48, 255)], 1u);
-        hs_local_add(counts[1792 + hs_digit(k12, 56, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k13, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k13, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k13, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k13, 24, 255)], 1u);
-        hs_local_add(counts[1024 + hs_digit(k13, 32, 255)], 1u);
-        hs_local_add(counts[1280 + hs_digit(k13, 40, 255)], 1u);
-        hs_local_add(counts[1536 + hs_digit(k13, 48, 255)], 1u);
-        hs_local_add(counts[1792 + hs_digit(k13, 56, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k14, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k14, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k14, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k14, 24, 255)], 1u);
-        hs_local_add(counts[1024 + hs_digit(k14, 32, 255)], 1u);
-        hs_local_add(counts[1280 + hs_digit(k14, 40, 255)], 1u);
-        hs_local_add(counts[1536 + hs_digit(k14, 48, 255)], 1u);
-        hs_local_add(counts[1792 + hs_digit(k14, 56, 255)], 1u);
-        hs_local_add(counts[0 + hs_digit(k15, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(k15, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(k15, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(k15, 24, 255)], 1u);
-        hs_local_add(counts[1024 + hs_digit(k15, 32, 255)], 1u);
-        hs_local_add(counts[1280 + hs_digit(k15, 40, 255)], 1u);
-        hs_local_add(counts[1536 + hs_digit(k15, 48, 255)], 1u);
-        hs_local_add(counts[1792 + hs_digit(k15, 56, 255)], 1u);
+        hs_key k0 = hs_twiddle_in(source[source_first + next + 0]);
+        hs_key k1 = hs_twiddle_in(source[source_first + next + 256]);
+        hs_key k2 = hs_twiddle_in(source[source_first + next + 512]);
+        hs_key k3 = hs_twiddle_in(source[source_first + next + 768]);
+        hs_key k4 = hs_twiddle_in(source[source_first + next + 1024]);
+        hs_key k5 = hs_twiddle_in(source[source_first + next + 1280]);
+        hs_key k6 = hs_twiddle_in(source[source_first + next + 1536]);
+        hs_key k7 = hs_twiddle_in(source[source_first + next + 1792]);
+        hs_key k8 = hs_twiddle_in(source[source_first + next + 2048]);
+        hs_key k9 = hs_twiddle_in(source[source_first + next + 2304]);
+        hs_key k10 = hs_twiddle_in(source[source_first + next + 2560]);
+        hs_key k11 = hs_twiddle_in(source[source_first + next + 2816]);
+        hs_key k12 = hs_twiddle_in(source[source_first + next + 3072]);
+        hs_key k13 = hs_twiddle_in(source[source_first + next + 3328]);
+        hs_key k14 = hs_twiddle_in(source[source_first + next + 3584]);
+        hs_key k15 = hs_twiddle_in(source[source_first + next + 3840]);
+        hs_local_atomic_add(counts[0 + hs_digit(k0, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k0, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k0, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k0, 24, 255)], 1u);
+        hs_local_atomic_add(counts[1024 + hs_digit(k0, 32, 255)], 1u);
+        hs_local_atomic_add(counts[1280 + hs_digit(k0, 40, 255)], 1u);
+        hs_local_atomic_add(counts[1536 + hs_digit(k0, 48, 255)], 1u);
+        hs_local_atomic_add(counts[1792 + hs_digit(k0, 56, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k1, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k1, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k1, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k1, 24, 255)], 1u);
+        hs_local_atomic_add(counts[1024 + hs_digit(k1, 32, 255)], 1u);
+        hs_local_atomic_add(counts[1280 + hs_digit(k1, 40, 255)], 1u);
+        hs_local_atomic_add(counts[1536 + hs_digit(k1, 48, 255)], 1u);
+        hs_local_atomic_add(counts[1792 + hs_digit(k1, 56, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k2, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k2, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k2, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k2, 24, 255)], 1u);
+        hs_local_atomic_add(counts[1024 + hs_digit(k2, 32, 255)], 1u);
+        hs_local_atomic_add(counts[1280 + hs_digit(k2, 40, 255)], 1u);
+        hs_local_atomic_add(counts[1536 + hs_digit(k2, 48, 255)], 1u);
+        hs_local_atomic_add(counts[1792 + hs_digit(k2, 56, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k3, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k3, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k3, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k3, 24, 255)], 1u);
+        hs_local_atomic_add(counts[1024 + hs_digit(k3, 32, 255)], 1u);
+        hs_local_atomic_add(counts[1280 + hs_digit(k3, 40, 255)], 1u);
+        hs_local_atomic_add(counts[1536 + hs_digit(k3, 48, 255)], 1u);
+        hs_local_atomic_add(counts[1792 + hs_digit(k3, 56, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k4, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k4, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k4, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k4, 24, 255)], 1u);
+        hs_local_atomic_add(counts[1024 + hs_digit(k4, 32, 255)], 1u);
+        hs_local_atomic_add(counts[1280 + hs_digit(k4, 40, 255)], 1u);
+        hs_local_atomic_add(counts[1536 + hs_digit(k4, 48, 255)], 1u);
+        hs_local_atomic_add(counts[1792 + hs_digit(k4, 56, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k5, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k5, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k5, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k5, 24, 255)], 1u);
+        hs_local_atomic_add(counts[1024 + hs_digit(k5, 32, 255)], 1u);
+        hs_local_atomic_add(counts[1280 + hs_digit(k5, 40, 255)], 1u);
+        hs_local_atomic_add(counts[1536 + hs_digit(k5, 48, 255)], 1u);
+        hs_local_atomic_add(counts[1792 + hs_digit(k5, 56, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k6, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k6, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k6, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k6, 24, 255)], 1u);
+        hs_local_atomic_add(counts[1024 + hs_digit(k6, 32, 255)], 1u);
+        hs_local_atomic_add(counts[1280 + hs_digit(k6, 40, 255)], 1u);
+        hs_local_atomic_add(counts[1536 + hs_digit(k6, 48, 255)], 1u);
+        hs_local_atomic_add(counts[1792 + hs_digit(k6, 56, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k7, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k7, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k7, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k7, 24, 255)], 1u);
+        hs_local_atomic_add(counts[1024 + hs_digit(k7, 32, 255)], 1u);
+        hs_local_atomic_add(counts[1280 + hs_digit(k7, 40, 255)], 1u);
+        hs_local_atomic_add(counts[1536 + hs_digit(k7, 48, 255)], 1u);
+        hs_local_atomic_add(counts[1792 + hs_digit(k7, 56, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k8, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k8, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k8, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k8, 24, 255)], 1u);
+        hs_local_atomic_add(counts[1024 + hs_digit(k8, 32, 255)], 1u);
+        hs_local_atomic_add(counts[1280 + hs_digit(k8, 40, 255)], 1u);
+        hs_local_atomic_add(counts[1536 + hs_digit(k8, 48, 255)], 1u);
+        hs_local_atomic_add(counts[1792 + hs_digit(k8, 56, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k9, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k9, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k9, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k9, 24, 255)], 1u);
+        hs_local_atomic_add(counts[1024 + hs_digit(k9, 32, 255)], 1u);
+        hs_local_atomic_add(counts[1280 + hs_digit(k9, 40, 255)], 1u);
+        hs_local_atomic_add(counts[1536 + hs_digit(k9, 48, 255)], 1u);
+        hs_local_atomic_add(counts[1792 + hs_digit(k9, 56, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k10, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k10, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k10, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k10, 24, 255)], 1u);
+        hs_local_atomic_add(counts[1024 + hs_digit(k10, 32, 255)], 1u);
+        hs_local_atomic_add(counts[1280 + hs_digit(k10, 40, 255)], 1u);
+        hs_local_atomic_add(counts[1536 + hs_digit(k10, 48, 255)], 1u);
+        hs_local_atomic_add(counts[1792 + hs_digit(k10, 56, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k11, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k11, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k11, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k11, 24, 255)], 1u);
+        hs_local_atomic_add(counts[1024 + hs_digit(k11, 32, 255)], 1u);
+        hs_local_atomic_add(counts[1280 + hs_digit(k11, 40, 255)], 1u);
+        hs_local_atomic_add(counts[1536 + hs_digit(k11, 48, 255)], 1u);
+        hs_local_atomic_add(counts[1792 + hs_digit(k11, 56, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k12, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k12, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k12, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k12, 24, 255)], 1u);
+        hs_local_atomic_add(counts[1024 + hs_digit(k12, 32, 255)], 1u);
+        hs_local_atomic_add(counts[1280 + hs_digit(k12, 40, 255)], 1u);
+        hs_local_atomic_add(counts[1536 + hs_digit(k12, 48, 255)], 1u);
+        hs_local_atomic_add(counts[1792 + hs_digit(k12, 56, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k13, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k13, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k13, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k13, 24, 255)], 1u);
+        hs_local_atomic_add(counts[1024 + hs_digit(k13, 32, 255)], 1u);
+        hs_local_atomic_add(counts[1280 + hs_digit(k13, 40, 255)], 1u);
+        hs_local_atomic_add(counts[1536 + hs_digit(k13, 48, 255)], 1u);
+        hs_local_atomic_add(counts[1792 + hs_digit(k13, 56, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k14, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k14, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k14, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k14, 24, 255)], 1u);
+        hs_local_atomic_add(counts[1024 + hs_digit(k14, 32, 255)], 1u);
+        hs_local_atomic_add(counts[1280 + hs_digit(k14, 40, 255)], 1u);
+        hs_local_atomic_add(counts[1536 + hs_digit(k14, 48, 255)], 1u);
+        hs_local_atomic_add(counts[1792 + hs_digit(k14, 56, 255)], 1u);
+        hs_local_atomic_add(counts[0 + hs_digit(k15, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(k15, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(k15, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(k15, 24, 255)], 1u);
+        hs_local_atomic_add(counts[1024 + hs_digit(k15, 32, 255)], 1u);
+        hs_local_atomic_add(counts[1280 + hs_digit(k15, 40, 255)], 1u);
+        hs_local_atomic_add(counts[1536 + hs_digit(k15, 48, 255)], 1u);
+        hs_local_atomic_add(counts[1792 + hs_digit(k15, 56, 255)], 1u);
     }
     for (; next < end; next += 256) {
-        hs_key key = hs_in(source[source_first + next]);
-        hs_local_add(counts[0 + hs_digit(key, 0, 255)], 1u);
-        hs_local_add(counts[256 + hs_digit(key, 8, 255)], 1u);
-        hs_local_add(counts[512 + hs_digit(key, 16, 255)], 1u);
-        hs_local_add(counts[768 + hs_digit(key, 24, 255)], 1u);
-        hs_local_add(counts[1024 + hs_digit(key, 32, 255)], 1u);
-        hs_local_add(counts[1280 + hs_digit(key, 40, 255)], 1u);
-        hs_local_add(counts[1536 + hs_digit(key, 48, 255)], 1u);
-        hs_local_add(counts[1792 + hs_digit(key, 56, 255)], 1u);
+        hs_key key = hs_twiddle_in(source[source_first + next]);
+        hs_local_atomic_add(counts[0 + hs_digit(key, 0, 255)], 1u);
+        hs_local_atomic_add(counts[256 + hs_digit(key, 8, 255)], 1u);
+        hs_local_atomic_add(counts[512 + hs_digit(key, 16, 255)], 1u);
+        hs_local_atomic_add(counts[768 + hs_digit(key, 24, 255)], 1u);
+        hs_local_atomic_add(counts[1024 + hs_digit(key, 32, 255)], 1u);
+        hs_local_atomic_add(counts[1280 + hs_digit(key, 40, 255)], 1u);
+        hs_local_atomic_add(counts[1536 + hs_digit(key, 48, 255)], 1u);
+        hs_local_atomic_add(counts[1792 + hs_digit(key, 56, 255)], 1u);
     }
     hs_barrier();
-    for (int i = hs_item(); i < 2048; i += 256)
-        if (counts[i] != 0u) hs_add(words[words_first + 25 + i], counts[i]);
+    for (int i = hs_local_id(); i < 2048; i += 256)
+        if (counts[i] != 0u) hs_atomic_add(words[words_first + 25 + i], counts[i]);
 }
 #endif
 
@@ -4353,43 +4353,43 @@ void main()
 {
     if (hs_n() > 524288 && hs_n() <= 272629760 && words[words_first + 2330] != 0u) return; // the keys are sorted, and no pass shall move them
     for (int pass = 0; pass < 8; pass++) {
-        if (hs_item() == 0) mixed[0] = 0u;
+        if (hs_local_id() == 0) mixed[0] = 0u;
         hs_barrier();
-        for (int d = hs_item(), once = 1; once != 0; once = 0) {
+        for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
             totals[d] = words[words_first + 25 + pass * 256 + d];
-            if (hs_as_int(totals[d]) == hs_n()) mixed[0] = 1u;
+            if (hs_to_int(totals[d]) == hs_n()) mixed[0] = 1u;
         }
         hs_barrier();
         {
-            hs_word sum = 0u;
-            if (hs_item() < 256) {
-                for (int j = 0; j < 1; j++) sum += totals[hs_item() * 1 + j];
-                sums[hs_item()] = sum;
+            hs_u32 sum = 0u;
+            if (hs_local_id() < 256) {
+                for (int j = 0; j < 1; j++) sum += totals[hs_local_id() * 1 + j];
+                sums[hs_local_id()] = sum;
             }
             hs_barrier();
             for (int far = 1; far < 256; far *= 2) {
-                hs_word x = hs_item() >= far && hs_item() < 256 ? sums[hs_item() - far] : 0u;
+                hs_u32 x = hs_local_id() >= far && hs_local_id() < 256 ? sums[hs_local_id() - far] : 0u;
                 hs_barrier();
-                if (hs_item() < 256) sums[hs_item()] += x;
+                if (hs_local_id() < 256) sums[hs_local_id()] += x;
                 hs_barrier();
             }
-            if (hs_item() < 256) {
-                hs_word before = sums[hs_item()] - sum;
+            if (hs_local_id() < 256) {
+                hs_u32 before = sums[hs_local_id()] - sum;
                 for (int j = 0; j < 1; j++) {
-                    firsts[hs_item() * 1 + j] = before;
-                    before += totals[hs_item() * 1 + j];
+                    firsts[hs_local_id() * 1 + j] = before;
+                    before += totals[hs_local_id() * 1 + j];
                 }
             }
             hs_barrier();
         }
 
-        for (int d = hs_item(), once = 1; once != 0; once = 0) words[words_first + 25 + pass * 256 + d] = firsts[d];
-        if (hs_item() == 0) words[words_first + 17 + pass] = 1u - mixed[0];
+        for (int d = hs_local_id(), once = 1; once != 0; once = 0) words[words_first + 25 + pass * 256 + d] = firsts[d];
+        if (hs_local_id() == 0) words[words_first + 17 + pass] = 1u - mixed[0];
         hs_barrier();
     }
-    if (hs_item() == 0) {
+    if (hs_local_id() == 0) {
         int left = 0, number = 0, place = 0;
-        for (int q = 0; q < 8; q++) left += hs_as_int(words[words_first + 17 + q]);
+        for (int q = 0; q < 8; q++) left += hs_to_int(words[words_first + 17 + q]);
         // in place an even number of passes ends in the destination, else any number but none: constant digits help out
         int more = hs_direct() ? (left == 0 ? 1 : 0) : left & 1;
         if (left + more > 8) more = 0; // the keys are copied at the end
@@ -4397,16 +4397,16 @@ void main()
         // with an odd number of passes the first may go to the destination, unless that is the source
         int first = hs_direct() && (left & 1) != 0 ? 1 : 2;
         for (int q = 0; q < 8; q++) {
-            words[words_first + 0 + q] = hs_as_word(place);
+            words[words_first + 0 + q] = hs_to_u32(place);
             bool idle = words[words_first + 17 + q] == 0u;
             if (!idle || more > 0) {
                 if (idle) more--;
                 number++;
-                words[words_first + 17 + q] = hs_as_word(number);
+                words[words_first + 17 + q] = hs_to_u32(number);
                 place = place == 0 ? first : 3 - place;
             }
         }
-        words[words_first + 0 + 8] = hs_as_word(place == 0 ? 1 : place);
+        words[words_first + 0 + 8] = hs_to_u32(place == 0 ? 1 : place);
     }
 }
 #endif
@@ -4415,7 +4415,7 @@ void main()
 #ifdef HS_KERNEL_onesweep
 layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored_key key[]; };
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_words { uint word[]; };
 layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destination_at; hs_keys other_at; hs_words words_at; int n; int argument; } hs_push;
 #define source hs_push.source_at.key
@@ -4428,34 +4428,34 @@ layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destinat
 #define words_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 source_at; uvec2 destination_at; uvec2 other_at; uvec2 words_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored key[]; } source_keys;
+layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored_key key[]; } source_keys;
 #define source source_keys.key
 #define source_first int(hs_push.source_at.x)
-layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored key[]; } destination_keys;
+layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
-layout(std430, set = 0, binding = 2) buffer hs_other { hs_stored key[]; } other_keys;
+layout(std430, set = 0, binding = 2) buffer hs_other { hs_stored_key key[]; } other_keys;
 #define other other_keys.key
 #define other_first int(hs_push.other_at.x)
 layout(std430, set = 0, binding = 3) buffer hs_words { uint word[]; } words_words;
 #define words words_words.word
 #define words_first int(hs_push.words_at.x)
 #endif
-#define hs_load_0(i) hs_in(source[source_first + i])
-#define hs_load_1(i) hs_in(destination[destination_first + i])
-#define hs_load_2(i) hs_in(other[other_first + i])
-#define hs_store_1(i, key) destination[destination_first + i] = hs_out(key)
-#define hs_store_2(i, key) other[other_first + i] = hs_out(key)
+#define hs_load_0(i) hs_twiddle_in(source[source_first + i])
+#define hs_load_1(i) hs_twiddle_in(destination[destination_first + i])
+#define hs_load_2(i) hs_twiddle_in(other[other_first + i])
+#define hs_store_1(i, key) destination[destination_first + i] = hs_twiddle_out(key)
+#define hs_store_2(i, key) other[other_first + i] = hs_twiddle_out(key)
 hs_key hs_load(int from, int i)
 {
-    if (from == 0) return hs_in(source[source_first + i]);
-    if (from == 1) return hs_in(destination[destination_first + i]);
-    return hs_in(other[other_first + i]);
+    if (from == 0) return hs_twiddle_in(source[source_first + i]);
+    if (from == 1) return hs_twiddle_in(destination[destination_first + i]);
+    return hs_twiddle_in(other[other_first + i]);
 }
 void hs_store(int to, int i, hs_key key)
 {
-    if (to == 1) destination[destination_first + i] = hs_out(key);
-    else other[other_first + i] = hs_out(key);
+    if (to == 1) destination[destination_first + i] = hs_twiddle_out(key);
+    else other[other_first + i] = hs_twiddle_out(key);
 }
 shared hs_key tile[4096];
 shared uint totals[256];
@@ -4469,22 +4469,22 @@ shared uint drawn[1];
 void main()
 {
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
-    hs_word turn = words[words_first + 17 + pass];
+    hs_u32 turn = words[words_first + 17 + pass];
     if (turn == 0u) return; // a constant digit
     for (;;) { // work-groups draw tiles until there are no more
         hs_barrier();
-        if (hs_item() == 0) drawn[0] = hs_add(words[words_first + 9 + pass], 1u);
+        if (hs_local_id() == 0) drawn[0] = hs_atomic_add(words[words_first + 9 + pass], 1u);
         hs_barrier();
-        int number = hs_as_int(drawn[0]);
+        int number = hs_to_int(drawn[0]);
         if (number >= (hs_n() + 4095) / 4096) return;
         int begin = number * 4096;
         int valid = hs_n() - begin < 4096 ? hs_n() - begin : 4096;
         bool odd = (turn & 1u) != 0u;
-        hs_word counted = odd ? 1u << 30 : 3u << 30, summed = odd ? 2u << 30 : 0u;
-        int at = hs_as_int(words[words_first + 0 + pass]), next = hs_as_int(words[words_first + 0 + pass + 1]);
-        hs_pick(from, at);
-        hs_pick(to, next);
-        int row = hs_subgroup() * 512 + hs_lane();
+        hs_u32 counted = odd ? 1u << 30 : 3u << 30, summed = odd ? 2u << 30 : 0u;
+        int at = hs_to_int(words[words_first + 0 + pass]), next = hs_to_int(words[words_first + 0 + pass + 1]);
+        hs_select_keys(from, at);
+        hs_select_keys(to, next);
+        int row = hs_subgroup_id() * 512 + hs_lane_id();
         hs_key k0, k1, k2, k3, k4, k5, k6, k7, k8, k9, k10, k11, k12, k13, k14, k15;
         if (from == 0) {
             if (valid == 4096) {
@@ -4595,63 +4595,63 @@ void main()
                 k15 = row + 480 < valid ? hs_load_2(begin + row + 480) : HS_GREATEST;
             }
         }
-        int mine = hs_subgroup() * 256;
-        for (int i = hs_item(); i < 2048; i += 256) counts[i] = 0u;
-        if (hs_item() == 0) {
+        int mine = hs_subgroup_id() * 256;
+        for (int i = hs_local_id(); i < 2048; i += 256) counts[i] = 0u;
+        if (hs_local_id() == 0) {
             mixed[0] = 1u;
-            mixed[1] = hs_as_word(shift);
+            mixed[1] = hs_to_u32(shift);
         }
         hs_barrier();
-        hs_local_add(counts[mine + hs_digit(k0, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k1, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k2, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k3, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k4, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k5, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k6, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k7, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k8, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k9, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k10, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k11, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k12, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k13, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k14, shift, mask)], 1u);
-        hs_local_add(counts[mine + hs_digit(k15, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k0, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k1, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k2, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k3, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k4, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k5, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k6, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k7, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k8, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k9, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k10, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k11, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k12, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k13, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k14, shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k15, shift, mask)], 1u);
         hs_barrier();
         // a digit's keys come subgroup by subgroup
-        for (int d = hs_item(), once = 1; once != 0; once = 0) {
-            hs_word sum = 0u;
+        for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
+            hs_u32 sum = 0u;
             for (int s = 0; s < 8; s++) {
-                hs_word c = counts[s * 256 + d];
+                hs_u32 c = counts[s * 256 + d];
                 counts[s * 256 + d] = sum;
                 sum += c;
             }
             if (sum == 4096u) mixed[0] = 0u;
-            totals[d] = d == mask ? sum - hs_as_word(4096 - valid) : sum;
+            totals[d] = d == mask ? sum - hs_to_u32(4096 - valid) : sum;
         }
         {
-            for (int d = hs_item(), once = 1; once != 0; once = 0) hs_post(words[words_first + 4382 + (number) * 256 + d], totals[d] | (number == 0 ? summed : counted));
+            for (int d = hs_local_id(), once = 1; once != 0; once = 0) hs_atomic_store(words[words_first + 4382 + (number) * 256 + d], totals[d] | (number == 0 ? summed : counted));
         }
         hs_barrier();
         {
-            int own = hs_subgroup() * 32 + hs_lane(); // a digit
+            int own = hs_subgroup_id() * 32 + hs_lane_id(); // a digit
             if (own < 256) sums[own] = totals[own];
             for (int far = 1; far < 32; far *= 2) {
                 hs_subgroup_barrier();
-                hs_word x = own < 256 && hs_lane() >= far ? sums[own - far] : 0u;
+                hs_u32 x = own < 256 && hs_lane_id() >= far ? sums[own - far] : 0u;
                 hs_subgroup_barrier();
                 if (own < 256) sums[own] += x;
             }
             hs_barrier();
             if (own < 256) {
-                hs_word before = sums[own] - totals[own];
-                for (int s = 31; s < own - hs_lane(); s += 32) before += sums[s];
+                hs_u32 before = sums[own] - totals[own];
+                for (int s = 31; s < own - hs_lane_id(); s += 32) before += sums[s];
                 firsts[own] = before;
             }
             hs_barrier();
         }
-        shift = hs_as_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
+        shift = hs_to_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
         if (mixed[0] == 0u) { // the keys stay where they are
             tile[row + 0] = k0;
             tile[row + 32] = k1;
@@ -4670,11 +4670,11 @@ void main()
             tile[row + 448] = k14;
             tile[row + 480] = k15;
         } else {
-            for (int d = hs_item(), once = 1; once != 0; once = 0) for (int s = 0; s < 8; s++) counts[s * 256 + d] += firsts[d];
+            for (int d = hs_local_id(), once = 1; once != 0; once = 0) for (int s = 0; s < 8; s++) counts[s * 256 + d] += firsts[d];
             hs_barrier();
             {
                 int d = hs_digit(k0, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4683,15 +4683,15 @@ void main()
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k0;
             }
             {
                 int d = hs_digit(k1, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4700,15 +4700,15 @@ void main()
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k1;
             }
             {
                 int d = hs_digit(k2, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4717,15 +4717,15 @@ void main()
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k2;
             }
             {
                 int d = hs_digit(k3, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4734,15 +4734,15 @@ void main()
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k3;
             }
             {
                 int d = hs_digit(k4, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4751,15 +4751,15 @@ void main()
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k4;
             }
             {
                 int d = hs_digit(k5, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4768,15 +4768,15 @@ void main()
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k5;
             }
             {
                 int d = hs_digit(k6, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4785,15 +4785,15 @@ void main()
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k6;
             }
             {
                 int d = hs_digit(k7, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4802,15 +4802,15 @@ void main()
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k7;
             }
             {
                 int d = hs_digit(k8, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4819,15 +4819,15 @@ void main()
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k8;
             }
             {
                 int d = hs_digit(k9, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4836,15 +4836,15 @@ void main()
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k9;
             }
             {
                 int d = hs_digit(k10, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4853,15 +4853,15 @@ void main()
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k10;
             }
             {
                 int d = hs_digit(k11, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4870,15 +4870,15 @@ void main()
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k11;
             }
             {
                 int d = hs_digit(k12, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4887,15 +4887,15 @@ void main()
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k12;
             }
             {
                 int d = hs_digit(k13, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4904,15 +4904,15 @@ void main()
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k13;
             }
             {
                 int d = hs_digit(k14, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4921,15 +4921,15 @@ void main()
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k14;
             }
             {
                 int d = hs_digit(k15, shift, mask);
-                hs_mask same = HS_ALL;
+                hs_lanemask same = HS_LANEMASK_ALL;
                 hs_match_bit(same, d, 0);
                 hs_match_bit(same, d, 1);
                 hs_match_bit(same, d, 2);
@@ -4938,25 +4938,25 @@ void main()
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_votes(same & hs_below()), place = hs_as_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_as_word(hs_votes(same));
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
                 hs_subgroup_barrier();
                 tile[place] = k15;
             }
         }
         hs_barrier();
-        for (int d = hs_item(), once = 1; once != 0; once = 0) {
-            hs_word before = 0u;
+        for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
+            hs_u32 before = 0u;
             for (int j = number - 1; j >= 0;) {
                 // several tiles at once, for a state takes long to arrive
-                hs_word seen0 = hs_look(words[words_first + 4382 + (j) * 256 + d]);
-                hs_word seen1 = hs_look(words[words_first + 4382 + ((j > 1 ? j - 1 : 0)) * 256 + d]);
-                hs_word seen2 = hs_look(words[words_first + 4382 + ((j > 2 ? j - 2 : 0)) * 256 + d]);
-                hs_word seen3 = hs_look(words[words_first + 4382 + ((j > 3 ? j - 3 : 0)) * 256 + d]);
+                hs_u32 seen0 = hs_atomic_load(words[words_first + 4382 + (j) * 256 + d]);
+                hs_u32 seen1 = hs_atomic_load(words[words_first + 4382 + ((j > 1 ? j - 1 : 0)) * 256 + d]);
+                hs_u32 seen2 = hs_atomic_load(words[words_first + 4382 + ((j > 2 ? j - 2 : 0)) * 256 + d]);
+                hs_u32 seen3 = hs_atomic_load(words[words_first + 4382 + ((j > 3 ? j - 3 : 0)) * 256 + d]);
                 bool known = true;
                 if (known && j >= 0) {
-                    hs_word what = seen0 & (3u << 30);
+                    hs_u32 what = seen0 & (3u << 30);
                     known = what == summed || what == counted;
                     if (known) {
                         before += seen0 & ((1u << 30) - 1u);
@@ -4964,7 +4964,7 @@ void main()
                     }
                 }
                 if (known && j >= 0) {
-                    hs_word what = seen1 & (3u << 30);
+                    hs_u32 what = seen1 & (3u << 30);
                     known = what == summed || what == counted;
                     if (known) {
                         before += seen1 & ((1u << 30) - 1u);
@@ -4972,7 +4972,7 @@ void main()
                     }
                 }
                 if (known && j >= 0) {
-                    hs_word what = seen2 & (3u << 30);
+                    hs_u32 what = seen2 & (3u << 30);
                     known = what == summed || what == counted;
                     if (known) {
                         before += seen2 & ((1u << 30) - 1u);
@@ -4980,7 +4980,7 @@ void main()
                     }
                 }
                 if (known && j >= 0) {
-                    hs_word what = seen3 & (3u << 30);
+                    hs_u32 what = seen3 & (3u << 30);
                     known = what == summed || what == counted;
                     if (known) {
                         before += seen3 & ((1u << 30) - 1u);
@@ -4988,399 +4988,399 @@ void main()
                     }
                 }
             }
-            if (number > 0) hs_post(words[words_first + 4382 + (number) * 256 + d], (before + totals[d]) | summed);
+            if (number > 0) hs_atomic_store(words[words_first + 4382 + (number) * 256 + d], (before + totals[d]) | summed);
             bases[d] = words[words_first + 25 + pass * 256 + d] + before - firsts[d];
         }
         hs_barrier();
         if (to == 1) {
             if (valid == 4096) {
                 {
-                    hs_key key = tile[hs_item() + 0];
+                    hs_key key = tile[hs_local_id() + 0];
                     int d = hs_digit(key, shift, mask);
-                    int place = hs_as_int(bases[d]) + hs_item() + 0;
+                    int place = hs_to_int(bases[d]) + hs_local_id() + 0;
                     hs_store_1(place, key);
                 }
                 {
-                    hs_key key = tile[hs_item() + 256];
+                    hs_key key = tile[hs_local_id() + 256];
                     int d = hs_digit(key, shift, mask);
-                    int place = hs_as_int(bases[d]) + hs_item() + 256;
+                    int place = hs_to_int(bases[d]) + hs_local_id() + 256;
                     hs_store_1(place, key);
                 }
                 {
-                    hs_key key = tile[hs_item() + 512];
+                    hs_key key = tile[hs_local_id() + 512];
                     int d = hs_digit(key, shift, mask);
-                    int place = hs_as_int(bases[d]) + hs_item() + 512;
+                    int place = hs_to_int(bases[d]) + hs_local_id() + 512;
                     hs_store_1(place, key);
                 }
                 {
-                    hs_key key = tile[hs_item() + 768];
+                    hs_key key = tile[hs_local_id() + 768];
                     int d = hs_digit(key, shift, mask);
-                    int place = hs_as_int(bases[d]) + hs_item() + 768;
+                    int place = hs_to_int(bases[d]) + hs_local_id() + 768;
                     hs_store_1(place, key);
                 }
                 {
-                    hs_key key = tile[hs_item() + 1024];
+                    hs_key key = tile[hs_local_id() + 1024];
                     int d = hs_digit(key, shift, mask);
-                    int place = hs_as_int(bases[d]) + hs_item() + 1024;
+                    int place = hs_to_int(bases[d]) + hs_local_id() + 1024;
                     hs_store_1(place, key);
                 }
                 {
-                    hs_key key = tile[hs_item() + 1280];
+                    hs_key key = tile[hs_local_id() + 1280];
                     int d = hs_digit(key, shift, mask);
-                    int place = hs_as_int(bases[d]) + hs_item() + 1280;
+                    int place = hs_to_int(bases[d]) + hs_local_id() + 1280;
                     hs_store_1(place, key);
                 }
                 {
-                    hs_key key = tile[hs_item() + 1536];
+                    hs_key key = tile[hs_local_id() + 1536];
                     int d = hs_digit(key, shift, mask);
-                    int place = hs_as_int(bases[d]) + hs_item() + 1536;
+                    int place = hs_to_int(bases[d]) + hs_local_id() + 1536;
                     hs_store_1(place, key);
                 }
                 {
-                    hs_key key = tile[hs_item() + 1792];
+                    hs_key key = tile[hs_local_id() + 1792];
                     int d = hs_digit(key, shift, mask);
-                    int place = hs_as_int(bases[d]) + hs_item() + 1792;
+                    int place = hs_to_int(bases[d]) + hs_local_id() + 1792;
                     hs_store_1(place, key);
                 }
                 {
-                    hs_key key = tile[hs_item() + 2048];
+                    hs_key key = tile[hs_local_id() + 2048];
                     int d = hs_digit(key, shift, mask);
-                    int place = hs_as_int(bases[d]) + hs_item() + 2048;
+                    int place = hs_to_int(bases[d]) + hs_local_id() + 2048;
                     hs_store_1(place, key);
                 }
                 {
-                    hs_key key = tile[hs_item() + 2304];
+                    hs_key key = tile[hs_local_id() + 2304];
                     int d = hs_digit(key, shift, mask);
-                    int place = hs_as_int(bases[d]) + hs_item() + 2304;
+                    int place = hs_to_int(bases[d]) + hs_local_id() + 2304;
                     hs_store_1(place, key);
                 }
                 {
-                    hs_key key = tile[hs_item() + 2560];
+                    hs_key key = tile[hs_local_id() + 2560];
                     int d = hs_digit(key, shift, mask);
-                    int place = hs_as_int(bases[d]) + hs_item() + 2560;
+                    int place = hs_to_int(bases[d]) + hs_local_id() + 2560;
                     hs_store_1(place, key);
                 }
                 {
-                    hs_key key = tile[hs_item() + 2816];
+                    hs_key key = tile[hs_local_id() + 2816];
                     int d = hs_digit(key, shift, mask);
-                    int place = hs_as_int(bases[d]) + hs_item() + 2816;
+                    int place = hs_to_int(bases[d]) + hs_local_id() + 2816;
                     hs_store_1(place, key);
                 }
                 {
-                    hs_key key = tile[hs_item() + 3072];
+                    hs_key key = tile[hs_local_id() + 3072];
                     int d = hs_digit(key, shift, mask);
-                    int place = hs_as_int(bases[d]) + hs_item() + 3072;
+                    int place = hs_to_int(bases[d]) + hs_local_id() + 3072;
                     hs_store_1(place, key);
                 }
                 {
-                    hs_key key = tile[hs_item() + 3328];
+                    hs_key key = tile[hs_local_id() + 3328];
                     int d = hs_digit(key, shift, mask);
-                    int place = hs_as_int(bases[d]) + hs_item() + 3328;
+                    int place = hs_to_int(bases[d]) + hs_local_id() + 3328;
                     hs_store_1(place, key);
                 }
                 {
-                    hs_key key = tile[hs_item() + 3584];
+                    hs_key key = tile[hs_local_id() + 3584];
                     int d = hs_digit(key, shift, mask);
-                    int place = hs_as_int(bases[d]) + hs_item() + 3584;
+                    int place = hs_to_int(bases[d]) + hs_local_id() + 3584;
                     hs_store_1(place, key);
                 }
                 {
-                    hs_key key = tile[hs_item() + 3840];
+                    hs_key key = tile[hs_local_id() + 3840];
                     int d = hs_digit(key, shift, mask);
-                    int place = hs_as_int(bases[d]) + hs_item() + 3840;
+                    int place = hs_to_int(bases[d]) + hs_local_id() + 3840;
                     hs_store_1(place, key);
                 }
             } else {
-                if (hs_item() + 0 < valid) {
-                    hs_key key = tile[hs_item() + 0];
+                if (hs_local_id() + 0 < valid) {
+                    hs_key key = tile[hs_local_id() + 0];
                     int d = hs_digit(key, shift, mask);
-                    int place = hs_as_int(bases[d]) + hs_item() + 0;
+                    int place = hs_to_int(bases[d]) + hs_local_id() + 0;
                     hs_store_1(place, key);
                 }
-                if (hs_item() + 256 < valid) {
-                    hs_key key = tile[hs_item() + 256];
+                if (hs_local_id() + 256 < valid) {
+                    hs_key key = tile[hs_local_id() + 256];
                     int d = hs_digit(key, shift, mask);
-                    int place = hs_as_int(bases[d]) + hs_item() + 256;
+                    int place = hs_to_int(bases[d]) + hs_local_id() + 256;
                     hs_store_1(place, key);
                 }
-                if (hs_item() + 512 < valid) {
-                    hs_key key = tile[hs_item() + 512];
+                if (hs_local_id() + 512 < valid) {
+                    hs_key key = tile[hs_local_id() + 512];
                     int d = hs_digit(key, shift, mask);
-                    int place = hs_as_int(bases[d]) + hs_item() + 512;
+                    int place = hs_to_int(bases[d]) + hs_local_id() + 512;
                     hs_store_1(place, key);
                 }
-                if (hs_item() + 768 < valid) {
-                    hs_key key = tile[hs_item() + 768];
+                if (hs_local_id() + 768 < valid) {
+                    hs_key key = tile[hs_local_id() + 768];
                     int d = hs_digit(key, shift, mask);
-                    int place = hs_as_int(bases[d]) + hs_item() + 768;
+                    int place = hs_to_int(bases[d]) + hs_local_id() + 768;
                     hs_store_1(place, key);
                 }
-                if (hs_item() + 1024 < valid) {
-                    hs_key key = tile[hs_item() + 1024];
+                if (hs_local_id() + 1024 < valid) {
+                    hs_key key = tile[hs_local_id() + 1024];
                     int d = hs_digit(key, shift, mask);
-                    int place = hs_as_int(bases[d]) + hs_item() + 1024;
+                    int place = hs_to_int(bases[d]) + hs_local_id() + 1024;
                     hs_store_1(place, key);
                 }
-                if (hs_item() + 1280 < valid) {
-                    hs_key key = tile[hs_item() + 1280];
+                if (hs_local_id() + 1280 < valid) {
+                    hs_key key = tile[hs_local_id() + 1280];
                     int d = hs_digit(key, shift, mask);
-                    int place = hs_as_int(bases[d]) + hs_item() + 1280;
+                    int place = hs_to_int(bases[d]) + hs_local_id() + 1280;
                     hs_store_1(place, key);
                 }
-                if (hs_item() + 1536 < valid) {
-                    hs_key key = tile[hs_item() + 1536];
+                if (hs_local_id() + 1536 < valid) {
+                    hs_key key = tile[hs_local_id() + 1536];
                     int d = hs_digit(key, shift, mask);
-                    int place = hs_as_int(bases[d]) + hs_item() + 1536;
+                    int place = hs_to_int(bases[d]) + hs_local_id() + 1536;
                     hs_store_1(place, key);
                 }
-                if (hs_item() + 1792 < valid) {
-                    hs_key key = tile[hs_item() + 1792];
+                if (hs_local_id() + 1792 < valid) {
+                    hs_key key = tile[hs_local_id() + 1792];
                     int d = hs_digit(key, shift, mask);
-                    int place = hs_as_int(bases[d]) + hs_item() + 1792;
+                    int place = hs_to_int(bases[d]) + hs_local_id() + 1792;
                     hs_store_1(place, key);
                 }
-                if (hs_item() + 2048 < valid) {
-                    hs_key key = tile[hs_item() + 2048];
+                if (hs_local_id() + 2048 < valid) {
+                    hs_key key = tile[hs_local_id() + 2048];
                     int d = hs_digit(key, shift, mask);
-                    int place = hs_as_int(bases[d]) + hs_item() + 2048;
+                    int place = hs_to_int(bases[d]) + hs_local_id() + 2048;
                     hs_store_1(place, key);
                 }
-                if (hs_item() + 2304 < valid) {
-                    hs_key key = tile[hs_item() + 2304];
+                if (hs_local_id() + 2304 < valid) {
+                    hs_key key = tile[hs_local_id() + 2304];
                     int d = hs_digit(key, shift, mask);
-                    int place = hs_as_int(bases[d]) + hs_item() + 2304;
+                    int place = hs_to_int(bases[d]) + hs_local_id() + 2304;
                     hs_store_1(place, key);
                 }
-                if (hs_item() + 2560 < valid) {
-                    hs_key key = tile[hs_item() + 2560];
+                if (hs_local_id() + 2560 < valid) {
+                    hs_key key = tile[hs_local_id() + 2560];
                     int d = hs_digit(key, shift, mask);
-                    int place = hs_as_int(bases[d]) + hs_item() + 2560;
+                    int place = hs_to_int(bases[d]) + hs_local_id() + 2560;
                     hs_store_1(place, key);
                 }
-                if (hs_item() + 2816 < valid) {
-                    hs_key key = tile[hs_item() + 2816];
+                if (hs_local_id() + 2816 < valid) {
+                    hs_key key = tile[hs_local_id() + 2816];
                     int d = hs_digit(key, shift, mask);
-                    int place = hs_as_int(bases[d]) + hs_item() + 2816;
+                    int place = hs_to_int(bases[d]) + hs_local_id() + 2816;
                     hs_store_1(place, key);
                 }
-                if (hs_item() + 3072 < valid) {
-                    hs_key key = tile[hs_item() + 3072];
+                if (hs_local_id() + 3072 < valid) {
+                    hs_key key = tile[hs_local_id() + 3072];
                     int d = hs_digit(key, shift, mask);
-                    int place = hs_as_int(bases[d]) + hs_item() + 3072;
+                    int place = hs_to_int(bases[d]) + hs_local_id() + 3072;
                     hs_store_1(place, key);
                 }
-                if (hs_item() + 3328 < valid) {
-                    hs_key key = tile[hs_item() + 3328];
+                if (hs_local_id() + 3328 < valid) {
+                    hs_key key = tile[hs_local_id() + 3328];
                     int d = hs_digit(key, shift, mask);
-                    int place = hs_as_int(bases[d]) + hs_item() + 3328;
+                    int place = hs_to_int(bases[d]) + hs_local_id() + 3328;
                     hs_store_1(place, key);
                 }
-                if (hs_item() + 3584 < valid) {
-                    hs_key key = tile[hs_item() + 3584];
+                if (hs_local_id() + 3584 < valid) {
+                    hs_key key = tile[hs_local_id() + 3584];
                     int d = hs_digit(key, shift, mask);
-                    int place = hs_as_int(bases[d]) + hs_item() + 3584;
+                    int place = hs_to_int(bases[d]) + hs_local_id() + 3584;
                     hs_store_1(place, key);
                 }
-                if (hs_item() + 3840 < valid) {
-                    hs_key key = tile[hs_item() + 3840];
+                if (hs_local_id() + 3840 < valid) {
+                    hs_key key = tile[hs_local_id() + 3840];
                     int d = hs_digit(key, shift, mask);
-                    int place = hs_as_int(bases[d]) + hs_item() + 3840;
+                    int place = hs_to_int(bases[d]) + hs_local_id() + 3840;
                     hs_store_1(place, key);
                 }
             }
         } else {
             if (valid == 4096) {
                 {
-                    hs_key key = tile[hs_item() + 0];
+                    hs_key key = tile[hs_local_id() + 0];
                     int d = hs_digit(key, shift, mask);
-                    int place = hs_as_int(bases[d]) + hs_item() + 0;
+                    int place = hs_to_int(bases[d]) + hs_local_id() + 0;
                     hs_store_2(place, key);
                 }
                 {
-                    hs_key key = tile[hs_item() + 256];
+                    hs_key key = tile[hs_local_id() + 256];
                     int d = hs_digit(key, shift, mask);
-                    int place = hs_as_int(bases[d]) + hs_item() + 256;
+                    int place = hs_to_int(bases[d]) + hs_local_id() + 256;
                     hs_store_2(place, key);
                 }
                 {
-                    hs_key key = tile[hs_item() + 512];
+                    hs_key key = tile[hs_local_id() + 512];
                     int d = hs_digit(key, shift, mask);
-                    int place = hs_as_int(bases[d]) + hs_item() + 512;
+                    int place = hs_to_int(bases[d]) + hs_local_id() + 512;
                     hs_store_2(place, key);
                 }
                 {
-                    hs_key key = tile[hs_item() + 768];
+                    hs_key key = tile[hs_local_id() + 768];
                     int d = hs_digit(key, shift, mask);
-                    int place = hs_as_int(bases[d]) + hs_item() + 768;
+                    int place = hs_to_int(bases[d]) + hs_local_id() + 768;
                     hs_store_2(place, key);
                 }
                 {
-                    hs_key key = tile[hs_item() + 1024];
+                    hs_key key = tile[hs_local_id() + 1024];
                     int d = hs_digit(key, shift, mask);
-                    int place = hs_as_int(bases[d]) + hs_item() + 1024;
+                    int place = hs_to_int(bases[d]) + hs_local_id() + 1024;
                     hs_store_2(place, key);
                 }
                 {
-                    hs_key key = tile[hs_item() + 1280];
+                    hs_key key = tile[hs_local_id() + 1280];
                     int d = hs_digit(key, shift, mask);
-                    int place = hs_as_int(bases[d]) + hs_item() + 1280;
+                    int place = hs_to_int(bases[d]) + hs_local_id() + 1280;
                     hs_store_2(place, key);
                 }
                 {
-                    hs_key key = tile[hs_item() + 1536];
+                    hs_key key = tile[hs_local_id() + 1536];
                     int d = hs_digit(key, shift, mask);
-                    int place = hs_as_int(bases[d]) + hs_item() + 1536;
+                    int place = hs_to_int(bases[d]) + hs_local_id() + 1536;
                     hs_store_2(place, key);
                 }
                 {
-                    hs_key key = tile[hs_item() + 1792];
+                    hs_key key = tile[hs_local_id() + 1792];
                     int d = hs_digit(key, shift, mask);
-                    int place = hs_as_int(bases[d]) + hs_item() + 1792;
+                    int place = hs_to_int(bases[d]) + hs_local_id() + 1792;
                     hs_store_2(place, key);
                 }
                 {
-                    hs_key key = tile[hs_item() + 2048];
+                    hs_key key = tile[hs_local_id() + 2048];
                     int d = hs_digit(key, shift, mask);
-                    int place = hs_as_int(bases[d]) + hs_item() + 2048;
+                    int place = hs_to_int(bases[d]) + hs_local_id() + 2048;
                     hs_store_2(place, key);
                 }
                 {
-                    hs_key key = tile[hs_item() + 2304];
+                    hs_key key = tile[hs_local_id() + 2304];
                     int d = hs_digit(key, shift, mask);
-                    int place = hs_as_int(bases[d]) + hs_item() + 2304;
+                    int place = hs_to_int(bases[d]) + hs_local_id() + 2304;
                     hs_store_2(place, key);
                 }
                 {
-                    hs_key key = tile[hs_item() + 2560];
+                    hs_key key = tile[hs_local_id() + 2560];
                     int d = hs_digit(key, shift, mask);
-                    int place = hs_as_int(bases[d]) + hs_item() + 2560;
+                    int place = hs_to_int(bases[d]) + hs_local_id() + 2560;
                     hs_store_2(place, key);
                 }
                 {
-                    hs_key key = tile[hs_item() + 2816];
+                    hs_key key = tile[hs_local_id() + 2816];
                     int d = hs_digit(key, shift, mask);
-                    int place = hs_as_int(bases[d]) + hs_item() + 2816;
+                    int place = hs_to_int(bases[d]) + hs_local_id() + 2816;
                     hs_store_2(place, key);
                 }
                 {
-                    hs_key key = tile[hs_item() + 3072];
+                    hs_key key = tile[hs_local_id() + 3072];
                     int d = hs_digit(key, shift, mask);
-                    int place = hs_as_int(bases[d]) + hs_item() + 3072;
+                    int place = hs_to_int(bases[d]) + hs_local_id() + 3072;
                     hs_store_2(place, key);
                 }
                 {
-                    hs_key key = tile[hs_item() + 3328];
+                    hs_key key = tile[hs_local_id() + 3328];
                     int d = hs_digit(key, shift, mask);
-                    int place = hs_as_int(bases[d]) + hs_item() + 3328;
+                    int place = hs_to_int(bases[d]) + hs_local_id() + 3328;
                     hs_store_2(place, key);
                 }
                 {
-                    hs_key key = tile[hs_item() + 3584];
+                    hs_key key = tile[hs_local_id() + 3584];
                     int d = hs_digit(key, shift, mask);
-                    int place = hs_as_int(bases[d]) + hs_item() + 3584;
+                    int place = hs_to_int(bases[d]) + hs_local_id() + 3584;
                     hs_store_2(place, key);
                 }
                 {
-                    hs_key key = tile[hs_item() + 3840];
+                    hs_key key = tile[hs_local_id() + 3840];
                     int d = hs_digit(key, shift, mask);
-                    int place = hs_as_int(bases[d]) + hs_item() + 3840;
+                    int place = hs_to_int(bases[d]) + hs_local_id() + 3840;
                     hs_store_2(place, key);
                 }
             } else {
-                if (hs_item() + 0 < valid) {
-                    hs_key key = tile[hs_item() + 0];
+                if (hs_local_id() + 0 < valid) {
+                    hs_key key = tile[hs_local_id() + 0];
                     int d = hs_digit(key, shift, mask);
-                    int place = hs_as_int(bases[d]) + hs_item() + 0;
+                    int place = hs_to_int(bases[d]) + hs_local_id() + 0;
                     hs_store_2(place, key);
                 }
-                if (hs_item() + 256 < valid) {
-                    hs_key key = tile[hs_item() + 256];
+                if (hs_local_id() + 256 < valid) {
+                    hs_key key = tile[hs_local_id() + 256];
                     int d = hs_digit(key, shift, mask);
-                    int place = hs_as_int(bases[d]) + hs_item() + 256;
+                    int place = hs_to_int(bases[d]) + hs_local_id() + 256;
                     hs_store_2(place, key);
                 }
-                if (hs_item() + 512 < valid) {
-                    hs_key key = tile[hs_item() + 512];
+                if (hs_local_id() + 512 < valid) {
+                    hs_key key = tile[hs_local_id() + 512];
                     int d = hs_digit(key, shift, mask);
-                    int place = hs_as_int(bases[d]) + hs_item() + 512;
+                    int place = hs_to_int(bases[d]) + hs_local_id() + 512;
                     hs_store_2(place, key);
                 }
-                if (hs_item() + 768 < valid) {
-                    hs_key key = tile[hs_item() + 768];
+                if (hs_local_id() + 768 < valid) {
+                    hs_key key = tile[hs_local_id() + 768];
                     int d = hs_digit(key, shift, mask);
-                    int place = hs_as_int(bases[d]) + hs_item() + 768;
+                    int place = hs_to_int(bases[d]) + hs_local_id() + 768;
                     hs_store_2(place, key);
                 }
-                if (hs_item() + 1024 < valid) {
-                    hs_key key = tile[hs_item() + 1024];
+                if (hs_local_id() + 1024 < valid) {
+                    hs_key key = tile[hs_local_id() + 1024];
                     int d = hs_digit(key, shift, mask);
-                    int place = hs_as_int(bases[d]) + hs_item() + 1024;
+                    int place = hs_to_int(bases[d]) + hs_local_id() + 1024;
                     hs_store_2(place, key);
                 }
-                if (hs_item() + 1280 < valid) {
-                    hs_key key = tile[hs_item() + 1280];
+                if (hs_local_id() + 1280 < valid) {
+                    hs_key key = tile[hs_local_id() + 1280];
                     int d = hs_digit(key, shift, mask);
-                    int place = hs_as_int(bases[d]) + hs_item() + 1280;
+                    int place = hs_to_int(bases[d]) + hs_local_id() + 1280;
                     hs_store_2(place, key);
                 }
-                if (hs_item() + 1536 < valid) {
-                    hs_key key = tile[hs_item() + 1536];
+                if (hs_local_id() + 1536 < valid) {
+                    hs_key key = tile[hs_local_id() + 1536];
                     int d = hs_digit(key, shift, mask);
-                    int place = hs_as_int(bases[d]) + hs_item() + 1536;
+                    int place = hs_to_int(bases[d]) + hs_local_id() + 1536;
                     hs_store_2(place, key);
                 }
-                if (hs_item() + 1792 < valid) {
-                    hs_key key = tile[hs_item() + 1792];
+                if (hs_local_id() + 1792 < valid) {
+                    hs_key key = tile[hs_local_id() + 1792];
                     int d = hs_digit(key, shift, mask);
-                    int place = hs_as_int(bases[d]) + hs_item() + 1792;
+                    int place = hs_to_int(bases[d]) + hs_local_id() + 1792;
                     hs_store_2(place, key);
                 }
-                if (hs_item() + 2048 < valid) {
-                    hs_key key = tile[hs_item() + 2048];
+                if (hs_local_id() + 2048 < valid) {
+                    hs_key key = tile[hs_local_id() + 2048];
                     int d = hs_digit(key, shift, mask);
-                    int place = hs_as_int(bases[d]) + hs_item() + 2048;
+                    int place = hs_to_int(bases[d]) + hs_local_id() + 2048;
                     hs_store_2(place, key);
                 }
-                if (hs_item() + 2304 < valid) {
-                    hs_key key = tile[hs_item() + 2304];
+                if (hs_local_id() + 2304 < valid) {
+                    hs_key key = tile[hs_local_id() + 2304];
                     int d = hs_digit(key, shift, mask);
-                    int place = hs_as_int(bases[d]) + hs_item() + 2304;
+                    int place = hs_to_int(bases[d]) + hs_local_id() + 2304;
                     hs_store_2(place, key);
                 }
-                if (hs_item() + 2560 < valid) {
-                    hs_key key = tile[hs_item() + 2560];
+                if (hs_local_id() + 2560 < valid) {
+                    hs_key key = tile[hs_local_id() + 2560];
                     int d = hs_digit(key, shift, mask);
-                    int place = hs_as_int(bases[d]) + hs_item() + 2560;
+                    int place = hs_to_int(bases[d]) + hs_local_id() + 2560;
                     hs_store_2(place, key);
                 }
-                if (hs_item() + 2816 < valid) {
-                    hs_key key = tile[hs_item() + 2816];
+                if (hs_local_id() + 2816 < valid) {
+                    hs_key key = tile[hs_local_id() + 2816];
                     int d = hs_digit(key, shift, mask);
-                    int place = hs_as_int(bases[d]) + hs_item() + 2816;
+                    int place = hs_to_int(bases[d]) + hs_local_id() + 2816;
                     hs_store_2(place, key);
                 }
-                if (hs_item() + 3072 < valid) {
-                    hs_key key = tile[hs_item() + 3072];
+                if (hs_local_id() + 3072 < valid) {
+                    hs_key key = tile[hs_local_id() + 3072];
                     int d = hs_digit(key, shift, mask);
-                    int place = hs_as_int(bases[d]) + hs_item() + 3072;
+                    int place = hs_to_int(bases[d]) + hs_local_id() + 3072;
                     hs_store_2(place, key);
                 }
-                if (hs_item() + 3328 < valid) {
-                    hs_key key = tile[hs_item() + 3328];
+                if (hs_local_id() + 3328 < valid) {
+                    hs_key key = tile[hs_local_id() + 3328];
                     int d = hs_digit(key, shift, mask);
-                    int place = hs_as_int(bases[d]) + hs_item() + 3328;
+                    int place = hs_to_int(bases[d]) + hs_local_id() + 3328;
                     hs_store_2(place, key);
                 }
-                if (hs_item() + 3584 < valid) {
-                    hs_key key = tile[hs_item() + 3584];
+                if (hs_local_id() + 3584 < valid) {
+                    hs_key key = tile[hs_local_id() + 3584];
                     int d = hs_digit(key, shift, mask);
-                    int place = hs_as_int(bases[d]) + hs_item() + 3584;
+                    int place = hs_to_int(bases[d]) + hs_local_id() + 3584;
                     hs_store_2(place, key);
                 }
-                if (hs_item() + 3840 < valid) {
-                    hs_key key = tile[hs_item() + 3840];
+                if (hs_local_id() + 3840 < valid) {
+                    hs_key key = tile[hs_local_id() + 3840];
                     int d = hs_digit(key, shift, mask);
-                    int place = hs_as_int(bases[d]) + hs_item() + 3840;
+                    int place = hs_to_int(bases[d]) + hs_local_id() + 3840;
                     hs_store_2(place, key);
                 }
             }

@@ -9,43 +9,43 @@
 #ifdef HS_ADDRESS
 #extension GL_EXT_buffer_reference : require
 #endif
-#define hs_word uint
+#define hs_u32 uint
 #define hs_argument() hs_push.argument
-#define hs_stored uint
+#define hs_stored_key uint
 #define hs_key uint
 #define HS_LEAST hs_key(0)
 #define HS_GREATEST (~hs_key(0))
 #define hs_less(a, b) ((a) < (b))
 #define hs_min(a, b) min(a, b)
 #define hs_max(a, b) max(a, b)
-#define hs_bits(key, shift) uint((key) >> (shift))
+#define hs_key_bits(key, shift) uint((key) >> (shift))
 // sums of keys, which wrap; a key of a low and a high word
-#define hs_plus(a, b) ((a) + (b))
-#define hs_join(low, high) (low)
-#define hs_held(x) hs_key(x)
-#define hs_raw(key) hs_stored(key)
-#define hs_in(x) hs_key(x)
-#define hs_out(key) hs_stored(key)
-#define hs_as_word(x) uint(x)
-#define hs_as_int(x) int(x)
+#define hs_key_add(a, b) ((a) + (b))
+#define hs_make_key(low, high) (low)
+#define hs_raw_in(x) hs_key(x)
+#define hs_raw_out(key) hs_stored_key(key)
+#define hs_twiddle_in(x) hs_key(x)
+#define hs_twiddle_out(key) hs_stored_key(key)
+#define hs_to_u32(x) uint(x)
+#define hs_to_int(x) int(x)
 #define hs_popcount(x) bitCount(x)
 #define hs_n() hs_push.n
-#define hs_group() int(gl_WorkGroupID.x + gl_WorkGroupID.y * gl_NumWorkGroups.x)
-#define hs_item() int(gl_LocalInvocationIndex)
+#define hs_group_id() int(gl_WorkGroupID.x + gl_WorkGroupID.y * gl_NumWorkGroups.x)
+#define hs_local_id() int(gl_LocalInvocationIndex)
 #define hs_barrier() barrier()
-#define hs_barrier_all() { memoryBarrierBuffer(); barrier(); }
+#define hs_barrier_global() { memoryBarrierBuffer(); barrier(); }
 // atomic access: to shared arrays, and to words in memory that other work-groups see
-#define hs_local_add(x, y) atomicAdd(x, y)
-#define hs_local_or(x, y) atomicOr(x, y)
-#define hs_add(x, y) atomicAdd(x, y)
-#define hs_look(x) atomicOr(x, 0u)
-#define hs_post(x, y) atomicExchange(x, y)
+#define hs_local_atomic_add(x, y) atomicAdd(x, y)
+#define hs_local_atomic_or(x, y) atomicOr(x, y)
+#define hs_atomic_add(x, y) atomicAdd(x, y)
+#define hs_atomic_load(x) atomicOr(x, 0u)
+#define hs_atomic_store(x, y) atomicExchange(x, y)
 // one of three buffers, chosen while the kernel runs
-#define hs_pick(name, which) int name = which
-#define hs_phase(to, line) 0
-#define hs_flush()
-#define hs_stream(to, i, lines, first) for (int x_ = 0; x_ < 16; x_++) to[(i) + x_] = lines[(first) + x_];
-#define hs_subgroup() int(gl_LocalInvocationIndex)
+#define hs_select_keys(name, which) int name = which
+#define hs_line_offset(to, line) 0
+#define hs_store_line_fence()
+#define hs_store_line(to, i, lines, first) for (int x_ = 0; x_ < 16; x_++) to[(i) + x_] = lines[(first) + x_];
+#define hs_subgroup_id() int(gl_LocalInvocationIndex)
 #define hs_mix_a(h) { (h) ^= (h) >> 16; (h) *= 0x85ebca6bu; (h) ^= (h) >> 13; (h) *= 0xc2b2ae35u; (h) ^= (h) >> 16; }
 #define hs_mix_b(h) { (h) ^= (h) >> 16; (h) *= 0x7feb352du; (h) ^= (h) >> 15; (h) *= 0x846ca68bu; (h) ^= (h) >> 16; }
 
@@ -66,8 +66,8 @@ layout(std430, set = 0, binding = 0) buffer hs_report { uint word[]; } report_wo
 
 void main()
 {
-    if (hs_group() > 0) return;
-    for (int w = hs_item(); w < 8; w += 256) report[report_first + w] = w == 7 ? hs_as_word(hs_n()) : 0u;
+    if (hs_group_id() > 0) return;
+    for (int w = hs_local_id(); w < 8; w += 256) report[report_first + w] = w == 7 ? hs_to_u32(hs_n()) : 0u;
 }
 #endif
 
@@ -75,7 +75,7 @@ void main()
 #ifdef HS_KERNEL_digest
 layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored_key key[]; };
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_words { uint word[]; };
 layout(push_constant) uniform hs_constants { hs_keys source_at; hs_words report_at; int n; int argument; } hs_push;
 #define source hs_push.source_at.key
@@ -84,7 +84,7 @@ layout(push_constant) uniform hs_constants { hs_keys source_at; hs_words report_
 #define report_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 source_at; uvec2 report_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored key[]; } source_keys;
+layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored_key key[]; } source_keys;
 #define source source_keys.key
 #define source_first int(hs_push.source_at.x)
 layout(std430, set = 0, binding = 1) buffer hs_report { uint word[]; } report_words;
@@ -97,38 +97,38 @@ void main()
 {
     int tiles = (hs_n() - 0 - 1) / 4096 + 1;
     int groups = tiles < 1024 ? tiles : 1024;
-    int group = hs_group();
+    int group = hs_group_id();
     if (group >= groups) return;
     int each = (tiles + groups - 1) / groups; // tiles of a work-group
     int tile_begin = group * each, tile_end = tile_begin + each < tiles ? tile_begin + each : tiles;
     if (tile_begin >= tiles) return;
     int begin = 0 + tile_begin * 4096, end = tile_end < tiles ? 0 + tile_end * 4096 : hs_n();
-    for (int w = hs_item(); w < 6; w += 256) sums[w] = 0u;
+    for (int w = hs_local_id(); w < 6; w += 256) sums[w] = 0u;
     hs_barrier();
-    hs_word key_a = 0u, key_b = 0u, both_a = 0u, both_b = 0u, falls = 0u, swaps = 0u;
-    for (int i = begin + hs_item(); i < end; i += 256) {
-        hs_key raw = hs_held(source[source_first + i]);
-        hs_word a = 2654435769u, b = 2135587861u;
-        { hs_word w = hs_bits(raw, 0); a ^= w; b ^= w; hs_mix_a(a); hs_mix_b(b); }
+    hs_u32 key_a = 0u, key_b = 0u, both_a = 0u, both_b = 0u, falls = 0u, swaps = 0u;
+    for (int i = begin + hs_local_id(); i < end; i += 256) {
+        hs_key raw = hs_raw_in(source[source_first + i]);
+        hs_u32 a = 2654435769u, b = 2135587861u;
+        { hs_u32 w = hs_key_bits(raw, 0); a ^= w; b ^= w; hs_mix_a(a); hs_mix_b(b); }
         key_a += a;
         key_b += b;
         if (i < hs_n() - 1) {
-            hs_key raw_next = hs_held(source[source_first + i + 1]);
+            hs_key raw_next = hs_raw_in(source[source_first + i + 1]);
             hs_key own = raw;
             hs_key next = raw_next;
             bool fall = hs_less(next, own);
             falls += fall ? 1u : 0u;
         }
     }
-    hs_local_add(sums[0], key_a);
-    hs_local_add(sums[1], key_b);
-    hs_local_add(sums[2], both_a);
-    hs_local_add(sums[3], both_b);
-    hs_local_add(sums[4], falls);
-    hs_local_add(sums[5], swaps);
+    hs_local_atomic_add(sums[0], key_a);
+    hs_local_atomic_add(sums[1], key_b);
+    hs_local_atomic_add(sums[2], both_a);
+    hs_local_atomic_add(sums[3], both_b);
+    hs_local_atomic_add(sums[4], falls);
+    hs_local_atomic_add(sums[5], swaps);
     hs_barrier();
-    for (int w = hs_item(); w < 6; w += 256)
-        if (sums[w] != 0u) hs_add(report[report_first + 0 + w], sums[w]);
+    for (int w = hs_local_id(); w < 6; w += 256)
+        if (sums[w] != 0u) hs_atomic_add(report[report_first + 0 + w], sums[w]);
 }
 #endif
 
@@ -136,7 +136,7 @@ void main()
 #ifdef HS_KERNEL_beyond
 layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored key[]; };
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored_key key[]; };
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_words { uint word[]; };
 layout(push_constant) uniform hs_constants { hs_keys source_at; hs_words report_at; int n; int argument; } hs_push;
 #define source hs_push.source_at.key
@@ -145,7 +145,7 @@ layout(push_constant) uniform hs_constants { hs_keys source_at; hs_words report_
 #define report_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 source_at; uvec2 report_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored key[]; } source_keys;
+layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored_key key[]; } source_keys;
 #define source source_keys.key
 #define source_first int(hs_push.source_at.x)
 layout(std430, set = 0, binding = 1) buffer hs_report { uint word[]; } report_words;
@@ -160,25 +160,25 @@ void main()
     if (last <= hs_n()) return;
     int tiles = (last - hs_n() - 1) / 4096 + 1;
     int groups = tiles < 1024 ? tiles : 1024;
-    int group = hs_group();
+    int group = hs_group_id();
     if (group >= groups) return;
     int each = (tiles + groups - 1) / groups; // tiles of a work-group
     int tile_begin = group * each, tile_end = tile_begin + each < tiles ? tile_begin + each : tiles;
     if (tile_begin >= tiles) return;
     int begin = hs_n() + tile_begin * 4096, end = tile_end < tiles ? hs_n() + tile_end * 4096 : last;
-    for (int w = hs_item(); w < 1; w += 256) sums[w] = 0u;
+    for (int w = hs_local_id(); w < 1; w += 256) sums[w] = 0u;
     hs_barrier();
-    hs_word hash = 0u;
-    for (int i = begin + hs_item(); i < end; i += 256) {
-        hs_key raw = hs_held(source[source_first + i]);
-        hs_word a = 2654435769u, b = 2135587861u;
-        { hs_word w = hs_as_word(i); a ^= w; b ^= w; hs_mix_a(a); hs_mix_b(b); }
-        { hs_word w = hs_bits(raw, 0); a ^= w; b ^= w; hs_mix_a(a); hs_mix_b(b); }
+    hs_u32 hash = 0u;
+    for (int i = begin + hs_local_id(); i < end; i += 256) {
+        hs_key raw = hs_raw_in(source[source_first + i]);
+        hs_u32 a = 2654435769u, b = 2135587861u;
+        { hs_u32 w = hs_to_u32(i); a ^= w; b ^= w; hs_mix_a(a); hs_mix_b(b); }
+        { hs_u32 w = hs_key_bits(raw, 0); a ^= w; b ^= w; hs_mix_a(a); hs_mix_b(b); }
         hash += a ^ b;
     }
-    hs_local_add(sums[0], hash);
+    hs_local_atomic_add(sums[0], hash);
     hs_barrier();
-    for (int w = hs_item(); w < 1; w += 256)
-        if (sums[w] != 0u) hs_add(report[report_first + 6 + w], sums[w]);
+    for (int w = hs_local_id(); w < 1; w += 256)
+        if (sums[w] != 0u) hs_atomic_add(report[report_first + 6 + w], sums[w]);
 }
 #endif
