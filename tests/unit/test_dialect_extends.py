@@ -81,7 +81,10 @@ def test_words_that_a_sort_does_not_need_are_left_out(add: Add) -> None:
 
 
 def test_a_dialect_may_have_capabilities_and_a_frame_of_its_own(add: Add) -> None:
-    words = "#define hs_head_flags(key, shift) 0u\n#define hs_expand_flags(word, begin, places) (word) = (begin) + (places)\n"
+    words = (
+        "#define hs_head_flags(key, shift) 0u\n"
+        "#define hs_expand_flags(word, begin, places) (word) = (begin) + (places)\n"
+    )
     text = TOY.replace("{% macro words(sort) %}\n", "{% macro words(sort) %}\n" + words)
     add(
         "toy",

@@ -18,8 +18,8 @@ from hsgen.targets import target
 
 MIXED = str(Path(__file__).parents[1] / "device" / "lanes" / "mixed8.toml")
 WORDS = re.compile(
-    r"\bhs_(?:subgroup|lane|shuffle_xor|broadcast|ballot|votes|below|match_bit|subgroup_barrier|keep|half|flip"
-    r"|entry_shuffle_xor|pair_shuffle_xor|mask)\b|\bHS_ALL\b"
+    r"\bhs_(?:subgroup_id|lane_id|shuffle_xor|broadcast|ballot|popcount_mask|lanemask_lt|match_bit"
+    r"|subgroup_barrier|keep|half|flip|entry_shuffle_xor|pair_shuffle_xor|lanemask)\b|\bHS_LANEMASK_ALL\b"
 )
 """What only kernels with subgroups may use, where a sort has some."""
 
@@ -42,16 +42,16 @@ def test_sorts_with_subgroups_in_one_algorithm_only(api: str, key: str, with_lan
     assert without and not [(k, WORDS.findall(text)) for k, text in without.items() if WORDS.search(text)]
     parts = render(sort, api).parts
     ranks = "scatter" if with_lanes == "radix" else "block_sort_2"
-    assert "hs_subgroup()" in parts[ranks] and "hs_lane()" in parts[ranks]
+    assert "hs_subgroup_id()" in parts[ranks] and "hs_lane_id()" in parts[ranks]
     if with_lanes == "radix":  # lanes of the merge hold a column each: their numbers are those of slabs
-        assert "hs_item()" in without["block_sort_16"] and "hs_item()" in without["clean"]
+        assert "hs_local_id()" in without["block_sort_16"] and "hs_local_id()" in without["clean"]
 
 
 @pytest.mark.parametrize("api", APIS)
 def test_sorts_without_subgroups_keep_the_word(api: str) -> None:
     """Where no kernel has any, the prelude says what the word is, and bundles keep their text."""
     text = render(target.find(MIXED).sort("merge", "u32"), api)
-    assert "hs_subgroup()" in text.parts["clean"] and re.search(r"#define hs_subgroup\(\) .*\w", text.prelude)
+    assert "hs_subgroup_id()" in text.parts["clean"] and re.search(r"#define hs_subgroup_id\(\) .*\w", text.prelude)
 
 
 @pytest.mark.parametrize("seed", range(100 if NIGHTLY else 3))
