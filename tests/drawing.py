@@ -16,7 +16,7 @@ import numpy as np
 from hsgen.algorithms import ALGORITHMS
 from hsgen.core.errors import Usage
 from hsgen.core.fields import Field
-from hsgen.core.keys import VALUES, Form
+from hsgen.core.keys import VALUES, Signature
 from hsgen.core.sort import Sort
 from hsgen.targets import target
 from hsgen.targets.target import Target
@@ -313,18 +313,18 @@ def _mended(rng: Rng, doc: Doc, lines: Sequence[str], b: Bounds) -> bool:
     return bool(tables & set(doc)) or any(t.startswith("sort.") for t in tables)
 
 
-def form(rng: Rng) -> Form:
+def signature(rng: Rng) -> Signature:
     """Return a random form, which not every sort supports."""
     value = str(_one(rng, "none", "none", *VALUES))
-    made = Form(
+    made = Signature(
         value=value,
-        typed=bool(rng.random() < 0.5),
-        ranged=bool(rng.random() < 0.4),
-        counted=bool(rng.random() < 0.3),
+        key_transform=bool(rng.random() < 0.5),
+        bit_range=bool(rng.random() < 0.4),
+        device_count=bool(rng.random() < 0.3),
     )
     if rng.random() < 0.2:
-        return replace(made, changes=True, counted=False)
-    return replace(made, epilogue=EPILOGUE, counted=False) if rng.random() < 0.15 else made
+        return replace(made, run_boundaries=True, device_count=False)
+    return replace(made, epilogue=EPILOGUE, device_count=False) if rng.random() < 0.15 else made
 
 
 def sorts_of(rng: Rng, t: Target) -> Iterator[Sort]:
@@ -334,7 +334,7 @@ def sorts_of(rng: Rng, t: Target) -> Iterator[Sort]:
         label, key = labels[number]
         for _ in range(20):
             try:
-                yield t.sort(label, key, form(rng))
+                yield t.sort(label, key, signature(rng))
                 break
             except Usage:
                 continue

@@ -58,7 +58,7 @@ def compiled(capsys: Capture, *more: str, code: int = 0) -> tuple[str, list[str]
         (["-t", "small.toml", "--compiler", "icc"], "'icc' is not one of 'cuda', 'ocloc', 'amdgcn', 'radv', 'spirv'"),
         (["-t", "small.toml", "--key", "u64"], "target small: has no key u64; it has u8, u16, u32"),
         (["-t", "small.toml", "--algorithm", "scan-x1"], "target small: has no algorithm scan-x1; it has auto, merge"),
-        (["-t", "small.toml", "--algorithm", "merge", "--feature", "range"], "target small: no merge sort"),
+        (["-t", "small.toml", "--algorithm", "merge", "--feature", "bit-range"], "target small: no merge sort"),
         (["--algorithm", "no-such"], "nothing to compile: no target has such kernels"),
         (["-t", "small.toml", "--jobs", "0"], "Invalid value for '--jobs'"),
         (["-t", "small.toml", "--timeout", "0"], "Invalid value for '--timeout'"),

@@ -106,8 +106,8 @@ def test_only_one_module_knows_how_programs_are_started() -> None:
         f"system/{x}"
         for x in ("processes.py: sys.executable", "processes.py: subprocess.Popen", "toolchain.py: shutil.which")
     }
-    typed = {f"{name}: subprocess.Popen" for name in holders}
-    assert allowed <= found and found - allowed <= typed
+    key_transform = {f"{name}: subprocess.Popen" for name in holders}
+    assert allowed <= found and found - allowed <= key_transform
     for name in holders:
         calls = [n for n in ast.walk(ast.parse((PACKAGE / name).read_text())) if isinstance(n, ast.Call)]
         assert "subprocess.Popen" not in {ast.unparse(c.func) for c in calls}

@@ -63,7 +63,7 @@ class OnHost:
         """Sort `n` keys, or with a count on the device as many of these as there are; return keys and values."""
         sort, live = self.sort, len(keys)
         rng = np.random.default_rng(seed)
-        size, value = sort.key.bytes, sort.form.value_bytes
+        size, value = sort.key.bytes, sort.signature.value_bytes
 
         def room(bytes_: int, given: NDArray[Any] | None = None) -> NDArray[np.uint8]:
             made = rng.integers(0, 256, bytes_ + GUARD, np.uint8)
@@ -120,7 +120,7 @@ def compiled(sort: Sort, folder: Path, change: Callable[[str], str] = lambda tex
     calls = []
     for number, k in enumerate(sort.kernels):
         arguments = [*(f"host::Any{{p[{i}]}}" for i in range(len(k.buffers))), "n", "argument"]
-        arguments += ["low", "high"] * sort.form.counted
+        arguments += ["low", "high"] * sort.signature.device_count
         calls.append(f"    if (k == {number}) body = [=] {{ {k.name}({', '.join(arguments)}); }};")
     text, play = change(translated(render(sort, "cuda").text)), PLAY.replace("@", "\n".join(calls))
     source, library = folder / f"{sort.file}.cpp", folder / f"{sort.file}.so"

@@ -56,19 +56,19 @@ class Shape:
     what: str
     label: str
     key: str
-    changes: dict[str, Any] = field(default_factory=dict)
+    run_boundaries: dict[str, Any] = field(default_factory=dict)
     whole: bool = False
 
     @property
     def wished(self) -> bool:
         """Whether the slab or the block is not the target's own."""
-        return bool({"height", "slabs"} & set(self.changes))
+        return bool({"height", "slabs"} & set(self.run_boundaries))
 
     def sort(self) -> Sort:
         """Return the target's sort, changed."""
         t = target.find(TARGET)
         params: Any = t.choices[self.label, self.key]
-        return replace(t, choices={**t.choices, (self.label, self.key): replace(params, **self.changes)}).sort(
+        return replace(t, choices={**t.choices, (self.label, self.key): replace(params, **self.run_boundaries)}).sort(
             self.label, self.key
         )
 

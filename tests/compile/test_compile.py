@@ -60,7 +60,7 @@ def test_a_sort_of_each_compiler(name: str, compiler: str, device: str, label: s
     found, _ = compiled(capsys, *only)
     (by,) = found["compilers"]
     assert (by["target"], by["compiler"], by["device"], by["jobs"], by["kept"]) == (name, compiler, device, 1, 0)
-    kernels = {k.name: k for k in sort.kernels if COMPILERS[compiler].api != "vulkan" or not k.wide}
+    kernels = {k.name: k for k in sort.kernels if COMPILERS[compiler].api != "vulkan" or not k.index64}
     assert [k["kernel"] for k in found["kernels"]] == list(kernels)
     for k in found["kernels"]:
         assert (k["problem"], k["log"], k["spill_bytes"]) == (None, None, 0)

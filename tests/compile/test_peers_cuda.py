@@ -14,7 +14,7 @@ from nightly import NIGHTLY, nightly, thinned
 from hsgen.apis import cuda
 from hsgen.core.errors import Unavailable, Wrong
 from hsgen.core.interpreter import Options
-from hsgen.core.keys import Form
+from hsgen.core.keys import Signature
 from hsgen.engines import native
 from hsgen.engines.harness import Harness, Native
 from hsgen.system import toolchain
@@ -34,14 +34,16 @@ def options(algorithm: str, peer: str, key: str, value: str) -> tuple[list[str],
     """The one file of a peer, and what it is compiled with."""
     harness = cuda.API.harness
     assert harness is not None
-    return native.peer_units(harness, [peer], [algorithm]), native.peer_options(harness, [peer], key, Form(value=value))
+    return native.peer_units(harness, [peer], [algorithm]), native.peer_options(
+        harness, [peer], key, Signature(value=value)
+    )
 
 
 FORMS = [("u32", "none"), ("u32", "v4"), ("u64", "v8"), ("u32", "v16")]
-PLAYED = thinned([(*form, *way) for form in FORMS for way in WAYS], 3)
+PLAYED = thinned([(*signature, *way) for signature in FORMS for way in WAYS], 3)
 COMPILED = [
-    (*form, *way) if (form is FORMS[0]) == (way in (WAYS[0], WAYS[3])) else nightly(*form, *way)
-    for form in (FORMS[0], FORMS[2])
+    (*signature, *way) if (signature is FORMS[0]) == (way in (WAYS[0], WAYS[3])) else nightly(*signature, *way)
+    for signature in (FORMS[0], FORMS[2])
     for way in WAYS
 ]
 """By day both lists have each way; what is compiled has it once."""
@@ -82,7 +84,7 @@ def played(folder: Path, algorithm: str, peer: str, key: str, value: str) -> Nat
         check=False,
     )
     assert done.returncode == 0 and not done.stderr, done.stderr[-2000:]
-    sort = target.find("nvidia-sm90").sort(algorithm, key, Form(value=value))
+    sort = target.find("nvidia-sm90").sort(algorithm, key, Signature(value=value))
     return Native(Harness(out), "cuda", sort, 0, "")
 
 

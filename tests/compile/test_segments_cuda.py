@@ -6,17 +6,17 @@ import pytest
 from nightly import nightly
 from test_cuda import ARCHS, compilers
 
-from hsgen.core.keys import Form
+from hsgen.core.keys import Signature
 from hsgen.emit.kernels import render
 from hsgen.targets import target
 
 FORMS = {
-    "u32": Form(),
-    "u64": Form(),
-    "f32": Form(value="v4", typed=True),
-    "i64": Form(value="v8", typed=True),
-    "u16": Form(value="v16"),
-    "u8": Form(value="index64"),
+    "u32": Signature(),
+    "u64": Signature(),
+    "f32": Signature(value="v4", key_transform=True),
+    "i64": Signature(value="v8", key_transform=True),
+    "u16": Signature(value="v16"),
+    "u8": Signature(value="index64"),
 }
 
 

@@ -12,14 +12,14 @@ import numpy as np
 
 from hsgen.core.errors import Wrong
 from hsgen.core.interpreter import Options
-from hsgen.core.keys import Form
+from hsgen.core.keys import Signature
 from hsgen.engines.engine import KEYS, KEYS_OUT, OTHER, VALUES, VALUES_OUT
 from hsgen.engines.harness import Harness, Native
 from hsgen.system import toolchain
 from hsgen.targets import target
 
 N = 5000
-FORM = Form(value="v4", typed=True)
+FORM = Signature(value="v4", key_transform=True)
 """That of another test, which shares the library."""
 OFFSETS = (0, N, N + 1, 2**31, 2**32 - 1)
 
@@ -57,7 +57,7 @@ def main() -> None:
 def refused(engine: Native) -> bool:
     """Whether the runtime says that offsets were refused."""
     try:
-        return engine.outcome() != 0
+        return engine.device_status() != 0
     except Wrong as e:
         return "offset of a segment" in str(e)
 

@@ -13,7 +13,7 @@ import pytest
 from nightly import nightly
 
 from hsgen.core.errors import Notice
-from hsgen.core.keys import Form
+from hsgen.core.keys import Signature
 from hsgen.core.sort import Sort
 from hsgen.emit.kernels import Source, render
 from hsgen.engines import isolated_build, metal_shim
@@ -24,7 +24,7 @@ from hsgen.targets import target
 from hsgen.tools.validate import validation
 
 pytestmark = pytest.mark.device
-TYPED = Form(typed=True)
+TYPED = Signature(key_transform=True)
 """Between the transforms of such keys the compiler crashed on networks of min and max."""
 
 

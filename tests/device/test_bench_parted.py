@@ -15,7 +15,7 @@ from small_target import small
 from hsgen.cli import engines, main
 from hsgen.core.errors import Wrong
 from hsgen.core.interpreter import Options
-from hsgen.core.keys import PLAIN, Form
+from hsgen.core.keys import PLAIN, Signature
 from hsgen.engines.engine import KEYS_OUT, REPORT, VALUES_OUT
 from hsgen.engines.hosts import Host
 from hsgen.engines.pyopencl import Direct
@@ -29,8 +29,8 @@ device = pytest.mark.device
 __all__ = ["small"]  # a fixture
 
 
-def engine(host: Host, algorithm: str, form: Form = PLAIN) -> Direct:
-    return engines.direct(host, target.find("cpu").sort(algorithm, "u32", form))
+def engine(host: Host, algorithm: str, signature: Signature = PLAIN) -> Direct:
+    return engines.direct(host, target.find("cpu").sort(algorithm, "u32", signature))
 
 
 def rows_of(command: str, capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
@@ -46,7 +46,7 @@ def rows_of(command: str, capsys: pytest.CaptureFixture[str]) -> list[dict[str, 
 @pytest.mark.parametrize("rows", [False, True])
 @pytest.mark.parametrize("value", ["none", "v4", "index"])
 def test_segments_come_out_as_a_permutation_says(value: str, rows: bool) -> None:
-    sort = target.find("cpu").sort("segments", "u32", Form(value=value, typed=True))
+    sort = target.find("cpu").sort("segments", "u32", Signature(value=value, key_transform=True))
     how = Options(kind=2, descending=True, parts=50, rows=rows)
     work = bench.load(sort, 3000, how, np.random.default_rng(1), "few-distinct")
     assert work.offsets is not None and len(work.offsets) == 51 and (work.offsets[0], work.offsets[-1]) == (0, 3000)
@@ -61,7 +61,7 @@ def test_segments_come_out_as_a_permutation_says(value: str, rows: bool) -> None
 
 @pytest.mark.parametrize("n", [1, 2, 999])
 def test_halves_are_in_order_and_make_a_whole(n: int) -> None:
-    sort = target.find("cpu").sort("mergepath", "u32", Form(value="v8", typed=True))
+    sort = target.find("cpu").sort("mergepath", "u32", Signature(value="v8", key_transform=True))
     work = bench.load(sort, n, Options(kind=1, descending=True), np.random.default_rng(1), "few-distinct")
     assert work.other is not None and work.values is not None and work.other_values is not None
     assert (len(work.keys), len(work.other), work.how.parts) == (n // 2, n - n // 2, n // 2)
@@ -76,7 +76,7 @@ def test_halves_are_in_order_and_make_a_whole(n: int) -> None:
 @pytest.mark.parametrize("rows", [False, True])
 @pytest.mark.parametrize(("value", "index"), [("none", False), ("v8", False), ("index", True)])
 def test_numpy_sorts_segments(value: str, index: bool, rows: bool) -> None:
-    sort = target.find("cpu").sort("segments", "u32", Form(value=value))
+    sort = target.find("cpu").sort("segments", "u32", Signature(value=value))
     work = bench.load(sort, 1200, Options(parts=40, rows=rows), np.random.default_rng(2), "few-distinct")
     assert work.offsets is not None
     given = Segments(keys=work.keys, values=work.values, offsets=work.offsets, rows=rows, index=index)
@@ -91,7 +91,7 @@ def test_numpy_sorts_segments(value: str, index: bool, rows: bool) -> None:
 
 @pytest.mark.parametrize("value", ["none", "v4"])
 def test_numpy_merges(value: str) -> None:
-    sort = target.find("cpu").sort("mergepath", "u32", Form(value=value))
+    sort = target.find("cpu").sort("mergepath", "u32", Signature(value=value))
     work = bench.load(sort, 1201, Options(), np.random.default_rng(2), "few-distinct")
     assert work.other is not None
     values = None if work.values is None or work.other_values is None else (work.values, work.other_values)
@@ -142,9 +142,11 @@ def test_merges_are_measured(small: Path, value: str, capsys: pytest.CaptureFixt
 @device
 @pytest.mark.parametrize("value", [nightly("none"), "index"])
 def test_what_telling_of_changes_costs_is_measured(small: Path, value: str, capsys: pytest.CaptureFixture[str]) -> None:
-    command = f"-t {small} --key u32 --value {value} --feature changes --sizes 3000 --kind few-distinct --rounds 5"
+    command = (
+        f"-t {small} --key u32 --value {value} --feature run-boundaries --sizes 3000 --kind few-distinct --rounds 5"
+    )
     own, plain, copy = rows_of(f"{command} --against hsgen:plain", capsys)
-    assert own["changes"] and own["task"] == "sort" and copy["peer"] == "copy"
+    assert own["run_boundaries"] and own["task"] == "sort" and copy["peer"] == "copy"
     assert own["bytes"] > plain["bytes"] and plain["hsgen_ratio"] > 0
 
 
@@ -172,9 +174,9 @@ def test_what_an_epilogue_costs_is_measured(small: Path, tmp_path: Path, capsys:
 
 @device
 def test_a_plain_rival_does_without_features(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    command = f"-t {small} --key u32 --sizes 3000 --rounds 2 --bits 4..9 --feature count --against hsgen:plain"
+    command = f"-t {small} --key u32 --sizes 3000 --rounds 2 --bits 4..9 --feature device-count --against hsgen:plain"
     own, plain, _ = rows_of(command, capsys)
-    assert own["counted"] and own["bits"] == [4, 9] and plain["algorithm"] == "auto"
+    assert own["device_count"] and own["bits"] == [4, 9] and plain["algorithm"] == "auto"
 
 
 @device
@@ -183,7 +185,7 @@ def test_the_table_says_what_was_done(small: Path, capsys: pytest.CaptureFixture
         "--algorithm segments --segments 10": "small  u32  no values  random  10 segments",
         "--algorithm segments --segments 10 --rows": "small  u32  no values  random  10 segments of equal length",
         "--algorithm mergepath": "small  u32  no values  random  merge of two halves",
-        "--feature changes": "small  u32  no values  random  changes told",
+        "--feature run-boundaries": "small  u32  no values  random  changes told",
     }
     for more, title in titles.items():
         command = f"bench -t {small} --key u32 --sizes 1000 --rounds 1 --against= {more}"
@@ -198,7 +200,7 @@ def test_the_table_says_what_was_done(small: Path, capsys: pytest.CaptureFixture
         nightly("--algorithm segments --segments 2^5 --value v4", "segments"),
         nightly("--algorithm segments --segments 2^5 --rows", "segments"),
         ("--algorithm mergepath --value v4", "merge"),
-        nightly("--feature changes", "sort"),
+        nightly("--feature run-boundaries", "sort"),
     ],
 )
 def test_the_c_runtime_measures_the_same(small: Path, more: str, task: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -207,7 +209,7 @@ def test_the_c_runtime_measures_the_same(small: Path, more: str, task: str, caps
     rows = rows_of(given, capsys)
     assert [r["peer"] for r in rows] == [None, *peers, "copy"]
     assert all(r["task"] == task and (r["device_seconds"] or r["peer"] == "numpy") for r in rows)
-    assert rows[0]["changes"] == (task == "sort") and rows[-2]["algorithm"] == "auto"
+    assert rows[0]["run_boundaries"] == (task == "sort") and rows[-2]["algorithm"] == "auto"
 
 
 class Spoiled:
@@ -227,17 +229,27 @@ class Spoiled:
 
 @device
 @pytest.mark.parametrize(
-    ("algorithm", "form", "slot", "line"),
+    ("algorithm", "signature", "slot", "line"),
     [
-        ("segments", Form(value="v4"), KEYS_OUT, "hsgen: 1000 uint32 keys came back unsorted; nothing was timed"),
-        ("segments", Form(value="v4"), VALUES_OUT, "hsgen: the values of 1000 keys came back wrong; nothing was timed"),
+        ("segments", Signature(value="v4"), KEYS_OUT, "hsgen: 1000 uint32 keys came back unsorted; nothing was timed"),
+        (
+            "segments",
+            Signature(value="v4"),
+            VALUES_OUT,
+            "hsgen: the values of 1000 keys came back wrong; nothing was timed",
+        ),
         ("mergepath", PLAIN, KEYS_OUT, "hsgen: 1000 uint32 keys came back unsorted; nothing was timed"),
-        ("mergepath", Form(value="v4"), VALUES_OUT, "hsgen: the values of 1000 keys came back wrong"),
-        ("auto", Form(changes=True), REPORT, "hsgen: where 1000 keys change was told wrong; nothing was timed"),
+        ("mergepath", Signature(value="v4"), VALUES_OUT, "hsgen: the values of 1000 keys came back wrong"),
+        (
+            "auto",
+            Signature(run_boundaries=True),
+            REPORT,
+            "hsgen: where 1000 keys change was told wrong; nothing was timed",
+        ),
     ],
 )
-def test_what_is_wrong_is_not_timed(embedded: Host, algorithm: str, form: Form, slot: int, line: str) -> None:
-    good = engine(embedded, algorithm, form)
+def test_what_is_wrong_is_not_timed(embedded: Host, algorithm: str, signature: Signature, slot: int, line: str) -> None:
+    good = engine(embedded, algorithm, signature)
     parts = [20] if algorithm == "segments" else [0]
     assert len(list(bench.measure(good, [1000], [], 1, 1, "", segments=parts))) == 1
     with pytest.raises(Wrong, match=f"^{line}"):
@@ -261,7 +273,7 @@ def test_what_is_wrong_is_not_timed(embedded: Host, algorithm: str, form: Form, 
         ),
         ("--algorithm mergepath --against cub-radix", "peer cub-radix: cannot sort in this way; take numpy, cub, or"),
         ("--against cub-radix", "peer cub-radix: cannot sort in this way; take numpy, pyopencl"),
-        ("--feature changes --against numpy", "peer numpy: cannot sort in this way; leave peers away"),
+        ("--feature run-boundaries --against numpy", "peer numpy: cannot sort in this way; leave peers away"),
         ("--algorithm scan-x1", "algorithm scan-x1: bench times sorts, segments and merges; name one of them"),
     ],
 )

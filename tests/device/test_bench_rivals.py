@@ -18,7 +18,7 @@ from small_target import mine, small
 from hsgen.cli import bench_sorts, engines, main
 from hsgen.core.errors import Unavailable, Usage, Wrong
 from hsgen.core.interpreter import Options
-from hsgen.core.keys import PLAIN, Form
+from hsgen.core.keys import PLAIN, Signature
 from hsgen.engines.engine import KEYS_OUT
 from hsgen.engines.hosts import Host
 from hsgen.engines.pyopencl import Compiled, Direct
@@ -30,14 +30,14 @@ __all__ = ["mine", "small"]  # fixtures
 
 
 @cache
-def compiled(host: Host, label: str, name: str, form: Form) -> Direct:
+def compiled(host: Host, label: str, name: str, signature: Signature) -> Direct:
     """Compile a sort once."""
-    return engines.direct(host, target.find(name).sort(label, "u32", form))
+    return engines.direct(host, target.find(name).sort(label, "u32", signature))
 
 
-def engine(host: Host, label: str = "auto", name: str = "cpu", form: Form = PLAIN) -> Direct:
+def engine(host: Host, label: str = "auto", name: str = "cpu", signature: Signature = PLAIN) -> Direct:
     """Return an engine with memory of its own, of kernels that are compiled once."""
-    first = compiled(host, label, name, form)
+    first = compiled(host, label, name, signature)
     made = first._compiled
     return Direct(first.context, Compiled(first.context, first.sort, made.source, made._kernels))
 
@@ -137,8 +137,8 @@ def test_a_rival_that_does_nothing_is_found_out(embedded: Host, kind: str) -> No
 
 @pytest.mark.nightly
 def test_rivals_of_packed_words_may_order_them_otherwise(embedded: Host) -> None:
-    form = Form(value="packed")
-    own, merge = engine(embedded, form=form), engine(embedded, "merge", form=form)
+    signature = Signature(value="packed")
+    own, merge = engine(embedded, signature=signature), engine(embedded, "merge", signature=signature)
     ((_, row, _),) = bench.measure(own, [3000], [], 2, 1, "", rivals={"hsgen:merge": merge}, kinds=["few-distinct"])
     assert row.algorithm == "merge" and row.kind == "few-distinct"
 
@@ -215,7 +215,7 @@ def test_csv_has_the_fields_of_json(embedded: Host, capsys: pytest.CaptureFixtur
     more = ["--sizes", "1000", "--rounds", "1", "--against", "", "--bits", "0..8"]
     rows = list(csv.DictReader(StringIO(run(["bench", "-t", "cpu", "--key", "u32", *more, "--csv"], capsys))))
     assert [r["peer"] for r in rows] == ["", "copy"] and list(rows[0]) == list(bench.Row.__dataclass_fields__)
-    assert rows[0]["bits"] == "0..8" and rows[0]["counted"] == "false" and float(rows[0]["mkeys_per_s"]) > 0
+    assert rows[0]["bits"] == "0..8" and rows[0]["device_count"] == "false" and float(rows[0]["mkeys_per_s"]) > 0
     assert rows[1]["ratio_low"] == "" and float(rows[1]["hsgen_ratio"]) > 0
 
 

@@ -35,7 +35,7 @@ def through_c(api: str, name: str, kind: str, options: str) -> tuple[int, str]:
     """What comes out through the C runtime of an API."""
     sort = sort_of(name, kind)
     try:
-        place = native.library(api, [target.find(name)], "u32", algorithms=[label(kind)], form=sort.form)
+        place = native.library(api, [target.find(name)], "u32", algorithms=[label(kind)], signature=sort.signature)
     except Unavailable as e:
         missing(str(e))
     command = [sys.executable, str(SCRIPT), api, str(place), name, kind, options]

@@ -58,7 +58,7 @@ def check(host: Host, p: Params) -> None:
     context = context_for(host)
     engine = Direct(context, Compiled(context, sort))
     top = 8 * p.block + 1
-    ns = bitonic.edges(p, top)
+    ns = bitonic.test_counts(p, top)
     ns = [*ns[:: max(1, len(ns) // 40)], top]
     pairs = [(n, list(KINDS)[i % len(KINDS)]) for i, n in enumerate(ns)] + [(n, "random") for n in ns]
     report = validation.run(engine, pairs, int(np.sum(ns)), stop=1)

@@ -32,7 +32,7 @@ def fewer_large(sort: Sort, *, full: bool, seed: int) -> list[tuple[int, str]]:
     doubling."""
     pairs = plan_cases(sort, full=full, seed=seed)
     greatest = max(n for n, _ in pairs)
-    near = around(assembly.edges(sort, greatest), greatest)
+    near = around(assembly.test_counts(sort, greatest), greatest)
     large = {n: kind for n, kind in reversed(pairs) if n >= LARGE}  # the kinds by turns come before the random keys
     doubling = {n.bit_length(): n for n in large if n not in near}
     kept = {n for n in large if n in near} | set(doubling.values())

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from hsgen.core.keys import PLAIN, Form
+from hsgen.core.keys import PLAIN, Signature
 from hsgen.targets import target
 from hsgen.targets.choices import algorithm
 from hsgen.tools.tune.journal import Journal, header
@@ -109,10 +109,10 @@ class Device:
         rungs: Sequence[Rung],
         failed: Callable[[str, str, str], None],
         *,
-        form: Form = PLAIN,
+        signature: Signature = PLAIN,
         cases: int = 0,
     ) -> Finish:
-        return self._run(entries, rungs, failed, set(), valued=form.value != "none")
+        return self._run(entries, rungs, failed, set(), valued=signature.value != "none")
 
     def _run(
         self,

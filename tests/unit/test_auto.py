@@ -272,9 +272,9 @@ def test_each_count_is_sorted_by_one_part_in_the_scratch_that_it_needs(name: str
     whole = wholes()[name]
     top = whole.plan.max_n
     ends = [p.max_n for p in whole.parts]
-    edges = assembly.edges(whole, 1 << 18)
-    assert {p.min_n for p in whole.parts} <= set(edges) and edges == sorted(set(edges))
-    counts = {*around([*ends, *edges, 1 << 20, (1 << 30) - 1, top], top), *range(0, 700, 7)}
+    test_counts = assembly.test_counts(whole, 1 << 18)
+    assert {p.min_n for p in whole.parts} <= set(test_counts) and test_counts == sorted(set(test_counts))
+    counts = {*around([*ends, *test_counts, 1 << 20, (1 << 30) - 1, top], top), *range(0, 700, 7)}
     for n in counts:
         part = next((p for p in whole.parts if p.min_n < n <= p.max_n), whole.parts[0])
         made = {"merge": bitonic, "radix": radix}[part.algorithm]
@@ -286,9 +286,12 @@ def test_each_count_is_sorted_by_one_part_in_the_scratch_that_it_needs(name: str
             alone = [changed(x.step, min_n=0, max_n=0) for x in launches(plan, n, in_place=in_place)]
             assert mine == alone and bool(mine) == (n > 0)
         assert whole.plan.scratch.bytes(n) >= plan.scratch.bytes(n)
-        told = whole.plan.outcome
-        if told is not None and plan.outcome is not None and n > plan.outcome.min_n:
-            assert n > told.min_n and (told.binding, told.words) == (plan.outcome.binding, plan.outcome.words)
+        told = whole.plan.device_status
+        if told is not None and plan.device_status is not None and n > plan.device_status.min_n:
+            assert n > told.min_n and (told.binding, told.words) == (
+                plan.device_status.binding,
+                plan.device_status.words,
+            )
 
 
 def test_scratch_is_none_where_no_part_needs_any() -> None:
@@ -300,21 +303,21 @@ def test_scratch_is_none_where_no_part_needs_any() -> None:
 
 
 def test_the_outcome_means_something_only_where_a_part_looks_back() -> None:
-    assert wholes()["merge, radix"].plan.outcome is None
-    told = wholes()["merge, lookback"].plan.outcome
+    assert wholes()["merge, radix"].plan.device_status is None
+    told = wholes()["merge, lookback"].plan.device_status
     assert told is not None and (told.words, told.min_n) == (4, 256)
-    assert wholes()["merge, large"].plan.outcome == replace(told, min_n=5000)
+    assert wholes()["merge, large"].plan.device_status == replace(told, min_n=5000)
 
 
 def test_an_outcome_that_not_every_count_has_is_none() -> None:
     """Above the first part that tells it, all must: their words are the same, and nobody else clears them."""
     base, look = found("radix"), found("radix", RANKED)
     other = replace(look, items=2)
-    told = parts(("radix", other, 3000), ("radix-b", look, EVER)).plan.outcome
+    told = parts(("radix", other, 3000), ("radix-b", look, EVER)).plan.device_status
     assert told is not None and (told.words, told.min_n) == (4, 128)
-    assert wholes()["several"].plan.outcome is None  # the one in the middle counts
-    assert parts(("radix", look, 3000), ("merge", found("merge"), EVER)).plan.outcome is None
-    ends = parts(("radix", base, 3000), ("radix-b", look, EVER)).plan.outcome
+    assert wholes()["several"].plan.device_status is None  # the one in the middle counts
+    assert parts(("radix", look, 3000), ("merge", found("merge"), EVER)).plan.device_status is None
+    ends = parts(("radix", base, 3000), ("radix-b", look, EVER)).plan.device_status
     assert ends is not None and ends.min_n == 3000
 
 
@@ -352,8 +355,8 @@ def test_kernels_that_no_row_uses_are_left_out() -> None:
 def test_validation_is_dense_around_the_first_part_and_reaches_the_last() -> None:
     whole = wholes()["radix, merge, radix"]
     assert assembly.block(whole) == radix.block(whole.parts[0].params)
-    assert assembly.row_ends(whole, 1 << 16)
-    assert {200, 3000} <= set(assembly.edges(whole, 1 << 16))
+    assert assembly.row_test_counts(whole, 1 << 16)
+    assert {200, 3000} <= set(assembly.test_counts(whole, 1 << 16))
 
 
 def test_notes_name_the_counts_of_each_part() -> None:

@@ -48,7 +48,7 @@ def texts(dialect: Dialect) -> Iterator[tuple[Sort, str]]:
 
 
 def of(sort: Sort, dialect: Dialect) -> list[Kernel]:
-    return [k for k in sort.kernels if "wide" in dialect.capabilities or not k.wide]
+    return [k for k in sort.kernels if "int64" in dialect.capabilities or not k.index64]
 
 
 def frame(sort: Sort, kernel: Kernel, dialect: Dialect) -> list[Definition]:
@@ -157,7 +157,7 @@ def test_dialects_name_no_algorithm_and_none_of_their_buffers() -> None:
     for path in sorted((resources.templates() / "dialects").rglob("*.j2")):
         text = re.sub(r"\{#.*?#\}", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
         text = re.sub(r"\{% set (capabilities|helpers) = .*\n", "", text)
-        quoted = set(re.findall(r'"(\w+)"', text)) - {"key", "value", "word", "wide", "pair", *Kernel.__slots__}
+        quoted = set(re.findall(r'"(\w+)"', text)) - {"key", "value", "word", "int64", "pair", *Kernel.__slots__}
         assert not quoted & (algorithms | buffers | arrays), path
         plain = re.sub(r"\{\{.*?\}\}|\{%.*?%\}", "", text)
         assert not {n for n in buffers | arrays if re.search(rf"\b{n}\[", plain)} - ARGUMENTS, path

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from hsgen.core.errors import Wrong
-from hsgen.core.keys import Form
+from hsgen.core.keys import Signature
 from hsgen.core.sort import Sort
 from hsgen.dialects.definitions import overridden, split
 from hsgen.emit import kernels, templates
@@ -88,13 +88,13 @@ def test_a_dialect_may_have_capabilities_and_a_frame_of_its_own(add: Add) -> Non
     text = TOY.replace("{% macro words(sort) %}\n", "{% macro words(sort) %}\n" + words)
     add(
         "toy",
-        text.replace("{% set suffix", '{% set capabilities = ("wide", "marks", "cooperative") %}\n{% set suffix'),
+        text.replace("{% set suffix", '{% set capabilities = ("int64", "marks", "cooperative") %}\n{% set suffix'),
         "{% macro kernel(k, sort) %}void {{ k.name }}()\n{\n{{ caller() }}}\n{% endmacro %}",
     )
     made = kernels.written(sort(), "toy", "cuda")
     assert made.prelude.endswith(words) or words in made.prelude
     assert all(f"void {name}()" in text for name, text in made.parts.items())
-    walks = target.find("cpu").sort("auto", "u32", Form(changes=True))
+    walks = target.find("cpu").sort("auto", "u32", Signature(run_boundaries=True))
     assert "hs_head_flags(keys[" in kernels.written(walks, "toy", "cuda").text
     assert "hs_head_flags(keys[" not in kernels.written(walks, "cuda", "cuda").text
 

@@ -7,12 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from hsgen.core.keys import Form
+from hsgen.core.keys import Signature
 from hsgen.emit.kernels import render
 from hsgen.targets import target
 
 LANES = Path(__file__).parents[1] / "device" / "lanes"
-FORMS = [Form(), Form(value="v8", typed=True, ranged=True, counted=True), Form(value="index", ranged=True)]
+FORMS = [
+    Signature(),
+    Signature(value="v8", key_transform=True, bit_range=True, device_count=True),
+    Signature(value="index", bit_range=True),
+]
 OPERATORS = re.compile(r"[?:|&^]|<<|>>|<|>|==|!=")
 
 
@@ -36,13 +40,13 @@ def indices(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("name", ["forms1.toml", "forms8.toml"])
-@pytest.mark.parametrize("form", FORMS, ids=["plain", "values", "index"])
-def test_indices_of_buffers_are_sums(name: str, form: Form) -> None:
+@pytest.mark.parametrize("signature", FORMS, ids=["plain", "values", "index"])
+def test_indices_of_buffers_are_sums(name: str, signature: Signature) -> None:
     found = target.find(str(LANES / name))
     for label in found.labels("u32"):
-        if form.ranged and label == "merge":
+        if signature.bit_range and label == "merge":
             continue
-        for index in indices(render(found.sort(label, "u32", form), "vulkan").text):
+        for index in indices(render(found.sort(label, "u32", signature), "vulkan").text):
             assert not OPERATORS.search(bare(index)), index
 
 

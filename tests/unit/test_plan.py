@@ -199,8 +199,8 @@ def of_kind(sort: Sort, step: Step, kind: type) -> bool:
 def counts_of(sort: Sort) -> list[int]:
     """Return counts around all boundaries of the plan, the greatest one included."""
     p = params(sort)
-    edges = {e for s in sort.plan.steps for e in (s.guard.min_n, s.guard.max_n)}
-    return sorted({*around(edges, sort.plan.max_n), *around(bitonic.edges(p, 8 * p.block), 8 * p.block)})
+    test_counts = {e for s in sort.plan.steps for e in (s.guard.min_n, s.guard.max_n)}
+    return sorted({*around(test_counts, sort.plan.max_n), *around(bitonic.test_counts(p, 8 * p.block), 8 * p.block)})
 
 
 def levelled(sort: Sort) -> Sort:
@@ -228,7 +228,7 @@ def test_rows_are_consistent(sort: Sort) -> None:
         assert (
             groups(step, step.guard.max_n) < 1 << 31 and isinstance(step.argument, Literal) and step.argument.value >= 0
         )
-    assert sort.plan.scratch.bytes(sort.plan.max_n) == 0 and sort.plan.outcome is None
+    assert sort.plan.scratch.bytes(sort.plan.max_n) == 0 and sort.plan.device_status is None
 
 
 @pytest.mark.parametrize("sort", SORTS, ids=names)

@@ -23,7 +23,7 @@ from shipped import sampled
 
 from hsgen.cli import main
 from hsgen.core.errors import Unavailable, Usage
-from hsgen.core.keys import PLAIN, Form
+from hsgen.core.keys import PLAIN, Signature
 from hsgen.emit.kernels import render
 from hsgen.system import resources
 from hsgen.targets import assembly, target
@@ -223,12 +223,14 @@ def test_crossovers_are_those_of_the_target(pages: dict[str, Element], name: str
     for key, auto in found.autos.items():
         plain = counts.served(found, key, PLAIN)
         assert plain is not None and [(a, top) for a, _, top in plain[:-1]] == list(auto[:-1])
-        valued = counts.served(found, key, Form(value="v4"))
+        valued = counts.served(found, key, Signature(value="v4"))
         assert valued is not None and [(a, top) for a, _, top in valued[:-1]] == list(found.autos_valued[key][:-1])
         svg = svg_of(counts.figure(found, key))
         tops = [power(top) for rows in (auto, found.autos_valued[key]) for _, top in rows[:-1]]
-        edges = {(e.attrs["x1"], float(e.attrs["y1"]) - 4) for e in svg.every("line") if e.attrs["class"] == "thick"}
-        assert [t.text for t in svg.every("text") if (t.attrs["x"], float(t.attrs["y"])) in edges] == tops
+        test_counts = {
+            (e.attrs["x1"], float(e.attrs["y1"]) - 4) for e in svg.every("line") if e.attrs["class"] == "thick"
+        }
+        assert [t.text for t in svg.every("text") if (t.attrs["x"], float(t.attrs["y"])) in test_counts] == tops
         bars = [b for b in boxes(svg, "light", "mid", "hatch", "dots") if b[3] == 26]
         assert len(bars) == len(plain) + len(valued)
         scale = (plain[-1][2] - 1).bit_length()
@@ -364,7 +366,7 @@ ROW: dict[str, Any] = {
     "value": None,
     "order": "ascending",
     "bits": [0, 32],
-    "counted": False,
+    "device_count": False,
     "kind": "random",
     "n": 1024,
     "algorithm": "auto",
@@ -413,7 +415,7 @@ def test_measurements_are_shown_with_their_pictures(monkeypatch: pytest.MonkeyPa
 def test_segments_and_merges_are_shown_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plot, "throughput", lambda rows: "<svg/>")
     cut, equal = ({**ROW, "task": "segments", "segments": 64, "layout": x} for x in ("random", "equal"))
-    told = {**ROW, "changes": True}
+    told = {**ROW, "run_boundaries": True}
     found = measured.runs([ROW, cut, equal, {**cut, "segments": 8}, {**ROW, "task": "merge"}, told])
     words = ["", "64 segments, ", "64 segments, equal, ", "8 segments, ", "merge, ", "changes told, "]
     assert [run.title for run in found] == [f"u32 keys, {word}random; OpenCL on A <fast> CPU" for word in words]

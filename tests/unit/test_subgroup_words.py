@@ -11,7 +11,7 @@ from drawing import Bounds, drawn, sorts_of
 from nightly import NIGHTLY
 
 from hsgen.apis import APIS
-from hsgen.core.keys import Form
+from hsgen.core.keys import Signature
 from hsgen.core.sort import Sort
 from hsgen.emit.kernels import render
 from hsgen.targets import target
@@ -34,9 +34,9 @@ def alone(sort: Sort, api: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("api", APIS)
 @pytest.mark.parametrize(("key", "with_lanes"), [("u32", "radix"), ("u64", "merge")])
-@pytest.mark.parametrize("form", [Form(), Form(value="v4", typed=True)], ids=["keys", "values"])
-def test_sorts_with_subgroups_in_one_algorithm_only(api: str, key: str, with_lanes: str, form: Form) -> None:
-    sort = target.find(MIXED).sort("auto", key, form)
+@pytest.mark.parametrize("signature", [Signature(), Signature(value="v4", key_transform=True)], ids=["keys", "values"])
+def test_sorts_with_subgroups_in_one_algorithm_only(api: str, key: str, with_lanes: str, signature: Signature) -> None:
+    sort = target.find(MIXED).sort("auto", key, signature)
     assert sort.lanes == 8 and {k.algorithm for k in sort.kernels if k.subgroup > 1} == {with_lanes}
     without = alone(sort, api)
     assert without and not [(k, WORDS.findall(text)) for k, text in without.items() if WORDS.search(text)]

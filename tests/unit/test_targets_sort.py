@@ -68,7 +68,7 @@ def test_every_kernel_is_written_in_every_dialect(name: str, api: str) -> None:
     for key in ("u32", "u64"):
         sort = found.default(key)
         source = render(sort, api)
-        assert set(source.parts) == {k.name for k in sort.kernels if not (k.wide and api == "vulkan")}
+        assert set(source.parts) == {k.name for k in sort.kernels if not (k.index64 and api == "vulkan")}
         for kernel, text in source.parts.items():
             assert kernel in text and "{{" not in text and "{%" not in text
 

@@ -84,7 +84,7 @@ def test_boxes_are_as_the_device_is(name: str, label: str) -> None:
             assert widths <= {1, *(facts.subgroups if facts.shuffle else ())}
             assert max(box.get("work_group", (1,))) <= facts.work_group
             assert max(box.get("groups", (1,))) <= facts.groups
-            assert facts.goes_on or "lookback" not in box.get("coordination", ())
+            assert facts.forward_progress or "lookback" not in box.get("coordination", ())
             for values in box.values():
                 numbers = [v for v in values if isinstance(v, int)]
                 assert numbers == sorted(numbers) and len(set(values)) == len(values), "neighbours side by side"

@@ -34,7 +34,7 @@ def _tile(p: Params, count: int) -> tuple[Array, ...]:
 def _buffers(p: Params, *buffers: Buffer) -> tuple[Buffer, ...]:
     """The buffers of a kernel that merges, in the form of the sort."""
     mine = (PAIRS if b == DESTINATION and p.valued else b for b in buffers)
-    return (*mine, *([DEVICE_N] if p.form.counted else []))
+    return (*mine, *([DEVICE_N] if p.signature.device_count else []))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,7 +194,7 @@ def _last(p: Params, name: str, summary: str, *buffers: Buffer) -> Kernel:
         template=f"merge/{name}",
         summary=summary,
         work_group=p.stream_group,
-        buffers=(*buffers, *([DEVICE_N] if p.form.counted else [])),
+        buffers=(*buffers, *([DEVICE_N] if p.signature.device_count else [])),
         algorithm="merge",
         params=p,
     )
@@ -203,7 +203,7 @@ def _last(p: Params, name: str, summary: str, *buffers: Buffer) -> Kernel:
 def gather(p: Params) -> Kernel:
     """Return the kernel that brings keys and values to where the places say."""
     pairs = Buffer(name="pairs", type="pair", read_only=True)
-    values = () if p.form.index else (VALUES_IN,)
+    values = () if p.signature.index else (VALUES_IN,)
     return _last(p, "gather", "gather keys and values by the places", pairs, DESTINATION, *values, VALUES_OUT)
 
 
@@ -229,7 +229,7 @@ def kernels(p: Params) -> tuple[Kernel, ...]:
     """Return every kernel of the sort, in the order in which a sort uses them."""
     blocks = [block_sort(p, s) for s in [*small_blocks(p), p.slabs]]
     flips = [flip(p, s) for s in range(1, p.flip_scale + 1)]
-    last = ([] if p.form.index else [keep(p)]) + [gather(p)] if p.valued else []
+    last = ([] if p.signature.index else [keep(p)]) + [gather(p)] if p.valued else []
     paths = [] if first_level(p) is None else [path(p)]
     return (*blocks, *flips, *(half(p, s) for s in range(1, p.half_scale + 1)), clean(p), *paths, *last)
 

@@ -16,13 +16,13 @@ from hsgen.core import networks
 from hsgen.core.buffers import Array, Buffer
 from hsgen.core.kernels import Kernel
 
-OFFSETS = Buffer(name="offsets", type="word", read_only=True)
-WORDS = Buffer(name="words", type="word")
+OFFSETS = Buffer(name="offsets", type="u32", read_only=True)
+WORDS = Buffer(name="words", type="u32")
 KEYS = (SOURCE, DESTINATION, OTHER)
 
 
 def _array(name: str, count: int) -> Array:
-    return Array(name=name, type="word", count=count)
+    return Array(name=name, type="u32", count=count)
 
 
 def _kernel(
@@ -51,9 +51,9 @@ def _ranking(kernel: Kernel, shape: ReduceScan) -> Kernel:
 
 def _valued(p: Params, *more: Buffer) -> tuple[Buffer, ...]:
     """The buffers of values, as far as they are read and written, and those given besides."""
-    if not p.form.value_bytes:
+    if not p.signature.value_bytes:
         return ()
-    return (*([] if p.form.index else [VALUES_IN]), VALUES_OUT, *more)
+    return (*([] if p.signature.index else [VALUES_IN]), VALUES_OUT, *more)
 
 
 def begin(p: Params) -> Kernel:
@@ -97,7 +97,7 @@ def alone(p: Params) -> Kernel:
 
 def chip(p: Params) -> ReduceScan | PerThread:
     """Return the shape by which one segment is sorted on chip: keys alone need not know where they came from."""
-    return replace(p.chip, form=p.form)
+    return replace(p.chip, signature=p.signature)
 
 
 def count(p: Params) -> Kernel:
