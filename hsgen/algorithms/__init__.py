@@ -99,8 +99,8 @@ ALGORITHMS: Mapping[str, Algorithm] = {name: algorithm for name, algorithm in EV
 """Those that a target has tables for."""
 
 IMPLICIT: Mapping[str, Algorithm] = {name: algorithm for name, algorithm in EVERY.items() if not algorithm.FIELDS}
-"""Those without tables: their `specialize` gets what a target chose for keys of the width, or of words for narrow ones, by
-label ("radix", "merge"), and makes its own parameters of that and of the device."""
+"""Those without tables: `specialize` derives their parameters from the device and from what the target chose for keys
+of the width (32 bits for narrower ones), by label ("radix", "merge")."""
 
 
 AUTO = "auto"

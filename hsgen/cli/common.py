@@ -103,7 +103,7 @@ _OPTIONS = (
         "features",
         multiple=True,
         type=click.Choice(list(FEATURES)),
-        help="range: sort by a bit range chosen per call; count: take the key count from device memory; changes: "
+        help="bit-range: sort by a bit range chosen per call; device-count: take the key count from device memory; run-boundaries: "
         "report where runs of equal keys start.",
     ),
     click.option(

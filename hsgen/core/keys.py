@@ -59,7 +59,7 @@ VALUES = {"none": 0, "v4": 4, "v8": 8, "v16": 16, "index": 4, "index64": 8, "pac
 """What is sorted along with each key, and its bytes in a buffer of its own: nothing, a value of 4, 8 or 16 bytes, the
 place that the key had (an argsort), or, packed, the lower half of the 64-bit word whose upper half is the key."""
 
-FEATURES = ("range", "count", "run_boundaries")
+FEATURES = ("bit-range", "device-count", "run-boundaries")
 """What a sort may be generated with besides: a bit range chosen at the call, a count that lies on the device, a
 report of where the sorted keys change."""
 
@@ -68,9 +68,9 @@ report of where the sorted keys change."""
 class Signature:
     """What a sort is made for beyond unsigned keys in ascending order.
 
-    value: a name in `VALUES`.  key_transform: signed and float keys, and descending order.  bit_range: a bit range given at the
-    call.  device_count: a count that lies on the device.  run_boundaries: it tells where runs of equal keys begin.  epilogue: the
-    text of what is done with every sorted key, see `hsgen.stages.epilogue`; none if empty.
+    value: a name in `VALUES`.  key_transform: signed and float keys, and descending order.  bit_range: sorts by a bit
+    range given by each call.  device_count: takes n from device memory.  run_boundaries: reports where runs of equal
+    keys start.  epilogue: a template applied to every sorted key, see `hsgen.stages.epilogue`; none if empty.
     """
 
     value: str = "none"

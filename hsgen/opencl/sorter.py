@@ -37,7 +37,7 @@ class Sorter(Runner):
             where that has no such sort.
         bit_range: whether calls may choose the bits that keys are sorted by.
         device_count: whether calls may leave the count to a buffer on the device.
-        changes: whether calls are told where runs of equal keys begin.
+        run_boundaries: whether calls are told where runs of equal keys begin.
         epilogue: the text of what is done with every sorted key, see docs/guides/epilogue.md.
 
     Raises:
@@ -149,7 +149,7 @@ class Sorter(Runner):
         """The bit from which on keys of a run are equal."""
         if given != (report_words(self._sort) != (0, 0)):
             raise ValueError(
-                "report is given; make the sorter with changes=True, or with an epilogue that has a report"
+                "report is given; make the sorter with run_boundaries=True, or with an epilogue that has a report"
                 if given
                 else "report is missing: this sorter tells where runs of equal keys begin, or what its epilogue does"
             )

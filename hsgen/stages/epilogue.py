@@ -165,7 +165,9 @@ def fit(signature: Signature, other: str) -> None:
         what = "a count on the device" if signature.device_count else other
         raise Usage(f"epilogue: does not go with {what}; leave out one of them")
     if signature.run_boundaries:
-        raise Usage("epilogue: does not go with feature changes, which tells its report itself; leave out one of them")
+        raise Usage(
+            "epilogue: does not go with feature run-boundaries, which tells its report itself; leave out one of them"
+        )
     if "value" in found.arguments and not signature.value_bytes:
         raise Usage("epilogue: asks for value, and nothing is sorted along with keys; give --value")
 

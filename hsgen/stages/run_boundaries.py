@@ -85,7 +85,7 @@ def fit(signature: Signature, other: str) -> None:
     """
     if signature.run_boundaries and (signature.device_count or other):
         what = "a count on the device" if signature.device_count else other
-        raise Usage(f"feature changes: does not go with {what}; leave out one of them")
+        raise Usage(f"feature run-boundaries: does not go with {what}; leave out one of them")
 
 
 def appended(

@@ -34,7 +34,7 @@ def assemble(
     kernels: dict[str, Kernel] = {}
     steps: list[Step] = []
     scratches: list[Scratch] = []
-    device_statuses: list[DeviceStatus | None] = []
+    statuses: list[DeviceStatus | None] = []
     placed: list[Part] = []
     plan, whole_words = Plan(steps=(), max_n=0), True
     for part in parts:
@@ -57,9 +57,7 @@ def assemble(
         low = min([part.min_n, *(x for x, _ in lent)])
         if plan.scratch != Scratch() and max([top, *(x for _, x in lent)]) > plan.scratch.min_n:
             scratches.append(replace(plan.scratch, min_n=max(plan.scratch.min_n, low)))
-        device_statuses.append(
-            plan.device_status and replace(plan.device_status, min_n=max(plan.device_status.min_n, low))
-        )
+        statuses.append(plan.device_status and replace(plan.device_status, min_n=max(plan.device_status.min_n, low)))
     _one_width(kernels.values(), where)
     whole = replace(
         plan,
@@ -67,7 +65,7 @@ def assemble(
         max_n=placed[-1].max_n,
         whole_words=whole_words,
         scratch=_largest(scratches),
-        device_status=_told(device_statuses),
+        device_status=_told(statuses),
     )
     made_kernels = tuple(kernels.values())
     return (*(counted(made_kernels, whole) if signature.device_count else (made_kernels, whole)), tuple(placed))
@@ -97,9 +95,9 @@ def _used(kernels: Iterable[Kernel], steps: Iterable[Step], tail: str) -> list[K
     ]
 
 
-def _told(device_statuses: Sequence[DeviceStatus | None]) -> DeviceStatus | None:
+def _told(statuses: Sequence[DeviceStatus | None]) -> DeviceStatus | None:
     """What all parts from the first that tells anything on tell in one place; None where one of them does not."""
-    telling = list(dropwhile(lambda o: o is None, device_statuses))
+    telling = list(dropwhile(lambda o: o is None, statuses))
     some = [o for o in telling if o is not None]
     return replace(some[0], words=max(o.words for o in some)) if some and len(some) == len(telling) else None
 

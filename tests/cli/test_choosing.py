@@ -180,7 +180,7 @@ def test_a_plan_tells_its_form(tmp_path: Path) -> None:
         ("generate -t cpu --key f8", "'f8' is not one of 'u8', 'u16', 'u32', 'u64', 'i8'"),
         ("generate -t cpu --value v32", "'v32' is not one of 'none', 'v4', 'v8', 'v16', 'index'"),
         ("generate -t cpu --order down", "'down' is not one of 'ascending', 'descending', 'both'"),
-        ("generate -t cpu --feature stable", "'stable' is not one of 'range', 'count'"),
+        ("generate -t cpu --feature stable", "'stable' is not one of 'bit-range', 'device-count'"),
         ("generate --value v4", "--feature, --epilogue, --api and --algorithm choose within a target; name it"),
         ("generate --order both", "choose within a target; name it with -t"),
         ("generate --feature device-count", "choose within a target; name it with -t"),
@@ -279,8 +279,8 @@ def test_show_tells_what_a_sort_serves(capsys: pytest.CaptureFixture[str]) -> No
     plain = shown()
     assert {"generic/auto_u32", "generic/scan-x1_u64"} <= set(plain) and "generic/auto_u8" not in plain
     radix, merge = plain["generic/radix_u32"], plain["generic/merge_u32"]
-    assert radix["serves"] == ["v4", "v8", "v16", "index", "index64", "packed", "types", "range", "count"]
-    assert "range" not in merge["serves"] and "v4" in merge["serves"]
+    assert radix["serves"] == ["v4", "v8", "v16", "index", "index64", "packed", "types", "bit-range", "device-count"]
+    assert "bit-range" not in merge["serves"] and "v4" in merge["serves"]
     assert plain["generic/scan-x1_u32"]["serves"] == []
     narrow = shown("--key", "i16", "--value", "v4", "--plan", "1000")
     assert list(narrow) == ["generic/auto_u16_v4", "generic/radix_u16_v4"]

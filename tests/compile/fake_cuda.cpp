@@ -92,10 +92,10 @@ extern "C" cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 bloc
     got.kernel = k->name;
     for (unsigned i = 0; i < k->bindings; i++) got.pointers[i] = *static_cast<unsigned long long *>(values[i]);
     void *const n = values[k->bindings];
-    got.n = k->wide ? *static_cast<long long *>(n) : *static_cast<int *>(n);
+    got.n = k->index64 ? *static_cast<long long *>(n) : *static_cast<int *>(n);
     got.argument = *static_cast<int *>(values[k->bindings + 1]);
-    got.low = launched->counted ? *static_cast<int *>(values[k->bindings + 2]) : 0;
-    got.high = launched->counted ? *static_cast<int *>(values[k->bindings + 3]) : 0;
+    got.low = launched->device_count ? *static_cast<int *>(values[k->bindings + 2]) : 0;
+    got.high = launched->device_count ? *static_cast<int *>(values[k->bindings + 3]) : 0;
     if (quiet) return cudaSuccess;
     printf("%s %u %u %u %zu", k->name, grid.x, grid.y, block.x * block.y * block.z, shared);
     for (unsigned i = 0; i < k->bindings; i++) printf(" %llx", got.pointers[i]);
@@ -484,8 +484,8 @@ static int everything()
     made.value = "v16";
     made.value_bytes = 16;
     made.key_bits = 32;
-    made.typed = made.ranged = made.counted = 1;
-    bare.typed = bare.ranged = bare.counted = 0;
+    made.key_transform = made.bit_range = made.device_count = 1;
+    bare.key_transform = bare.bit_range = bare.device_count = 0;
     bare.key_bits = 32;
     const hs_cuda_kernels sort = {&made, kernels}, less = {&bare, kernels};
     hs_cuda *sorter = NULL, *plain = NULL;

@@ -49,7 +49,7 @@ def sort_of(name: str, kind: str) -> Sort:
     """The sort that is tried: merges have values, and sorts with an epilogue of 8 bytes."""
     signatures = {
         "mergepath": Signature(value="v4", key_transform=True),
-        "changes": Signature(changes=True),
+        "changes": Signature(run_boundaries=True),
         "epilogue": Signature(value="v8", epilogue=EPILOGUE),
     }
     return target.find(name).sort(label(kind), "u32", signatures.get(kind, Signature(key_transform=True)))

@@ -152,7 +152,7 @@ def test_what_a_call_lacks_is_named(embedded: Host) -> None:
     told_of = Sorter(context, "u32", target="generic", run_boundaries=True)
     with pytest.raises(ValueError, match="report is missing: this sorter tells where runs of equal keys begin"):
         told_of(queue, keys)
-    with pytest.raises(ValueError, match="report is given; make the sorter with changes=True"):
+    with pytest.raises(ValueError, match="report is given; make the sorter with run_boundaries=True"):
         Sorter(context, "u32", target="generic")(queue, keys, report=report)
     with pytest.raises(ValueError, match="shift 32: give 0 to 31"):
         told_of(queue, keys, report=report, shift=32)
@@ -201,5 +201,7 @@ def test_lanes_walk_alone_on_cpus_only() -> None:
 
 
 def test_a_count_on_the_device_is_refused() -> None:
-    with pytest.raises(Usage, match="feature changes: does not go with a count on the device; leave out one of them"):
+    with pytest.raises(
+        Usage, match="feature run-boundaries: does not go with a count on the device; leave out one of them"
+    ):
         target.find("generic").default("u32", Signature(run_boundaries=True, device_count=True))

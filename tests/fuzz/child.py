@@ -128,7 +128,8 @@ def main(seed: int, number: int, size: Size) -> None:
     for sort in made:
         if done == size.sorts or time.monotonic() - begun > size.seconds:
             break
-        about = f"{sort.algorithm} {sort.label} { ({k: v for k, v in asdict(sort.signature).items() if v and k != 'epilogue'}) }"
+        signature = {k: v for k, v in asdict(sort.signature).items() if v and k != "epilogue"}
+        about = f"{sort.algorithm} {sort.label} {signature}"
         about += " epilogue" * bool(sort.signature.epilogue)
         if lacks(sort, device) or len(render(sort, "opencl").text) > size.text:
             skipped += 1

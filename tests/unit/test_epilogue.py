@@ -53,7 +53,7 @@ def test_wrong_fragments_are_refused_in_one_line(text: str, said: str) -> None:
     [
         ("auto", Signature(epilogue=RANKS), "give --value"),
         ("auto", Signature(epilogue=PLAIN, device_count=True), "a count on the device"),
-        ("auto", Signature(epilogue=PLAIN, run_boundaries=True), "feature changes"),
+        ("auto", Signature(epilogue=PLAIN, run_boundaries=True), "feature run-boundaries"),
         ("segments", Signature(epilogue=PLAIN), "does not go with segments"),
         ("check", Signature(epilogue=PLAIN), "does not go with check"),
     ],

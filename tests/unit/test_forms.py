@@ -27,7 +27,7 @@ from hsgen.algorithms.radix.hybrid import pairs as finish
 from hsgen.algorithms.radix.words import columns, words
 from hsgen.core.buffers import pair_bytes
 from hsgen.core.errors import Usage
-from hsgen.core.flags import COUNTED, DESCENDING, DIRECT, DISCARD, FLOAT, SIGNED
+from hsgen.core.flags import DESCENDING, DEVICE_COUNT, DIRECT, DISCARD, FLOAT, SIGNED
 from hsgen.core.interpreter import (
     Options,
     argument,
@@ -127,7 +127,7 @@ def test_flags_of_types_orders_counts_and_unwanted_keys() -> None:
     how = Options(discard=True, device_count=True)
     for given_ in (*(Pass(number=q, bits=8) for q in range(4)), EVERY, LAST):
         found = argument(PLAN, changed(STEP, argument=given_), how, in_place=False)
-        assert found is not None and found & COUNTED
+        assert found is not None and found & DEVICE_COUNT
         assert bool(found & DISCARD) == (not isinstance(given_, Pass) or given_.number == 3)
 
 
@@ -379,7 +379,7 @@ def test_what_a_real_count_needs_is_launched_for_the_capacity(name: str, label: 
             for count in {0, 1, capacity // 3, capacity - 1, capacity}:
                 for x in launches(sort.plan, count, in_place=in_place):
                     more = found[id(x.step)]
-                    assert more.groups >= x.groups and more.argument == x.argument | COUNTED
+                    assert more.groups >= x.groups and more.argument == x.argument | DEVICE_COUNT
                 mine = [x for x in whole if x.step.guard.min_n < count <= x.step.guard.max_n]
                 assert mine == [found[id(x.step)] for x in launches(sort.plan, count, in_place=in_place)]
 

@@ -310,7 +310,7 @@ def test_every_launch_finds_what_it_needs_in_scratch(way: str, key: str, more: d
 def test_from_2_to_the_30_on_every_row_is_one_of_the_large_plan(key: str, coordination: str) -> None:
     """Those are the rows that the model proves with small counts; see above."""
     p = shape(key, large=True, coordination=coordination, single=None, items=16, work_group=64)
-    plan, index64 = radix.plan(p), radix.plan(large(p))
+    plan, wide = radix.plan(p), radix.plan(large(p))
     assert plan.max_n == wide.max_n > 1 << 32
     for n in (MAX_N + 1, MAX_N + 2, (1 << 32) - 1, 1 << 32, (1 << 32) + 1):
         for in_place in (False, True):

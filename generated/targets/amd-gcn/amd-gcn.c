@@ -6574,7 +6574,7 @@ const hs_sort hs_amd_gcn_auto_u32 = {
     HS_SORT, 1u, /* elements of an item */
     4u, 0u, /* bytes of a key, of a value */
     0u, 32u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether typed, ranged, counted; makes indices */
+    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
     16384u, /* keys of a block */
     0u, /* keys as pairs of words */
     4294967295u, /* the greatest grid in one dimension */
@@ -6583,7 +6583,7 @@ const hs_sort hs_amd_gcn_auto_u32 = {
     hs_amd_gcn_auto_u32_steps,
     1073741823u, /* the greatest count */
     {65536u, 6212u, 4u, 4352u, 1024u, 246724u}, /* scratch */
-    {{HS_SCRATCH, 0u, 4u}, 4u, 65536u}, /* outcome */
+    {{HS_SCRATCH, 0u, 4u}, 4u, 65536u}, /* device status */
     hs_amd_gcn_auto_u32_opencl, 6415u, /* OpenCL C */
     hs_amd_gcn_auto_u32_spirv, /* SPIR-V: buffers by descriptor, */
     hs_amd_gcn_auto_u32_spirv_address, /* and by address */
@@ -11389,7 +11389,7 @@ const hs_sort hs_amd_gcn_auto_u64 = {
     HS_SORT, 1u, /* elements of an item */
     8u, 0u, /* bytes of a key, of a value */
     0u, 64u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether typed, ranged, counted; makes indices */
+    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
     8192u, /* keys of a block */
     0u, /* keys as pairs of words */
     4294967295u, /* the greatest grid in one dimension */
@@ -11398,7 +11398,7 @@ const hs_sort hs_amd_gcn_auto_u64 = {
     hs_amd_gcn_auto_u64_steps,
     1073741823u, /* the greatest count */
     {131072u, 10372u, 8u, 3584u, 1024u, 299594u}, /* scratch */
-    {{HS_SCRATCH, 0u, 8u}, 8u, 131072u}, /* outcome */
+    {{HS_SCRATCH, 0u, 8u}, 8u, 131072u}, /* device status */
     hs_amd_gcn_auto_u64_opencl, 4534u, /* OpenCL C */
     hs_amd_gcn_auto_u64_spirv, /* SPIR-V: buffers by descriptor, */
     hs_amd_gcn_auto_u64_spirv_address, /* and by address */
@@ -11584,10 +11584,10 @@ static const char *const hs_amd_gcn_check_u32_opencl[] = {
 };
 const hs_sort hs_amd_gcn_check_u32 = {
     "amd-gcn", "check", "u32", "none",
-    HS_CHECK, 1u, /* elements of an item */
+    HS_DIGEST, 1u, /* elements of an item */
     4u, 0u, /* bytes of a key, of a value */
     0u, 32u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether typed, ranged, counted; makes indices */
+    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
     4096u, /* keys of a block */
     0u, /* keys as pairs of words */
     4294967295u, /* the greatest grid in one dimension */
@@ -11596,7 +11596,7 @@ const hs_sort hs_amd_gcn_check_u32 = {
     hs_amd_gcn_check_u32_steps,
     2146435072u, /* the greatest count */
     {0u, 0u, 0u, 1u, 0u, 0u}, /* scratch */
-    {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* outcome */
+    {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* device status */
     hs_amd_gcn_check_u32_opencl, 149u, /* OpenCL C */
     hs_amd_gcn_check_u32_spirv, /* SPIR-V: buffers by descriptor, */
     hs_amd_gcn_check_u32_spirv_address, /* and by address */
@@ -11784,10 +11784,10 @@ static const char *const hs_amd_gcn_check_u64_opencl[] = {
 };
 const hs_sort hs_amd_gcn_check_u64 = {
     "amd-gcn", "check", "u64", "none",
-    HS_CHECK, 1u, /* elements of an item */
+    HS_DIGEST, 1u, /* elements of an item */
     8u, 0u, /* bytes of a key, of a value */
     0u, 64u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether typed, ranged, counted; makes indices */
+    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
     4096u, /* keys of a block */
     0u, /* keys as pairs of words */
     4294967295u, /* the greatest grid in one dimension */
@@ -11796,7 +11796,7 @@ const hs_sort hs_amd_gcn_check_u64 = {
     hs_amd_gcn_check_u64_steps,
     2146435072u, /* the greatest count */
     {0u, 0u, 0u, 1u, 0u, 0u}, /* scratch */
-    {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* outcome */
+    {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* device status */
     hs_amd_gcn_check_u64_opencl, 151u, /* OpenCL C */
     hs_amd_gcn_check_u64_spirv, /* SPIR-V: buffers by descriptor, */
     hs_amd_gcn_check_u64_spirv_address, /* and by address */

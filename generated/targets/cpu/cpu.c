@@ -4081,7 +4081,7 @@ const hs_sort hs_cpu_auto_u32 = {
     HS_SORT, 1u, /* elements of an item */
     4u, 0u, /* bytes of a key, of a value */
     0u, 32u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether typed, ranged, counted; makes indices */
+    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
     4096u, /* keys of a block */
     0u, /* keys as pairs of words */
     4294967295u, /* the greatest grid in one dimension */
@@ -4090,7 +4090,7 @@ const hs_sort hs_cpu_auto_u32 = {
     hs_cpu_auto_u32_steps,
     1073741823u, /* the greatest count */
     {4096u, 2116u, 4u, 1u, 1024u, 4u}, /* scratch */
-    {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* outcome */
+    {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* device status */
     hs_cpu_auto_u32_opencl, 3843u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
@@ -8278,7 +8278,7 @@ const hs_sort hs_cpu_auto_u64 = {
     HS_SORT, 1u, /* elements of an item */
     8u, 0u, /* bytes of a key, of a value */
     0u, 64u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether typed, ranged, counted; makes indices */
+    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
     4096u, /* keys of a block */
     0u, /* keys as pairs of words */
     4294967295u, /* the greatest grid in one dimension */
@@ -8287,7 +8287,7 @@ const hs_sort hs_cpu_auto_u64 = {
     hs_cpu_auto_u64_steps,
     1073741823u, /* the greatest count */
     {4096u, 2180u, 8u, 1u, 1024u, 8u}, /* scratch */
-    {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* outcome */
+    {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* device status */
     hs_cpu_auto_u64_opencl, 3735u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
@@ -8472,10 +8472,10 @@ static const char *const hs_cpu_check_u32_opencl[] = {
 };
 const hs_sort hs_cpu_check_u32 = {
     "cpu", "check", "u32", "none",
-    HS_CHECK, 1u, /* elements of an item */
+    HS_DIGEST, 1u, /* elements of an item */
     4u, 0u, /* bytes of a key, of a value */
     0u, 32u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether typed, ranged, counted; makes indices */
+    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
     4096u, /* keys of a block */
     0u, /* keys as pairs of words */
     4294967295u, /* the greatest grid in one dimension */
@@ -8484,7 +8484,7 @@ const hs_sort hs_cpu_check_u32 = {
     hs_cpu_check_u32_steps,
     2146435072u, /* the greatest count */
     {0u, 0u, 0u, 1u, 0u, 0u}, /* scratch */
-    {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* outcome */
+    {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* device status */
     hs_cpu_check_u32_opencl, 149u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
@@ -8671,10 +8671,10 @@ static const char *const hs_cpu_check_u64_opencl[] = {
 };
 const hs_sort hs_cpu_check_u64 = {
     "cpu", "check", "u64", "none",
-    HS_CHECK, 1u, /* elements of an item */
+    HS_DIGEST, 1u, /* elements of an item */
     8u, 0u, /* bytes of a key, of a value */
     0u, 64u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether typed, ranged, counted; makes indices */
+    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
     4096u, /* keys of a block */
     0u, /* keys as pairs of words */
     4294967295u, /* the greatest grid in one dimension */
@@ -8683,7 +8683,7 @@ const hs_sort hs_cpu_check_u64 = {
     hs_cpu_check_u64_steps,
     2146435072u, /* the greatest count */
     {0u, 0u, 0u, 1u, 0u, 0u}, /* scratch */
-    {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* outcome */
+    {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* device status */
     hs_cpu_check_u64_opencl, 151u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */

@@ -3148,7 +3148,7 @@ const hs_sort hs_generic_auto_u32 = {
     HS_SORT, 1u, /* elements of an item */
     4u, 0u, /* bytes of a key, of a value */
     0u, 32u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether typed, ranged, counted; makes indices */
+    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
     2048u, /* keys of a block */
     0u, /* keys as pairs of words */
     4294967295u, /* the greatest grid in one dimension */
@@ -3157,7 +3157,7 @@ const hs_sort hs_generic_auto_u32 = {
     hs_generic_auto_u32_steps,
     1073741823u, /* the greatest count */
     {131072u, 2116u, 4u, 2048u, 1024u, 512u}, /* scratch */
-    {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* outcome */
+    {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* device status */
     hs_generic_auto_u32_opencl, 2963u, /* OpenCL C */
     hs_generic_auto_u32_spirv, /* SPIR-V: buffers by descriptor, */
     hs_generic_auto_u32_spirv_address, /* and by address */
@@ -6299,7 +6299,7 @@ const hs_sort hs_generic_auto_u64 = {
     HS_SORT, 1u, /* elements of an item */
     8u, 0u, /* bytes of a key, of a value */
     0u, 64u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether typed, ranged, counted; makes indices */
+    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
     2048u, /* keys of a block */
     0u, /* keys as pairs of words */
     4294967295u, /* the greatest grid in one dimension */
@@ -6308,7 +6308,7 @@ const hs_sort hs_generic_auto_u64 = {
     hs_generic_auto_u64_steps,
     1073741823u, /* the greatest count */
     {131072u, 2180u, 8u, 1536u, 1024u, 512u}, /* scratch */
-    {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* outcome */
+    {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* device status */
     hs_generic_auto_u64_opencl, 2891u, /* OpenCL C */
     hs_generic_auto_u64_spirv, /* SPIR-V: buffers by descriptor, */
     hs_generic_auto_u64_spirv_address, /* and by address */
@@ -6494,10 +6494,10 @@ static const char *const hs_generic_check_u32_opencl[] = {
 };
 const hs_sort hs_generic_check_u32 = {
     "generic", "check", "u32", "none",
-    HS_CHECK, 1u, /* elements of an item */
+    HS_DIGEST, 1u, /* elements of an item */
     4u, 0u, /* bytes of a key, of a value */
     0u, 32u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether typed, ranged, counted; makes indices */
+    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
     4096u, /* keys of a block */
     0u, /* keys as pairs of words */
     4294967295u, /* the greatest grid in one dimension */
@@ -6506,7 +6506,7 @@ const hs_sort hs_generic_check_u32 = {
     hs_generic_check_u32_steps,
     2146435072u, /* the greatest count */
     {0u, 0u, 0u, 1u, 0u, 0u}, /* scratch */
-    {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* outcome */
+    {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* device status */
     hs_generic_check_u32_opencl, 149u, /* OpenCL C */
     hs_generic_check_u32_spirv, /* SPIR-V: buffers by descriptor, */
     hs_generic_check_u32_spirv_address, /* and by address */
@@ -6694,10 +6694,10 @@ static const char *const hs_generic_check_u64_opencl[] = {
 };
 const hs_sort hs_generic_check_u64 = {
     "generic", "check", "u64", "none",
-    HS_CHECK, 1u, /* elements of an item */
+    HS_DIGEST, 1u, /* elements of an item */
     8u, 0u, /* bytes of a key, of a value */
     0u, 64u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether typed, ranged, counted; makes indices */
+    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
     4096u, /* keys of a block */
     0u, /* keys as pairs of words */
     4294967295u, /* the greatest grid in one dimension */
@@ -6706,7 +6706,7 @@ const hs_sort hs_generic_check_u64 = {
     hs_generic_check_u64_steps,
     2146435072u, /* the greatest count */
     {0u, 0u, 0u, 1u, 0u, 0u}, /* scratch */
-    {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* outcome */
+    {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* device status */
     hs_generic_check_u64_opencl, 151u, /* OpenCL C */
     hs_generic_check_u64_spirv, /* SPIR-V: buffers by descriptor, */
     hs_generic_check_u64_spirv_address, /* and by address */

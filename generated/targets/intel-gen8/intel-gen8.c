@@ -3191,7 +3191,7 @@ const hs_sort hs_intel_gen8_auto_u32 = {
     HS_SORT, 1u, /* elements of an item */
     4u, 0u, /* bytes of a key, of a value */
     0u, 32u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether typed, ranged, counted; makes indices */
+    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
     2048u, /* keys of a block */
     0u, /* keys as pairs of words */
     4294967295u, /* the greatest grid in one dimension */
@@ -3200,7 +3200,7 @@ const hs_sort hs_intel_gen8_auto_u32 = {
     hs_intel_gen8_auto_u32_steps,
     1073741823u, /* the greatest count */
     {49152u, 2116u, 4u, 1024u, 1024u, 64u}, /* scratch */
-    {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* outcome */
+    {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* device status */
     hs_intel_gen8_auto_u32_opencl, 3027u, /* OpenCL C */
     hs_intel_gen8_auto_u32_spirv, /* SPIR-V: buffers by descriptor, */
     hs_intel_gen8_auto_u32_spirv_address, /* and by address */
@@ -7137,7 +7137,7 @@ const hs_sort hs_intel_gen8_auto_u64 = {
     HS_SORT, 1u, /* elements of an item */
     8u, 0u, /* bytes of a key, of a value */
     0u, 64u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether typed, ranged, counted; makes indices */
+    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
     2048u, /* keys of a block */
     0u, /* keys as pairs of words */
     4294967295u, /* the greatest grid in one dimension */
@@ -7146,7 +7146,7 @@ const hs_sort hs_intel_gen8_auto_u64 = {
     hs_intel_gen8_auto_u64_steps,
     1073741823u, /* the greatest count */
     {65536u, 2180u, 8u, 768u, 1024u, 64u}, /* scratch */
-    {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* outcome */
+    {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* device status */
     hs_intel_gen8_auto_u64_opencl, 3707u, /* OpenCL C */
     hs_intel_gen8_auto_u64_spirv, /* SPIR-V: buffers by descriptor, */
     hs_intel_gen8_auto_u64_spirv_address, /* and by address */
@@ -7332,10 +7332,10 @@ static const char *const hs_intel_gen8_check_u32_opencl[] = {
 };
 const hs_sort hs_intel_gen8_check_u32 = {
     "intel-gen8", "check", "u32", "none",
-    HS_CHECK, 1u, /* elements of an item */
+    HS_DIGEST, 1u, /* elements of an item */
     4u, 0u, /* bytes of a key, of a value */
     0u, 32u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether typed, ranged, counted; makes indices */
+    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
     4096u, /* keys of a block */
     0u, /* keys as pairs of words */
     4294967295u, /* the greatest grid in one dimension */
@@ -7344,7 +7344,7 @@ const hs_sort hs_intel_gen8_check_u32 = {
     hs_intel_gen8_check_u32_steps,
     2146435072u, /* the greatest count */
     {0u, 0u, 0u, 1u, 0u, 0u}, /* scratch */
-    {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* outcome */
+    {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* device status */
     hs_intel_gen8_check_u32_opencl, 149u, /* OpenCL C */
     hs_intel_gen8_check_u32_spirv, /* SPIR-V: buffers by descriptor, */
     hs_intel_gen8_check_u32_spirv_address, /* and by address */
@@ -7532,10 +7532,10 @@ static const char *const hs_intel_gen8_check_u64_opencl[] = {
 };
 const hs_sort hs_intel_gen8_check_u64 = {
     "intel-gen8", "check", "u64", "none",
-    HS_CHECK, 1u, /* elements of an item */
+    HS_DIGEST, 1u, /* elements of an item */
     8u, 0u, /* bytes of a key, of a value */
     0u, 64u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether typed, ranged, counted; makes indices */
+    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
     4096u, /* keys of a block */
     0u, /* keys as pairs of words */
     4294967295u, /* the greatest grid in one dimension */
@@ -7544,7 +7544,7 @@ const hs_sort hs_intel_gen8_check_u64 = {
     hs_intel_gen8_check_u64_steps,
     2146435072u, /* the greatest count */
     {0u, 0u, 0u, 1u, 0u, 0u}, /* scratch */
-    {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* outcome */
+    {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* device status */
     hs_intel_gen8_check_u64_opencl, 151u, /* OpenCL C */
     hs_intel_gen8_check_u64_spirv, /* SPIR-V: buffers by descriptor, */
     hs_intel_gen8_check_u64_spirv_address, /* and by address */

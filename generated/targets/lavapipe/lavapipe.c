@@ -89,7 +89,7 @@ const hs_sort hs_lavapipe_auto_u32 = {
     HS_SORT, 1u, /* elements of an item */
     4u, 0u, /* bytes of a key, of a value */
     0u, 32u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether typed, ranged, counted; makes indices */
+    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
     1024u, /* keys of a block */
     0u, /* keys as pairs of words */
     65535u, /* the greatest grid in one dimension */
@@ -98,7 +98,7 @@ const hs_sort hs_lavapipe_auto_u32 = {
     hs_lavapipe_auto_u32_steps,
     1073741823u, /* the greatest count */
     {0u, 2116u, 4u, 1024u, 16384u, 8u}, /* scratch */
-    {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* outcome */
+    {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* device status */
     0, 0u, /* OpenCL C */
     hs_lavapipe_auto_u32_spirv, /* SPIR-V: buffers by descriptor, */
     hs_lavapipe_auto_u32_spirv_address, /* and by address */
@@ -253,7 +253,7 @@ const hs_sort hs_lavapipe_auto_u64 = {
     HS_SORT, 1u, /* elements of an item */
     8u, 0u, /* bytes of a key, of a value */
     0u, 64u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether typed, ranged, counted; makes indices */
+    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
     1024u, /* keys of a block */
     0u, /* keys as pairs of words */
     65535u, /* the greatest grid in one dimension */
@@ -262,7 +262,7 @@ const hs_sort hs_lavapipe_auto_u64 = {
     hs_lavapipe_auto_u64_steps,
     1073741823u, /* the greatest count */
     {0u, 2180u, 8u, 1024u, 16384u, 8u}, /* scratch */
-    {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* outcome */
+    {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* device status */
     0, 0u, /* OpenCL C */
     hs_lavapipe_auto_u64_spirv, /* SPIR-V: buffers by descriptor, */
     hs_lavapipe_auto_u64_spirv_address, /* and by address */
@@ -297,10 +297,10 @@ static const hs_step hs_lavapipe_check_u32_steps[] = {
 };
 const hs_sort hs_lavapipe_check_u32 = {
     "lavapipe", "check", "u32", "none",
-    HS_CHECK, 1u, /* elements of an item */
+    HS_DIGEST, 1u, /* elements of an item */
     4u, 0u, /* bytes of a key, of a value */
     0u, 32u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether typed, ranged, counted; makes indices */
+    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
     4096u, /* keys of a block */
     0u, /* keys as pairs of words */
     65535u, /* the greatest grid in one dimension */
@@ -309,7 +309,7 @@ const hs_sort hs_lavapipe_check_u32 = {
     hs_lavapipe_check_u32_steps,
     2146435072u, /* the greatest count */
     {0u, 0u, 0u, 1u, 0u, 0u}, /* scratch */
-    {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* outcome */
+    {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* device status */
     0, 0u, /* OpenCL C */
     hs_lavapipe_check_u32_spirv, /* SPIR-V: buffers by descriptor, */
     hs_lavapipe_check_u32_spirv_address, /* and by address */
@@ -344,10 +344,10 @@ static const hs_step hs_lavapipe_check_u64_steps[] = {
 };
 const hs_sort hs_lavapipe_check_u64 = {
     "lavapipe", "check", "u64", "none",
-    HS_CHECK, 1u, /* elements of an item */
+    HS_DIGEST, 1u, /* elements of an item */
     8u, 0u, /* bytes of a key, of a value */
     0u, 64u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether typed, ranged, counted; makes indices */
+    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
     4096u, /* keys of a block */
     0u, /* keys as pairs of words */
     65535u, /* the greatest grid in one dimension */
@@ -356,7 +356,7 @@ const hs_sort hs_lavapipe_check_u64 = {
     hs_lavapipe_check_u64_steps,
     2146435072u, /* the greatest count */
     {0u, 0u, 0u, 1u, 0u, 0u}, /* scratch */
-    {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* outcome */
+    {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* device status */
     0, 0u, /* OpenCL C */
     hs_lavapipe_check_u64_spirv, /* SPIR-V: buffers by descriptor, */
     hs_lavapipe_check_u64_spirv_address, /* and by address */

@@ -232,7 +232,7 @@ const hs_sort hs_nvidia_hopper_auto_u32 = {
     HS_SORT, 1u, /* elements of an item */
     4u, 0u, /* bytes of a key, of a value */
     0u, 32u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether typed, ranged, counted; makes indices */
+    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
     4096u, /* keys of a block */
     0u, /* keys as pairs of words */
     2147483647u, /* the greatest grid in one dimension */
@@ -241,7 +241,7 @@ const hs_sort hs_nvidia_hopper_auto_u32 = {
     hs_nvidia_hopper_auto_u32_steps,
     1099511627776u, /* the greatest count */
     {4096u, 262144u, 4u, 1u, 2048u, 95326u}, /* scratch */
-    {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* outcome */
+    {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* device status */
     0, 0u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
@@ -559,7 +559,7 @@ const hs_sort hs_nvidia_hopper_auto_u64 = {
     HS_SORT, 1u, /* elements of an item */
     8u, 0u, /* bytes of a key, of a value */
     0u, 64u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether typed, ranged, counted; makes indices */
+    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
     4096u, /* keys of a block */
     0u, /* keys as pairs of words */
     2147483647u, /* the greatest grid in one dimension */
@@ -568,7 +568,7 @@ const hs_sort hs_nvidia_hopper_auto_u64 = {
     hs_nvidia_hopper_auto_u64_steps,
     1099511627776u, /* the greatest count */
     {4096u, 262144u, 8u, 1u, 2048u, 174763u}, /* scratch */
-    {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* outcome */
+    {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* device status */
     0, 0u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
@@ -602,10 +602,10 @@ static const hs_step hs_nvidia_hopper_check_u32_steps[] = {
 };
 const hs_sort hs_nvidia_hopper_check_u32 = {
     "nvidia-hopper", "check", "u32", "none",
-    HS_CHECK, 1u, /* elements of an item */
+    HS_DIGEST, 1u, /* elements of an item */
     4u, 0u, /* bytes of a key, of a value */
     0u, 32u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether typed, ranged, counted; makes indices */
+    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
     4096u, /* keys of a block */
     0u, /* keys as pairs of words */
     2147483647u, /* the greatest grid in one dimension */
@@ -614,7 +614,7 @@ const hs_sort hs_nvidia_hopper_check_u32 = {
     hs_nvidia_hopper_check_u32_steps,
     2146435072u, /* the greatest count */
     {0u, 0u, 0u, 1u, 0u, 0u}, /* scratch */
-    {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* outcome */
+    {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* device status */
     0, 0u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
@@ -648,10 +648,10 @@ static const hs_step hs_nvidia_hopper_check_u64_steps[] = {
 };
 const hs_sort hs_nvidia_hopper_check_u64 = {
     "nvidia-hopper", "check", "u64", "none",
-    HS_CHECK, 1u, /* elements of an item */
+    HS_DIGEST, 1u, /* elements of an item */
     8u, 0u, /* bytes of a key, of a value */
     0u, 64u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether typed, ranged, counted; makes indices */
+    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
     4096u, /* keys of a block */
     0u, /* keys as pairs of words */
     2147483647u, /* the greatest grid in one dimension */
@@ -660,7 +660,7 @@ const hs_sort hs_nvidia_hopper_check_u64 = {
     hs_nvidia_hopper_check_u64_steps,
     2146435072u, /* the greatest count */
     {0u, 0u, 0u, 1u, 0u, 0u}, /* scratch */
-    {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* outcome */
+    {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* device status */
     0, 0u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */

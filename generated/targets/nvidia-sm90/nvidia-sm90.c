@@ -8424,7 +8424,7 @@ const hs_sort hs_nvidia_sm90_auto_u32 = {
     HS_SORT, 1u, /* elements of an item */
     4u, 0u, /* bytes of a key, of a value */
     0u, 32u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether typed, ranged, counted; makes indices */
+    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
     4096u, /* keys of a block */
     0u, /* keys as pairs of words */
     2147483647u, /* the greatest grid in one dimension */
@@ -8433,7 +8433,7 @@ const hs_sort hs_nvidia_sm90_auto_u32 = {
     hs_nvidia_sm90_auto_u32_steps,
     1099511627776u, /* the greatest count */
     {524288u, 68608u, 4u, 8704u, 2048u, 123362u}, /* scratch */
-    {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* outcome */
+    {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* device status */
     hs_nvidia_sm90_auto_u32_opencl, 8102u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
@@ -14716,7 +14716,7 @@ const hs_sort hs_nvidia_sm90_auto_u64 = {
     HS_SORT, 1u, /* elements of an item */
     8u, 0u, /* bytes of a key, of a value */
     0u, 64u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether typed, ranged, counted; makes indices */
+    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
     4096u, /* keys of a block */
     0u, /* keys as pairs of words */
     2147483647u, /* the greatest grid in one dimension */
@@ -14725,7 +14725,7 @@ const hs_sort hs_nvidia_sm90_auto_u64 = {
     hs_nvidia_sm90_auto_u64_steps,
     1099511627776u, /* the greatest count */
     {524288u, 68608u, 8u, 4096u, 2048u, 262145u}, /* scratch */
-    {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* outcome */
+    {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* device status */
     hs_nvidia_sm90_auto_u64_opencl, 5854u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
@@ -14910,10 +14910,10 @@ static const char *const hs_nvidia_sm90_check_u32_opencl[] = {
 };
 const hs_sort hs_nvidia_sm90_check_u32 = {
     "nvidia-sm90", "check", "u32", "none",
-    HS_CHECK, 1u, /* elements of an item */
+    HS_DIGEST, 1u, /* elements of an item */
     4u, 0u, /* bytes of a key, of a value */
     0u, 32u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether typed, ranged, counted; makes indices */
+    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
     4096u, /* keys of a block */
     0u, /* keys as pairs of words */
     2147483647u, /* the greatest grid in one dimension */
@@ -14922,7 +14922,7 @@ const hs_sort hs_nvidia_sm90_check_u32 = {
     hs_nvidia_sm90_check_u32_steps,
     2146435072u, /* the greatest count */
     {0u, 0u, 0u, 1u, 0u, 0u}, /* scratch */
-    {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* outcome */
+    {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* device status */
     hs_nvidia_sm90_check_u32_opencl, 149u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
@@ -15109,10 +15109,10 @@ static const char *const hs_nvidia_sm90_check_u64_opencl[] = {
 };
 const hs_sort hs_nvidia_sm90_check_u64 = {
     "nvidia-sm90", "check", "u64", "none",
-    HS_CHECK, 1u, /* elements of an item */
+    HS_DIGEST, 1u, /* elements of an item */
     8u, 0u, /* bytes of a key, of a value */
     0u, 64u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether typed, ranged, counted; makes indices */
+    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
     4096u, /* keys of a block */
     0u, /* keys as pairs of words */
     2147483647u, /* the greatest grid in one dimension */
@@ -15121,7 +15121,7 @@ const hs_sort hs_nvidia_sm90_check_u64 = {
     hs_nvidia_sm90_check_u64_steps,
     2146435072u, /* the greatest count */
     {0u, 0u, 0u, 1u, 0u, 0u}, /* scratch */
-    {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* outcome */
+    {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* device status */
     hs_nvidia_sm90_check_u64_opencl, 151u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */

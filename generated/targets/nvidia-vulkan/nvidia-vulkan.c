@@ -247,7 +247,7 @@ const hs_sort hs_nvidia_vulkan_auto_u32 = {
     HS_SORT, 1u, /* elements of an item */
     4u, 0u, /* bytes of a key, of a value */
     0u, 32u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether typed, ranged, counted; makes indices */
+    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
     4096u, /* keys of a block */
     0u, /* keys as pairs of words */
     2147483647u, /* the greatest grid in one dimension */
@@ -256,7 +256,7 @@ const hs_sort hs_nvidia_vulkan_auto_u32 = {
     hs_nvidia_vulkan_auto_u32_steps,
     1073741823u, /* the greatest count */
     {524288u, 14408u, 4u, 8704u, 1024u, 123362u}, /* scratch */
-    {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* outcome */
+    {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* device status */
     0, 0u, /* OpenCL C */
     hs_nvidia_vulkan_auto_u32_spirv, /* SPIR-V: buffers by descriptor, */
     hs_nvidia_vulkan_auto_u32_spirv_address, /* and by address */
@@ -550,7 +550,7 @@ const hs_sort hs_nvidia_vulkan_auto_u64 = {
     HS_SORT, 1u, /* elements of an item */
     8u, 0u, /* bytes of a key, of a value */
     0u, 64u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether typed, ranged, counted; makes indices */
+    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
     4096u, /* keys of a block */
     0u, /* keys as pairs of words */
     2147483647u, /* the greatest grid in one dimension */
@@ -559,7 +559,7 @@ const hs_sort hs_nvidia_vulkan_auto_u64 = {
     hs_nvidia_vulkan_auto_u64_steps,
     1073741823u, /* the greatest count */
     {524288u, 18552u, 8u, 4096u, 1024u, 262145u}, /* scratch */
-    {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* outcome */
+    {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* device status */
     0, 0u, /* OpenCL C */
     hs_nvidia_vulkan_auto_u64_spirv, /* SPIR-V: buffers by descriptor, */
     hs_nvidia_vulkan_auto_u64_spirv_address, /* and by address */
@@ -594,10 +594,10 @@ static const hs_step hs_nvidia_vulkan_check_u32_steps[] = {
 };
 const hs_sort hs_nvidia_vulkan_check_u32 = {
     "nvidia-vulkan", "check", "u32", "none",
-    HS_CHECK, 1u, /* elements of an item */
+    HS_DIGEST, 1u, /* elements of an item */
     4u, 0u, /* bytes of a key, of a value */
     0u, 32u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether typed, ranged, counted; makes indices */
+    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
     4096u, /* keys of a block */
     0u, /* keys as pairs of words */
     2147483647u, /* the greatest grid in one dimension */
@@ -606,7 +606,7 @@ const hs_sort hs_nvidia_vulkan_check_u32 = {
     hs_nvidia_vulkan_check_u32_steps,
     2146435072u, /* the greatest count */
     {0u, 0u, 0u, 1u, 0u, 0u}, /* scratch */
-    {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* outcome */
+    {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* device status */
     0, 0u, /* OpenCL C */
     hs_nvidia_vulkan_check_u32_spirv, /* SPIR-V: buffers by descriptor, */
     hs_nvidia_vulkan_check_u32_spirv_address, /* and by address */
@@ -641,10 +641,10 @@ static const hs_step hs_nvidia_vulkan_check_u64_steps[] = {
 };
 const hs_sort hs_nvidia_vulkan_check_u64 = {
     "nvidia-vulkan", "check", "u64", "none",
-    HS_CHECK, 1u, /* elements of an item */
+    HS_DIGEST, 1u, /* elements of an item */
     8u, 0u, /* bytes of a key, of a value */
     0u, 64u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether typed, ranged, counted; makes indices */
+    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
     4096u, /* keys of a block */
     0u, /* keys as pairs of words */
     2147483647u, /* the greatest grid in one dimension */
@@ -653,7 +653,7 @@ const hs_sort hs_nvidia_vulkan_check_u64 = {
     hs_nvidia_vulkan_check_u64_steps,
     2146435072u, /* the greatest count */
     {0u, 0u, 0u, 1u, 0u, 0u}, /* scratch */
-    {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* outcome */
+    {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* device status */
     0, 0u, /* OpenCL C */
     hs_nvidia_vulkan_check_u64_spirv, /* SPIR-V: buffers by descriptor, */
     hs_nvidia_vulkan_check_u64_spirv_address, /* and by address */

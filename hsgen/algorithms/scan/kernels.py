@@ -100,7 +100,7 @@ def context(p: Params) -> dict[str, object]:
         "failed": words.FAILED,
         "ticket": words.TICKET,
         "states": words.STATES,
-        "device_count": f"{words.COUNTED}u",
+        "counted": f"{words.COUNTED}u",
         "summed": f"{words.SUMMED}u",
         "open": f"{words.OPEN}u",
     }

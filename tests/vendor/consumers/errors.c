@@ -172,7 +172,7 @@ static void options(const hs_sort *plain)
 {
     static const struct {
         hs_options options;
-        uint32_t bits, typed, ranged, index;
+        uint32_t bits, key_transform, bit_range, index;
         hs_status status;
     } rows[] = {
         {{HS_UNSIGNED, 0, 0, 0, 0}, 32, 0, 0, 0, HS_OK},

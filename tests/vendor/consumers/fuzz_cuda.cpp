@@ -116,7 +116,7 @@ extern "C" cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 bloc
         l->bound[i].begin = *static_cast<uint64_t *>(values[i]);
     }
     void *const n = values[k->bindings];
-    l->n = static_cast<uint64_t>(k->wide ? *static_cast<int64_t *>(n) : *static_cast<int *>(n));
+    l->n = static_cast<uint64_t>(k->index64 ? *static_cast<int64_t *>(n) : *static_cast<int *>(n));
     l->argument = *static_cast<int *>(values[k->bindings + 1]);
     return cudaSuccess;
 }

@@ -1,6 +1,6 @@
 /* Metal's runtime on a Metal that runs nothing, from C.
  *
- * metal play: reads lines of target, algorithm, key, value, n, whether in place, counted, type, descending, begin, end,
+ * metal play: reads lines of target, algorithm, key, value, n, whether in place, device_count, type, descending, begin, end,
  *   discard; prints what is encoded for each.
  * metal fail: lets every call fail that can, one after the other.
  * metal wrong: calls that are wrong, and their statuses. */
@@ -57,7 +57,7 @@ static int play(void)
     memset(&args, 0, sizeof args);
     fake.shows = 1;
     while (scanf("%63s %63s %15s %15s %" SCNu64 " %d %d %u %" SCNu32 " %" SCNu32 " %" SCNu32 " %" SCNu32, target,
-                 algorithm, key, value, &args.n, &in_place, &counted, &type, &args.options.descending,
+                 algorithm, key, value, &args.n, &in_place, &device_count, &type, &args.options.descending,
                  &args.options.begin_bit, &args.options.end_bit, &args.options.discard_keys) == 12) {
         const hs_metal_kernels *kernels = find(target, algorithm, key, value);
         const uint64_t n = args.n;
@@ -70,7 +70,7 @@ static int play(void)
         args.options.type = (hs_type)type;
         if (!kernels) return 1;
         fill(kernels->sort, &args, in_place);
-        if (counted) {
+        if (device_count) {
             args.count.memory = fake_buffer('f', ROOM);
             args.count.offset = 44;
         }

@@ -2597,15 +2597,15 @@ void main()
 layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored_key key[]; };
-layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_words { uint word[]; };
-layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destination_at; hs_keys other_at; hs_words words_at; int n; int argument; } hs_push;
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_u32s { uint u32[]; };
+layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destination_at; hs_keys other_at; hs_u32s words_at; int n; int argument; } hs_push;
 #define source hs_push.source_at.key
 #define source_first 0
 #define destination hs_push.destination_at.key
 #define destination_first 0
 #define other hs_push.other_at.key
 #define other_first 0
-#define words hs_push.words_at.word
+#define words hs_push.words_at.u32
 #define words_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 source_at; uvec2 destination_at; uvec2 other_at; uvec2 words_at; int n; int argument; } hs_push;
@@ -2618,8 +2618,8 @@ layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored_key key[]
 layout(std430, set = 0, binding = 2) buffer hs_other { hs_stored_key key[]; } other_keys;
 #define other other_keys.key
 #define other_first int(hs_push.other_at.x)
-layout(std430, set = 0, binding = 3) buffer hs_words { uint word[]; } words_words;
-#define words words_words.word
+layout(std430, set = 0, binding = 3) buffer hs_words { uint u32[]; } words_u32s;
+#define words words_u32s.u32
 #define words_first int(hs_push.words_at.x)
 #endif
 #define hs_load_0(i) hs_twiddle_in(source[source_first + i])
@@ -2686,14 +2686,14 @@ void main()
 #ifdef HS_KERNEL_rows
 layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_words { uint word[]; };
-layout(push_constant) uniform hs_constants { hs_words words_at; int n; int argument; } hs_push;
-#define words hs_push.words_at.word
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_u32s { uint u32[]; };
+layout(push_constant) uniform hs_constants { hs_u32s words_at; int n; int argument; } hs_push;
+#define words hs_push.words_at.u32
 #define words_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 words_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) buffer hs_words { uint word[]; } words_words;
-#define words words_words.word
+layout(std430, set = 0, binding = 0) buffer hs_words { uint u32[]; } words_u32s;
+#define words words_u32s.u32
 #define words_first int(hs_push.words_at.x)
 #endif
 shared uint sums[256];
@@ -2737,15 +2737,15 @@ void main()
 layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored_key key[]; };
-layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_words { uint word[]; };
-layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destination_at; hs_keys other_at; hs_words words_at; int n; int argument; } hs_push;
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_u32s { uint u32[]; };
+layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destination_at; hs_keys other_at; hs_u32s words_at; int n; int argument; } hs_push;
 #define source hs_push.source_at.key
 #define source_first 0
 #define destination hs_push.destination_at.key
 #define destination_first 0
 #define other hs_push.other_at.key
 #define other_first 0
-#define words hs_push.words_at.word
+#define words hs_push.words_at.u32
 #define words_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 source_at; uvec2 destination_at; uvec2 other_at; uvec2 words_at; int n; int argument; } hs_push;
@@ -2758,8 +2758,8 @@ layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored_key key[]
 layout(std430, set = 0, binding = 2) buffer hs_other { hs_stored_key key[]; } other_keys;
 #define other other_keys.key
 #define other_first int(hs_push.other_at.x)
-layout(std430, set = 0, binding = 3) buffer hs_words { uint word[]; } words_words;
-#define words words_words.word
+layout(std430, set = 0, binding = 3) buffer hs_words { uint u32[]; } words_u32s;
+#define words words_u32s.u32
 #define words_first int(hs_push.words_at.x)
 #endif
 #define hs_load_0(i) hs_twiddle_in(source[source_first + i])
@@ -3318,15 +3318,15 @@ void main()
 layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored_key key[]; };
-layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_words { uint word[]; };
-layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destination_at; hs_keys other_at; hs_words words_at; int n; int argument; } hs_push;
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_u32s { uint u32[]; };
+layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destination_at; hs_keys other_at; hs_u32s words_at; int n; int argument; } hs_push;
 #define source hs_push.source_at.key
 #define source_first 0
 #define destination hs_push.destination_at.key
 #define destination_first 0
 #define other hs_push.other_at.key
 #define other_first 0
-#define words hs_push.words_at.word
+#define words hs_push.words_at.u32
 #define words_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 source_at; uvec2 destination_at; uvec2 other_at; uvec2 words_at; int n; int argument; } hs_push;
@@ -3339,8 +3339,8 @@ layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored_key key[]
 layout(std430, set = 0, binding = 2) buffer hs_other { hs_stored_key key[]; } other_keys;
 #define other other_keys.key
 #define other_first int(hs_push.other_at.x)
-layout(std430, set = 0, binding = 3) buffer hs_words { uint word[]; } words_words;
-#define words words_words.word
+layout(std430, set = 0, binding = 3) buffer hs_words { uint u32[]; } words_u32s;
+#define words words_u32s.u32
 #define words_first int(hs_push.words_at.x)
 #endif
 #define hs_load_0(i) hs_twiddle_in(source[source_first + i])

@@ -54,14 +54,14 @@
 #ifdef HS_KERNEL_blank
 layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_words { uint word[]; };
-layout(push_constant) uniform hs_constants { hs_words report_at; int n; int argument; } hs_push;
-#define report hs_push.report_at.word
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_u32s { uint u32[]; };
+layout(push_constant) uniform hs_constants { hs_u32s report_at; int n; int argument; } hs_push;
+#define report hs_push.report_at.u32
 #define report_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 report_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) buffer hs_report { uint word[]; } report_words;
-#define report report_words.word
+layout(std430, set = 0, binding = 0) buffer hs_report { uint u32[]; } report_u32s;
+#define report report_u32s.u32
 #define report_first int(hs_push.report_at.x)
 #endif
 
@@ -77,19 +77,19 @@ void main()
 layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
 layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored_key key[]; };
-layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_words { uint word[]; };
-layout(push_constant) uniform hs_constants { hs_keys source_at; hs_words report_at; int n; int argument; } hs_push;
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_u32s { uint u32[]; };
+layout(push_constant) uniform hs_constants { hs_keys source_at; hs_u32s report_at; int n; int argument; } hs_push;
 #define source hs_push.source_at.key
 #define source_first 0
-#define report hs_push.report_at.word
+#define report hs_push.report_at.u32
 #define report_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 source_at; uvec2 report_at; int n; int argument; } hs_push;
 layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored_key key[]; } source_keys;
 #define source source_keys.key
 #define source_first int(hs_push.source_at.x)
-layout(std430, set = 0, binding = 1) buffer hs_report { uint word[]; } report_words;
-#define report report_words.word
+layout(std430, set = 0, binding = 1) buffer hs_report { uint u32[]; } report_u32s;
+#define report report_u32s.u32
 #define report_first int(hs_push.report_at.x)
 #endif
 shared uint sums[6];
@@ -139,19 +139,19 @@ void main()
 layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
 layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored_key key[]; };
-layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_words { uint word[]; };
-layout(push_constant) uniform hs_constants { hs_keys source_at; hs_words report_at; int n; int argument; } hs_push;
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_u32s { uint u32[]; };
+layout(push_constant) uniform hs_constants { hs_keys source_at; hs_u32s report_at; int n; int argument; } hs_push;
 #define source hs_push.source_at.key
 #define source_first 0
-#define report hs_push.report_at.word
+#define report hs_push.report_at.u32
 #define report_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 source_at; uvec2 report_at; int n; int argument; } hs_push;
 layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored_key key[]; } source_keys;
 #define source source_keys.key
 #define source_first int(hs_push.source_at.x)
-layout(std430, set = 0, binding = 1) buffer hs_report { uint word[]; } report_words;
-#define report report_words.word
+layout(std430, set = 0, binding = 1) buffer hs_report { uint u32[]; } report_u32s;
+#define report report_u32s.u32
 #define report_first int(hs_push.report_at.x)
 #endif
 shared uint sums[1];

@@ -3168,14 +3168,14 @@ void main()
 #ifdef HS_KERNEL_msd_begin
 layout(local_size_x = 512) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_words { uint word[]; };
-layout(push_constant) uniform hs_constants { hs_words words_at; int n; int argument; } hs_push;
-#define words hs_push.words_at.word
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_u32s { uint u32[]; };
+layout(push_constant) uniform hs_constants { hs_u32s words_at; int n; int argument; } hs_push;
+#define words hs_push.words_at.u32
 #define words_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 words_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) buffer hs_words { uint word[]; } words_words;
-#define words words_words.word
+layout(std430, set = 0, binding = 0) buffer hs_words { uint u32[]; } words_u32s;
+#define words words_u32s.u32
 #define words_first int(hs_push.words_at.x)
 #endif
 
@@ -3193,19 +3193,19 @@ void main()
 layout(local_size_x = 512) in;
 #ifdef HS_ADDRESS
 layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored_key key[]; };
-layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_words { uint word[]; };
-layout(push_constant) uniform hs_constants { hs_keys source_at; hs_words words_at; int n; int argument; } hs_push;
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_u32s { uint u32[]; };
+layout(push_constant) uniform hs_constants { hs_keys source_at; hs_u32s words_at; int n; int argument; } hs_push;
 #define source hs_push.source_at.key
 #define source_first 0
-#define words hs_push.words_at.word
+#define words hs_push.words_at.u32
 #define words_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 source_at; uvec2 words_at; int n; int argument; } hs_push;
 layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored_key key[]; } source_keys;
 #define source source_keys.key
 #define source_first int(hs_push.source_at.x)
-layout(std430, set = 0, binding = 1) buffer hs_words { uint word[]; } words_words;
-#define words words_words.word
+layout(std430, set = 0, binding = 1) buffer hs_words { uint u32[]; } words_u32s;
+#define words words_u32s.u32
 #define words_first int(hs_push.words_at.x)
 #endif
 shared uint counts[2048];
@@ -3251,14 +3251,14 @@ void main()
 #ifdef HS_KERNEL_msd_starts
 layout(local_size_x = 512) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_words { uint word[]; };
-layout(push_constant) uniform hs_constants { hs_words words_at; int n; int argument; } hs_push;
-#define words hs_push.words_at.word
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_u32s { uint u32[]; };
+layout(push_constant) uniform hs_constants { hs_u32s words_at; int n; int argument; } hs_push;
+#define words hs_push.words_at.u32
 #define words_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 words_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) buffer hs_words { uint word[]; } words_words;
-#define words words_words.word
+layout(std430, set = 0, binding = 0) buffer hs_words { uint u32[]; } words_u32s;
+#define words words_u32s.u32
 #define words_first int(hs_push.words_at.x)
 #endif
 shared uint tops[16];
@@ -3327,13 +3327,13 @@ void main()
 layout(local_size_x = 512) in;
 #ifdef HS_ADDRESS
 layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored_key key[]; };
-layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_words { uint word[]; };
-layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys dealt_at; hs_words words_at; int n; int argument; } hs_push;
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_u32s { uint u32[]; };
+layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys dealt_at; hs_u32s words_at; int n; int argument; } hs_push;
 #define source hs_push.source_at.key
 #define source_first 0
 #define dealt hs_push.dealt_at.key
 #define dealt_first 0
-#define words hs_push.words_at.word
+#define words hs_push.words_at.u32
 #define words_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 source_at; uvec2 dealt_at; uvec2 words_at; int n; int argument; } hs_push;
@@ -3343,8 +3343,8 @@ layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored_key k
 layout(std430, set = 0, binding = 1) buffer hs_dealt { hs_stored_key key[]; } dealt_keys;
 #define dealt dealt_keys.key
 #define dealt_first int(hs_push.dealt_at.x)
-layout(std430, set = 0, binding = 2) buffer hs_words { uint word[]; } words_words;
-#define words words_words.word
+layout(std430, set = 0, binding = 2) buffer hs_words { uint u32[]; } words_u32s;
+#define words words_u32s.u32
 #define words_first int(hs_push.words_at.x)
 #endif
 shared hs_key tile[2048];
@@ -3463,19 +3463,19 @@ void main()
 layout(local_size_x = 512) in;
 #ifdef HS_ADDRESS
 layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored_key key[]; };
-layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_words { uint word[]; };
-layout(push_constant) uniform hs_constants { hs_keys dealt_at; hs_words words_at; int n; int argument; } hs_push;
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_u32s { uint u32[]; };
+layout(push_constant) uniform hs_constants { hs_keys dealt_at; hs_u32s words_at; int n; int argument; } hs_push;
 #define dealt hs_push.dealt_at.key
 #define dealt_first 0
-#define words hs_push.words_at.word
+#define words hs_push.words_at.u32
 #define words_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 dealt_at; uvec2 words_at; int n; int argument; } hs_push;
 layout(std430, set = 0, binding = 0) readonly buffer hs_dealt { hs_stored_key key[]; } dealt_keys;
 #define dealt dealt_keys.key
 #define dealt_first int(hs_push.dealt_at.x)
-layout(std430, set = 0, binding = 1) buffer hs_words { uint word[]; } words_words;
-#define words words_words.word
+layout(std430, set = 0, binding = 1) buffer hs_words { uint u32[]; } words_u32s;
+#define words words_u32s.u32
 #define words_first int(hs_push.words_at.x)
 #endif
 shared uint counts[1024];
@@ -3524,14 +3524,14 @@ void main()
 #ifdef HS_KERNEL_msd_places
 layout(local_size_x = 512) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_words { uint word[]; };
-layout(push_constant) uniform hs_constants { hs_words words_at; int n; int argument; } hs_push;
-#define words hs_push.words_at.word
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_u32s { uint u32[]; };
+layout(push_constant) uniform hs_constants { hs_u32s words_at; int n; int argument; } hs_push;
+#define words hs_push.words_at.u32
 #define words_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 words_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) buffer hs_words { uint word[]; } words_words;
-#define words words_words.word
+layout(std430, set = 0, binding = 0) buffer hs_words { uint u32[]; } words_u32s;
+#define words words_u32s.u32
 #define words_first int(hs_push.words_at.x)
 #endif
 shared uint tops[16];
@@ -3574,13 +3574,13 @@ void main()
 layout(local_size_x = 512) in;
 #ifdef HS_ADDRESS
 layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored_key key[]; };
-layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_words { uint word[]; };
-layout(push_constant) uniform hs_constants { hs_keys dealt_at; hs_keys destination_at; hs_words words_at; int n; int argument; } hs_push;
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_u32s { uint u32[]; };
+layout(push_constant) uniform hs_constants { hs_keys dealt_at; hs_keys destination_at; hs_u32s words_at; int n; int argument; } hs_push;
 #define dealt hs_push.dealt_at.key
 #define dealt_first 0
 #define destination hs_push.destination_at.key
 #define destination_first 0
-#define words hs_push.words_at.word
+#define words hs_push.words_at.u32
 #define words_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 dealt_at; uvec2 destination_at; uvec2 words_at; int n; int argument; } hs_push;
@@ -3590,8 +3590,8 @@ layout(std430, set = 0, binding = 0) readonly buffer hs_dealt { hs_stored_key ke
 layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
-layout(std430, set = 0, binding = 2) buffer hs_words { uint word[]; } words_words;
-#define words words_words.word
+layout(std430, set = 0, binding = 2) buffer hs_words { uint u32[]; } words_u32s;
+#define words words_u32s.u32
 #define words_first int(hs_push.words_at.x)
 #endif
 shared hs_key tile[2048];
@@ -3714,19 +3714,19 @@ void main()
 layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
 layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored_key key[]; };
-layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_words { uint word[]; };
-layout(push_constant) uniform hs_constants { hs_keys destination_at; hs_words words_at; int n; int argument; } hs_push;
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_u32s { uint u32[]; };
+layout(push_constant) uniform hs_constants { hs_keys destination_at; hs_u32s words_at; int n; int argument; } hs_push;
 #define destination hs_push.destination_at.key
 #define destination_first 0
-#define words hs_push.words_at.word
+#define words hs_push.words_at.u32
 #define words_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 destination_at; uvec2 words_at; int n; int argument; } hs_push;
 layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
-layout(std430, set = 0, binding = 1) buffer hs_words { uint word[]; } words_words;
-#define words words_words.word
+layout(std430, set = 0, binding = 1) buffer hs_words { uint u32[]; } words_u32s;
+#define words words_u32s.u32
 #define words_first int(hs_push.words_at.x)
 #endif
 shared hs_key tile[1280];
@@ -3898,19 +3898,19 @@ void main()
 layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
 layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored_key key[]; };
-layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_words { uint word[]; };
-layout(push_constant) uniform hs_constants { hs_keys destination_at; hs_words words_at; int n; int argument; } hs_push;
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_u32s { uint u32[]; };
+layout(push_constant) uniform hs_constants { hs_keys destination_at; hs_u32s words_at; int n; int argument; } hs_push;
 #define destination hs_push.destination_at.key
 #define destination_first 0
-#define words hs_push.words_at.word
+#define words hs_push.words_at.u32
 #define words_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 destination_at; uvec2 words_at; int n; int argument; } hs_push;
 layout(std430, set = 0, binding = 0) buffer hs_destination { hs_stored_key key[]; } destination_keys;
 #define destination destination_keys.key
 #define destination_first int(hs_push.destination_at.x)
-layout(std430, set = 0, binding = 1) buffer hs_words { uint word[]; } words_words;
-#define words words_words.word
+layout(std430, set = 0, binding = 1) buffer hs_words { uint u32[]; } words_u32s;
+#define words words_u32s.u32
 #define words_first int(hs_push.words_at.x)
 #endif
 shared hs_key tile[1280];
@@ -4113,14 +4113,14 @@ void main()
 #ifdef HS_KERNEL_begin
 layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_words { uint word[]; };
-layout(push_constant) uniform hs_constants { hs_words words_at; int n; int argument; } hs_push;
-#define words hs_push.words_at.word
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_u32s { uint u32[]; };
+layout(push_constant) uniform hs_constants { hs_u32s words_at; int n; int argument; } hs_push;
+#define words hs_push.words_at.u32
 #define words_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 words_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) buffer hs_words { uint word[]; } words_words;
-#define words words_words.word
+layout(std430, set = 0, binding = 0) buffer hs_words { uint u32[]; } words_u32s;
+#define words words_u32s.u32
 #define words_first int(hs_push.words_at.x)
 #endif
 
@@ -4136,19 +4136,19 @@ void main()
 layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
 layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored_key key[]; };
-layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_words { uint word[]; };
-layout(push_constant) uniform hs_constants { hs_keys source_at; hs_words words_at; int n; int argument; } hs_push;
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_u32s { uint u32[]; };
+layout(push_constant) uniform hs_constants { hs_keys source_at; hs_u32s words_at; int n; int argument; } hs_push;
 #define source hs_push.source_at.key
 #define source_first 0
-#define words hs_push.words_at.word
+#define words hs_push.words_at.u32
 #define words_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 source_at; uvec2 words_at; int n; int argument; } hs_push;
 layout(std430, set = 0, binding = 0) readonly buffer hs_source { hs_stored_key key[]; } source_keys;
 #define source source_keys.key
 #define source_first int(hs_push.source_at.x)
-layout(std430, set = 0, binding = 1) buffer hs_words { uint word[]; } words_words;
-#define words words_words.word
+layout(std430, set = 0, binding = 1) buffer hs_words { uint u32[]; } words_u32s;
+#define words words_u32s.u32
 #define words_first int(hs_push.words_at.x)
 #endif
 shared uint counts[2048];
@@ -4334,14 +4334,14 @@ void main()
 #ifdef HS_KERNEL_starts
 layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
-layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_words { uint word[]; };
-layout(push_constant) uniform hs_constants { hs_words words_at; int n; int argument; } hs_push;
-#define words hs_push.words_at.word
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_u32s { uint u32[]; };
+layout(push_constant) uniform hs_constants { hs_u32s words_at; int n; int argument; } hs_push;
+#define words hs_push.words_at.u32
 #define words_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 words_at; int n; int argument; } hs_push;
-layout(std430, set = 0, binding = 0) buffer hs_words { uint word[]; } words_words;
-#define words words_words.word
+layout(std430, set = 0, binding = 0) buffer hs_words { uint u32[]; } words_u32s;
+#define words words_u32s.u32
 #define words_first int(hs_push.words_at.x)
 #endif
 shared uint totals[256];
@@ -4416,15 +4416,15 @@ void main()
 layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
 layout(buffer_reference, std430, buffer_reference_align = 8) buffer hs_keys { hs_stored_key key[]; };
-layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_words { uint word[]; };
-layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destination_at; hs_keys other_at; hs_words words_at; int n; int argument; } hs_push;
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_u32s { uint u32[]; };
+layout(push_constant) uniform hs_constants { hs_keys source_at; hs_keys destination_at; hs_keys other_at; hs_u32s words_at; int n; int argument; } hs_push;
 #define source hs_push.source_at.key
 #define source_first 0
 #define destination hs_push.destination_at.key
 #define destination_first 0
 #define other hs_push.other_at.key
 #define other_first 0
-#define words hs_push.words_at.word
+#define words hs_push.words_at.u32
 #define words_first 0
 #else
 layout(push_constant) uniform hs_constants { uvec2 source_at; uvec2 destination_at; uvec2 other_at; uvec2 words_at; int n; int argument; } hs_push;
@@ -4437,8 +4437,8 @@ layout(std430, set = 0, binding = 1) buffer hs_destination { hs_stored_key key[]
 layout(std430, set = 0, binding = 2) buffer hs_other { hs_stored_key key[]; } other_keys;
 #define other other_keys.key
 #define other_first int(hs_push.other_at.x)
-layout(std430, set = 0, binding = 3) buffer hs_words { uint word[]; } words_words;
-#define words words_words.word
+layout(std430, set = 0, binding = 3) buffer hs_words { uint u32[]; } words_u32s;
+#define words words_u32s.u32
 #define words_first int(hs_push.words_at.x)
 #endif
 #define hs_load_0(i) hs_twiddle_in(source[source_first + i])
