@@ -103,8 +103,8 @@ _OPTIONS = (
         "features",
         multiple=True,
         type=click.Choice(list(FEATURES)),
-        help="bit-range: sort by a bit range chosen per call; device-count: take the key count from device memory; run-boundaries: "
-        "report where runs of equal keys start.",
+        help="bit-range: sort by a bit range chosen per call; device-count: take the key count from device memory; "
+        "run-boundaries: report where runs of equal keys start.",
     ),
     click.option(
         "--epilogue",
