@@ -24,15 +24,15 @@ FORMS = (
 )
 RARE = (
     ("cpu", "auto", "u32", Signature(bit_range=True, device_count=True)),
-    ("cpu", "mergepath", "u32", Signature(value="v8")),
-    ("amd-cdna", "segments", "u8", Signature()),
+    ("cpu", "merge_path", "u32", Signature(value="v8")),
+    ("amd-cdna", "segmented_sort", "u8", Signature()),
     ("generic", "auto", "u16", Signature(epilogue=EPILOGUE)),
 )
 CHOSEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("cpu", "scan-x1", {"coordination": "lookback"}),
     ("generic", "scan-x1", {"coordination": "lookback"}),
     ("generic", "radix", {"sorted_exit": True}),
-    ("generic", "merge", {"path_from": 4096}),
+    ("generic", "bitonic", {"path_from": 4096}),
 )
 """Choices that no target makes: a target, one of its labels, and what becomes of its parameters."""
 

@@ -210,7 +210,7 @@ def scan(rng: Rng, d: Table, b: Bounds) -> Table:
     }
 
 
-TABLES: Mapping[str, Callable[[Rng, Table, Bounds], Table]] = {"merge": merge, "radix": radix, "scan": scan}
+TABLES: Mapping[str, Callable[[Rng, Table, Bounds], Table]] = {"bitonic": merge, "radix": radix, "scan": scan}
 
 
 def _drawn(rng: Rng, name: str, d: Table, b: Bounds) -> Table:
@@ -241,13 +241,13 @@ def _document(rng: Rng, b: Bounds, name: str) -> Doc:
         facts["cooperative"] = bool(rng.random() < 0.7)
     doc: Doc = {"device": facts}
     for key in [k for k in ("u32", "u64") if rng.random() < 0.6] or ["u32"]:
-        for label in ["merge"] * (rng.random() < 0.6) + ["radix"] * (rng.random() < 0.9):
+        for label in ["bitonic"] * (rng.random() < 0.6) + ["radix"] * (rng.random() < 0.9):
             doc[f"{label}.{key}"] = _drawn(rng, label, facts, b)
         if f"radix.{key}" in doc and rng.random() < 0.3:
             doc[f"radix.{key}.more"] = _drawn(rng, "radix", facts, b)
         if rng.random() < 0.2:
             doc[f"scan.{key}"] = _drawn(rng, "scan", facts, b)
-    if not any(x in doc for x in ("merge.u32", "radix.u32", "merge.u64", "radix.u64")):
+    if not any(x in doc for x in ("bitonic.u32", "radix.u32", "bitonic.u64", "radix.u64")):
         doc["radix.u32"] = _drawn(rng, "radix", facts, b)
     for key in ("u8", "u16"):
         if rng.random() < 0.1:

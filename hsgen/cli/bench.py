@@ -45,7 +45,7 @@ from hsgen.tools.bench.baselines import KNOWN
     "parts",
     metavar="COUNTS",
     callback=lambda *given: [] if given[2] is None else parse_sizes(given[2], "segments"),
-    help="Numbers of segments, written as --sizes; for --algorithm segments.",
+    help="Numbers of segments, written as --sizes; for --algorithm segmented_sort.",
 )
 @click.option("--rows", is_flag=True, help="Segments of equal length; cut at random if not given.")
 @click.option(
@@ -103,7 +103,7 @@ def bench(
     memory (for host peers: in host memory); "device" is the rate by the device's clock.  "hsgen is" is hsgen's rate
     divided by the other's: the median over the rounds, in each of which all take turns, and its 90 % interval.  "of
     roof" is the bandwidth that hsgen's sort uses, as a share of that of a copy of keys and values.  Peers sort unsigned
-    keys by all bits, ascending; some also with values.  --algorithm mergepath merges sorted halves.
+    keys by all bits, ascending; some also with values.  --algorithm merge_path merges sorted halves.
     """
     peers = [name for name in names or [] if not name.startswith(bench_sorts.PREFIX)]
     signature = _form(as_json=as_json, as_csv=as_csv)
@@ -197,7 +197,9 @@ def _check_segments(sort: Sort, counts: list[int], parts: list[int], *, rows: bo
     """
     if not operations.of(sort).segmented:
         if parts or rows:
-            raise Usage(f"{'segments' if parts else 'rows'}: {sort.name} has no segments; add --algorithm segments")
+            raise Usage(
+                f"{'segments' if parts else 'rows'}: {sort.name} has no segments; add --algorithm segmented_sort"
+            )
         return
     if not parts:
         raise Usage("algorithm segments: say how many there are, for example --segments 2^10,2^14")

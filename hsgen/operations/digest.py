@@ -124,7 +124,7 @@ def model(sort: Sort, keys: NDArray[Any], values: NDArray[Any] | None, n: int, h
 class _Digest(Operation):
     """The digest of the first n keys, of all elements that a call looks at."""
 
-    name, noun, c_kind = "check", "check", "HS_DIGEST"
+    name, noun, c_kind = "digest", "digest", "HS_DIGEST"
     order = 3
     accompanies = True
     report = WORDS, 0

@@ -38,7 +38,7 @@ def segmented(
 class _SegmentedSort(Operation):
     """The stable sort of each of `parts` segments of n keys."""
 
-    name, noun, c_kind = "segments", "segmented sort", "HS_SEGMENTED_SORT"
+    name, noun, c_kind = "segmented_sort", "segmented sort", "HS_SEGMENTED_SORT"
     order = 1
     segmented = timed = True
 

@@ -201,7 +201,7 @@ def appended(
         roles.append("report")
     kernel = Kernel(
         name=NAME,
-        template="epilogue/rows",
+        template="stages/epilogue/rows",
         summary="what was supplied to be done with every sorted key",
         work_group=made.work_group,
         buffers=tuple(buffers),

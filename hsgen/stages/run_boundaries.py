@@ -123,7 +123,7 @@ def _kernels(parts: tuple[Part, ...], made: Shape) -> tuple[Kernel, ...]:
         found.append(
             Kernel(
                 name=name,
-                template=f"changes/{'serial_' if made.serial and name != NAMES[2] else ''}{name.split('_')[1]}",
+                template=f"stages/run_boundaries/{'serial_' if made.serial and name != NAMES[2] else ''}{name.split('_')[1]}",
                 summary=summary,
                 work_group=made.work_group,
                 buffers=buffers,

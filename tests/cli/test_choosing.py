@@ -59,12 +59,12 @@ def plan(folder: Path, name: str) -> dict[str, Any]:
         ("--value packed", ["auto_u32_packed"]),
         ("--key i64 --value index --value v16", ["auto_u64_index", "auto_u64_v16"]),
         ("--key u32 --order both --feature bit-range --feature device-count", ["auto_u32"]),
-        ("--key u32 --key u8 --algorithm radix --algorithm merge", ["merge_u32", "radix_u32", "radix_u8"]),
+        ("--key u32 --key u8 --algorithm radix --algorithm bitonic", ["bitonic_u32", "radix_u32", "radix_u8"]),
     ],
 )
 def test_a_bundle_holds_what_was_asked_for_and_no_more(tmp_path: Path, options: str, expected: list[str]) -> None:
     entry = generate(tmp_path / "bundle", *options.split())
-    checks = {name.replace("auto", "check") for name in expected if name.startswith("auto")}
+    checks = {name.replace("auto", "digest") for name in expected if name.startswith("auto")}
     checks |= {name.replace("_index", "_v8" if "index64" in name else "_v4") for name in checks if "_index" in name}
     assert files(tmp_path / "bundle") == sorted({*expected, *checks})
     assert sorted(entry["sorts"]) == sorted({*expected, *checks})
@@ -78,7 +78,7 @@ def test_all_forms_at_once(tmp_path: Path) -> None:
     )
     ends = ["" if v == "none" else f"_{v}" for v in VALUES if v != "packed"]
     expected = {f"auto_{k}{e}" for k in ("u8", "u16", "u32", "u64") for e in ends} | {"auto_u32_packed"}
-    checks = {name.replace("auto", "check") for name in expected}
+    checks = {name.replace("auto", "digest") for name in expected}
     assert set(files(tmp_path / "bundle")) == {*expected, *checks} and len(entry["sorts"]) == 2 * len(expected)
     assert not any(plan(tmp_path / "bundle", name)["device_count"] for name in checks)
     for name in expected:
@@ -89,7 +89,7 @@ def test_all_forms_at_once(tmp_path: Path) -> None:
 def test_the_manifest_records_the_choice(tmp_path: Path) -> None:
     plain = generate(tmp_path / "plain")
     words = ("keys", "apis", "algorithms", "values", "orders", "features")
-    assert [plain[w] for w in words] == [["u32", "u64"], ["opencl"], ["auto", "check"], ["none"], ["ascending"], []]
+    assert [plain[w] for w in words] == [["u32", "u64"], ["opencl"], ["auto", "digest"], ["none"], ["ascending"], []]
     options = "--key f32 --key u8 --value index --value v4 --order descending --feature device-count"
     some = generate(tmp_path / "some", *options.split())
     assert some["keys"] == ["u8", "f32"] and some["values"] == ["v4", "index"]
@@ -110,7 +110,7 @@ def test_manifests_of_older_schemas_mean_plain_keys(tmp_path: Path, schema: int)
     assert choice.signature() == PLAIN
     assert main(["generate", "-o", str(tmp_path)]) == 0  # brings the manifest up to date
     assert json.loads((tmp_path / "manifest.json").read_text())["schema"] == 3
-    assert files(tmp_path) == ["auto_u32", "check_u32"]
+    assert files(tmp_path) == ["auto_u32", "digest_u32"]
 
 
 def test_what_a_bundle_has_unites_with_what_is_asked_for(tmp_path: Path) -> None:
@@ -119,7 +119,7 @@ def test_what_a_bundle_has_unites_with_what_is_asked_for(tmp_path: Path) -> None
     assert not plan(tmp_path, "auto_u32")["key_transform"]
     entry = generate(tmp_path, "--key", "f32", "--value", "v8")
     assert entry["keys"] == ["u32", "f32"] and entry["values"] == ["none", "v8"]
-    assert files(tmp_path) == ["auto_u32", "auto_u32_v8", "check_u32", "check_u32_v8"]
+    assert files(tmp_path) == ["auto_u32", "auto_u32_v8", "digest_u32", "digest_u32_v8"]
     assert plan(tmp_path, "auto_u32")["key_transform"]
     entry = generate(tmp_path, "--key", "u32", "--feature", "bit-range", "--order", "descending")
     assert entry["orders"] == ["ascending", "descending"] and entry["features"] == ["bit-range"]
@@ -187,10 +187,10 @@ def test_a_plan_tells_its_form(tmp_path: Path) -> None:
         ("generate -t cpu --key u64 --value packed", "value packed goes with keys of 32 bits"),
         ("generate -t cpu --key u32 --key u64 --value packed", "has no auto for u64 with value packed"),
         (
-            "generate -t cpu --algorithm merge --feature bit-range",
+            "generate -t cpu --algorithm bitonic --feature bit-range",
             "no merge sort for u32 keys with a bit range; radix sorts",
         ),
-        ("generate -t cpu --algorithm merge --key u8", "has no merge for u8; `hsgen targets` lists what it has"),
+        ("generate -t cpu --algorithm bitonic --key u8", "has no merge for u8; `hsgen targets` lists what it has"),
         (
             "generate -t cpu --algorithm scan-x1 --value v4",
             "scan-x1 sums up plain elements alone, not u32, u64 with value",
@@ -198,9 +198,9 @@ def test_a_plan_tells_its_form(tmp_path: Path) -> None:
         ("generate -t cpu --algorithm scan-x1 --key f32", "scan-x1 sums up plain elements alone, not f32"),
         ("generate -t swiftshader --key u8", "target swiftshader: has no key u8; it has u32, u64, i32, i64, f32, f64"),
         ("show cpu --key u64 --value packed", "value packed: goes with keys of 32 bits, not with u64"),
-        ("show cpu --algorithm merge --feature bit-range", "no merge sort for u64 keys with a bit range"),
+        ("show cpu --algorithm bitonic --feature bit-range", "no merge sort for u64 keys with a bit range"),
         ("validate -t cpu --key u64 --value packed", "value packed goes with keys of 32 bits"),
-        ("validate -t cpu --algorithm merge --feature bit-range", "no merge sort for u32 keys with a bit range"),
+        ("validate -t cpu --algorithm bitonic --feature bit-range", "no merge sort for u32 keys with a bit range"),
         ("bench -t cpu --key f32 --against numpy", "peer numpy: cannot sort in this way; leave peers away"),
         (
             "bench -t cpu --key u32 --value v4 --against std",
@@ -211,7 +211,7 @@ def test_a_plan_tells_its_form(tmp_path: Path) -> None:
         ("bench -t cpu --key u32 --bits 8", "bits 8: is no range; write the first bit and the one behind the last"),
         ("bench -t cpu --key u32 --bits 8..33", "bits 8 to 33: give a range in order, within 0 to 32"),
         ("bench -t cpu --key u32 --bits 8..4", "bits 8 to 4: give a range in order, within 0 to 32"),
-        ("bench -t cpu --algorithm merge --bits 0..8", "no merge sort for u32 keys with a bit range"),
+        ("bench -t cpu --algorithm bitonic --bits 0..8", "no merge sort for u32 keys with a bit range"),
     ],
 )
 def test_what_does_not_go_together_exits_with_2(
@@ -234,7 +234,7 @@ def test_what_does_not_go_together_exits_with_2(
 def test_a_feature_that_a_bundle_cannot_take_changes_nothing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    generate(tmp_path, "--key", "u32", "--algorithm", "merge")
+    generate(tmp_path, "--key", "u32", "--algorithm", "bitonic")
     before = {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()}
     capsys.readouterr()
     assert main([*OPENCL, "--key", "u32", "--feature", "bit-range", "-o", str(tmp_path)]) == 2
@@ -263,7 +263,7 @@ def test_targets_lists_narrow_keys_where_the_device_has_them(capsys: pytest.Capt
     assert main(["targets", "--json"]) == 0
     rows = {r["name"]: r for r in json.loads(capsys.readouterr().out)}
     assert {"algorithm": "radix", "key": "u8"} in rows["cpu"]["sorts"]
-    assert {"algorithm": "merge", "key": "u8"} not in rows["cpu"]["sorts"]
+    assert {"algorithm": "bitonic", "key": "u8"} not in rows["cpu"]["sorts"]
     assert rows["cpu"]["types"] == list(TYPES)
     assert {s["key"] for s in rows["swiftshader"]["sorts"]} == {"u32", "u64"}
     assert main(["targets"]) == 0
@@ -278,7 +278,7 @@ def test_show_tells_what_a_sort_serves(capsys: pytest.CaptureFixture[str]) -> No
 
     plain = shown()
     assert {"generic/auto_u32", "generic/scan-x1_u64"} <= set(plain) and "generic/auto_u8" not in plain
-    radix, merge = plain["generic/radix_u32"], plain["generic/merge_u32"]
+    radix, merge = plain["generic/radix_u32"], plain["generic/bitonic_u32"]
     assert radix["serves"] == ["v4", "v8", "v16", "index", "index64", "packed", "types", "bit-range", "device-count"]
     assert "bit-range" not in merge["serves"] and "v4" in merge["serves"]
     assert plain["generic/scan-x1_u32"]["serves"] == []

@@ -65,7 +65,7 @@ def test_children_import_nothing_from_the_current_folder(
         nightly(["doctor"]),
         nightly(["validate", "-t", "cpu", "--key", "u32"]),
         nightly(["validate", "-t", "cpu", "--key", "u32", "--runtime", "c"]),
-        nightly(["compile", "-t", "nvidia-sm90", "--key", "u32", "--algorithm", "merge"]),
+        nightly(["compile", "-t", "nvidia-sm90", "--key", "u32", "--algorithm", "bitonic"]),
         nightly(["bench", "-t", "cpu", "--key", "u32", "--sizes", "2^10", "--against", "numpy-avx2"]),
     ],
     ids=lambda x: " ".join(x[:1] + x[5:]),

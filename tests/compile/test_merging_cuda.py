@@ -30,19 +30,19 @@ RUNS = [(key, value, arch) for arch in ARCHS for value in ("none", "v4") for key
 
 @pytest.mark.parametrize(("name", "key", "value", "arch"), thinned(ARRAYS, 2))
 def test_merges_of_two_arrays(name: str, key: str, value: str, arch: int) -> None:
-    compiled(target.find(name).sort("mergepath", key, Signature(value=value, key_transform=True)), arch)
+    compiled(target.find(name).sort("merge_path", key, Signature(value=value, key_transform=True)), arch)
 
 
 @pytest.mark.parametrize(("key", "value", "arch"), thinned(RUNS, 3))
 def test_merges_of_runs(key: str, value: str, arch: int) -> None:
     found, signature = target.find("generic"), Signature(value=value)
-    own = {k: replace(p, path_from=1) for (a, k), p in found.choices.items() if a == "merge"}
+    own = {k: replace(p, path_from=1) for (a, k), p in found.choices.items() if a == "bitonic"}
     p = bitonic.specialize(own, KEYS[key], signature, found.device)
     kernels, plan, parts = assembly.assemble(
-        [Part(algorithm="merge", params=p, min_n=0, max_n=2**62)], "shape", signature
+        [Part(algorithm="bitonic", params=p, min_n=0, max_n=2**62)], "shape", signature
     )
     sort = Sort(
-        target="shape", algorithm="merge", key=KEYS[key], kernels=kernels, plan=plan, parts=parts, signature=signature
+        target="shape", algorithm="bitonic", key=KEYS[key], kernels=kernels, plan=plan, parts=parts, signature=signature
     )
     assert "path" in {k.name for k in kernels}
     compiled(sort, arch)

@@ -26,7 +26,7 @@ SORTS = {
     "apple-m1": ("apple-m1", "auto", "u64", Signature()),
     "narrow": ("apple-m1", "radix", "u8", Signature(value="v8")),
     "votes": (str(LANES / "radix16.toml"), "radix", "u32", Signature(key_transform=True)),
-    "exchanges": (str(LANES / "lanes16.toml"), "merge", "u32", Signature(value="v4")),
+    "exchanges": (str(LANES / "lanes16.toml"), "bitonic", "u32", Signature(value="v4")),
 }
 
 

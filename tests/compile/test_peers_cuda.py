@@ -27,7 +27,7 @@ from hsgen.tools.bench.candidates import fill, wipe
 FAKE = Path(__file__).with_name("fake_cub")
 SOURCES = cuda.API.file("harness")
 HEADERS = ("device_radix_sort", "device_segmented_sort", "device_segmented_radix_sort", "device_merge")
-WAYS = [("auto", "cub"), ("segments", "cub"), ("segments", "cub-radix"), ("mergepath", "cub")]
+WAYS = [("auto", "cub"), ("segmented_sort", "cub"), ("segmented_sort", "cub-radix"), ("merge_path", "cub")]
 
 
 def options(algorithm: str, peer: str, key: str, value: str) -> tuple[list[str], list[str]]:
@@ -97,7 +97,7 @@ def test_a_peer_gets_what_it_is_to_sort(tmp_path: Path, key: str, value: str, al
         (1000, 37, False, "few-distinct"),
         (4096, 64, True, "random"),
     ]:
-        how = Options(parts=parts, rows=rows) if algorithm == "segments" else Options()
+        how = Options(parts=parts, rows=rows) if algorithm == "segmented_sort" else Options()
         work = bench.load(engine.sort, n, how, rng, kind)
         fill(engine, work)
         run = rounds._peer(peer, engine, work, rounds.ExitStack())
@@ -122,7 +122,7 @@ def spoiled(engine: Native, sort: object) -> object:
 
 
 def test_a_peer_of_other_keys_or_less_room_is_refused(tmp_path: Path) -> None:
-    engine = played(tmp_path, "segments", "cub", "u32", "none")
+    engine = played(tmp_path, "segmented_sort", "cub", "u32", "none")
     work = bench.load(engine.sort, 100, Options(parts=5), np.random.default_rng(1))
     fill(engine, work)
     for size, n, value, parts, line in [
@@ -135,6 +135,6 @@ def test_a_peer_of_other_keys_or_less_room_is_refused(tmp_path: Path) -> None:
             engine.peer("cub", size, n, value, parts)
     with pytest.raises(Wrong, match=r"^no such peer; of segmented sorts the CUDA harness knows cub and cub-radix"):
         engine.peer("cub-radix", 4, 100, 0, 5)
-    engine.sort = target.find("nvidia-sm90").sort("mergepath", "u32")
+    engine.sort = target.find("nvidia-sm90").sort("merge_path", "u32")
     with pytest.raises(Unavailable, match=r"^peer cub: runs beside CUDA only; add --api cuda$"):
         engine.peer("cub", 4, 100, 0, 50)

@@ -29,7 +29,7 @@ CASES = [(key, name, arch) for key in FORMS for name in ("nvidia-hopper", "gener
 
 @pytest.mark.parametrize(("key", "name", "arch"), [x if DAY[x[0]] == x[1:] else nightly(*x) for x in CASES])
 def test_every_kernel_compiles(name: str, key: str, arch: int) -> None:
-    sort = target.find(name).sort("segments", key, FORMS[key])
+    sort = target.find(name).sort("segmented_sort", key, FORMS[key])
     for compiler in compilers(arch):
         found = compiler.compile(render(sort, "cuda").text, arch)
         assert set(found) == {k.name for k in sort.kernels}

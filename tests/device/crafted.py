@@ -47,7 +47,7 @@ TEXT = """__kernel void play(__global uint *to, __global uint *first, __global u
 
 def crafted(at: int, *, wide: bool = False) -> tuple[Sort, Source]:
     """The sort of 4 or 5 keys and its text; it writes n to word `at` of scratch."""
-    whole = target.find("generic").sort("merge", "u32")
+    whole = target.find("generic").sort("bitonic", "u32")
     buffers = tuple(Buffer(name=name, type="u32") for name in ("to", "first", "rest"))
     scratch = Binding(role="scratch"), Binding(role="scratch", plus=2000)
     kernel = Kernel(
@@ -57,7 +57,7 @@ def crafted(at: int, *, wide: bool = False) -> tuple[Sort, Source]:
         work_group=1,
         index64=wide,
         buffers=buffers,
-        algorithm="merge",
+        algorithm="bitonic",
         params=whole.parts[0].params,
     )
     bindings = Binding(role="destination"), *scratch

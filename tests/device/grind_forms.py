@@ -21,7 +21,7 @@ from hsgen.system import toolchain
 from hsgen.tools.validate import validation
 from hsgen.tools.validate.guarded import Frame
 
-COUNTS = {"merge": (0, 1, 63, 130, 300), "radix": (0, 1, 110)}
+COUNTS = {"bitonic": (0, 1, 63, 130, 300), "radix": (0, 1, 110)}
 """Within a block of 128 and beyond; within a tile of 96 keys and beyond."""
 
 
@@ -30,7 +30,7 @@ def main(algorithm: str, value: str) -> None:
     warnings.simplefilter("ignore")
     host = hosts()[0]
     context = context_for(host)
-    more = {"key_transform": True, "device_count": True} if algorithm == "merge" else WHOLE
+    more = {"key_transform": True, "device_count": True} if algorithm == "bitonic" else WHOLE
     sort = sort_of("forms1.toml", algorithm, "u32", Signature(value=value, **more))
     source = render(sort, "opencl")
     options = "-cl-std=CL1.2 -cl-opt-disable"

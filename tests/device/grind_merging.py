@@ -86,7 +86,7 @@ def main(fault: str = "") -> None:
     warnings.simplefilter("ignore")
     for values, value in ((TILES, "v4"), (WALKS, "v4"), (ROWS, "none"), (ROWS, "v8")):
         driven = engine(
-            made(merge_path, "mergepath", Signature(value=value, key_transform=True), **values), fault=bool(fault)
+            made(merge_path, "merge_path", Signature(value=value, key_transform=True), **values), fault=bool(fault)
         )
         report = validation.run(driven, [(200, "random")] if fault else MANY, 1)
         if fault:
@@ -98,7 +98,7 @@ def main(fault: str = "") -> None:
     bitonic.Params.row = property(lambda p: 8 if p.path_walks and not p.valued else 0)  # type: ignore[method-assign]
     for walks in (False, True):
         for signature in (Signature(), Signature(value="v8")):
-            driven = engine(made(bitonic, "merge", signature, path_walks=walks, **SCALES, **RUNS), fault=False)
+            driven = engine(made(bitonic, "bitonic", signature, path_walks=walks, **SCALES, **RUNS), fault=False)
             report = validation.run(driven, MANY, 1)
             if report.failed:
                 raise SystemExit(report.failures[0])

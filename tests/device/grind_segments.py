@@ -34,17 +34,17 @@ def sort_of(ranker: str, value: str) -> Sort:
     """A sort of 16-bit keys by three digits: tiles of 32 keys, or segments that a lane sorts of up to 64."""
     found = target.find("cpu" if ranker == "serial" else "generic")
     own = replace(found.choices["radix", "u32"], ranker=ranker, bits=6, groups=3, **SHAPES[ranker])
-    p = IMPLICIT["segments"].specialize({"radix": own}, KEYS["u16"], Signature(value=value), found.device)
+    p = IMPLICIT["segmented_sort"].specialize({"radix": own}, KEYS["u16"], Signature(value=value), found.device)
     assert isinstance(p, segmented.Params)
     if p.serial:
         p = replace(p, small=48, window=100, tile=64, chunk=64)
     kernels, plan, parts = assembly.assemble(
-        [Part(algorithm="segments", params=p, min_n=0, max_n=2**62)], "s", p.signature
+        [Part(algorithm="segmented_sort", params=p, min_n=0, max_n=2**62)], "s", p.signature
     )
     return Sort(
         target="s",
-        algorithm="segments",
-        operation="segments",
+        algorithm="segmented_sort",
+        operation="segmented_sort",
         key=p.key,
         kernels=kernels,
         plan=plan,

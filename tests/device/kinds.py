@@ -48,7 +48,7 @@ if ({{ i }} == {{ n }} - 1) {{ report(1) }} = hs_to_u32({{ n }});
 def sort_of(name: str, kind: str) -> Sort:
     """The sort that is tried: merges have values, and sorts with an epilogue of 8 bytes."""
     signatures = {
-        "mergepath": Signature(value="v4", key_transform=True),
+        "merge_path": Signature(value="v4", key_transform=True),
         "changes": Signature(run_boundaries=True),
         "epilogue": Signature(value="v8", epilogue=EPILOGUE),
     }
@@ -198,9 +198,9 @@ def epilogues(engine: Engine, rng: np.random.Generator) -> int:
 
 
 KINDS: Mapping[str, Callable[[Engine, np.random.Generator], int]] = {
-    "mergepath": merges,
-    "segments": segments,
-    "check": checks,
+    "merge_path": merges,
+    "segmented_sort": segments,
+    "digest": checks,
     "changes": changes,
     "epilogue": epilogues,
 }

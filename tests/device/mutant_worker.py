@@ -59,7 +59,7 @@ def pairs_for(sort: Sort, greatest: int) -> list[tuple[int, str]]:
 def main(name: str, key: str, thin: int, device: str, greatest: int, first: int, step: int) -> None:
     """Try the mutants that are this process's share."""
     warnings.simplefilter("ignore")
-    sort = target.find(name).sort("merge", key)
+    sort = target.find(name).sort("bitonic", key)
     source = render(sort, "opencl")
     host = next(h for h in hosts() if h.label == device)
     context = context_for(host)

@@ -59,7 +59,7 @@ check() {
   for scan in scan-x1 scan-x1ex scan-x4 scan-x4ex; do
     step "cuda-$scan" hsgen validate --api cuda -t "$target" --algorithm $scan --device 'NVIDIA#1'
   done
-  for kind in segments mergepath check; do
+  for kind in segments merge_path check; do
     step cuda-$kind hsgen validate --api cuda -t "$target" --algorithm $kind --device 'NVIDIA#1'
     step cuda-$kind-v4 hsgen validate --api cuda -t "$target" --algorithm $kind --value v4 --order both --device 'NVIDIA#1'
   done
@@ -138,12 +138,12 @@ bench_parted() {
   local value size
   for value in none v4; do
     for size in 22 26; do
-      step "bench-segments-$value-$size" hsgen bench --api cuda -t "$target" --key u32 --value $value --algorithm segments \
+      step "bench-segments-$value-$size" hsgen bench --api cuda -t "$target" --key u32 --value $value --algorithm segmented_sort \
         --sizes 2^$size --segments 2^10,2^14,2^18,2^20 --against cub,cub-radix,hsgen:plain --json --device 'NVIDIA#1'
     done
-    step "bench-rows-$value" hsgen bench --api cuda -t "$target" --key u32 --value $value --algorithm segments --rows \
+    step "bench-rows-$value" hsgen bench --api cuda -t "$target" --key u32 --value $value --algorithm segmented_sort --rows \
       --sizes 2^22,2^26 --segments 2^10,2^14,2^18,2^20 --against cub,cub-radix --json --device 'NVIDIA#1'
-    step "bench-merge-$value" hsgen bench --api cuda -t "$target" --key u32 --value $value --algorithm mergepath \
+    step "bench-merge-$value" hsgen bench --api cuda -t "$target" --key u32 --value $value --algorithm merge_path \
       --sizes 2^21..2^28 --against cub --json --device 'NVIDIA#1'
     step "bench-changes-$value" hsgen bench --api cuda -t "$target" --key u32 --value $value --feature run-boundaries \
       --sizes 2^16..2^28 --against hsgen:plain --json --device 'NVIDIA#1'

@@ -30,7 +30,7 @@ def main() -> None:
     api, name, path, device = sys.argv[1:5]
     harness = Harness(Path(path))
     index = next(h.handle for h in harness.hosts(api) if device in f"{h.platform} {h.name}")
-    engine = Native(harness, api, target.find(name).sort("segments", "u32", FORM), index, "")
+    engine = Native(harness, api, target.find(name).sort("segmented_sort", "u32", FORM), index, "")
     keys, said = np.arange(N, dtype=np.uint32)[::-1].copy(), []
     slots = {KEYS: keys, KEYS_OUT: np.full(N, 7, np.uint32), VALUES: keys + 1, VALUES_OUT: np.full(N, 8, np.uint32)}
     for slot in slots:

@@ -61,7 +61,7 @@ def test_what_crashes_is_compiled_without_optimization(
     text = (resources.targets() / "apple-m1.toml").read_text(encoding="utf-8")
     text = text.replace('name = "apple-m1"', 'name = "minmax"').replace('exchange = "select"', 'exchange = "minmax"')
     (tmp_path / "minmax.toml").write_text(text, encoding="utf-8")
-    sort = target.find(str(tmp_path / "minmax.toml")).sort("merge", "u32", TYPED)
+    sort = target.find(str(tmp_path / "minmax.toml")).sort("bitonic", "u32", TYPED)
     with monkeypatch.context() as patch, warnings.catch_warnings(record=True) as said:
         aim("skx", patch)
         warnings.simplefilter("always")

@@ -106,7 +106,7 @@ def test_every_way_to_call_a_sort(embedded: Host, name: str, algorithm: str, key
 @pytest.mark.parametrize("key", ["u32", "u64"])
 def test_all_keys_greatest_and_values_a_permutation(embedded: Host, key: str) -> None:
     """Pads tie with the greatest keys: at every count up to a block and more, none may take the place of one."""
-    sort = sort_of("forms8.toml", "merge", key, Signature(value="v4"))
+    sort = sort_of("forms8.toml", "bitonic", key, Signature(value="v4"))
     block = assembly.block(sort)
     frame = Frame(engine(embedded, sort), 2 * block)
     rng = np.random.default_rng(6)

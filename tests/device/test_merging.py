@@ -75,7 +75,7 @@ def test_merges(
     host: str, name: str, key: str, value: str, key_transform: bool, request: pytest.FixtureRequest
 ) -> None:
     context = context_for(request.getfixturevalue(host))
-    sort = target.find(name).sort("mergepath", key, Signature(value=value, key_transform=key_transform))
+    sort = target.find(name).sort("merge_path", key, Signature(value=value, key_transform=key_transform))
     check(Direct(context, Compiled(context, sort)))
 
 
@@ -97,7 +97,7 @@ def test_merges(
 def test_wrong_kernels_are_found(embedded: Host, name: str, old: str, new: str) -> None:
     """Where arrays end, a chain that reads on is only found if what lies behind is taken: the least keys do that."""
     context = context_for(embedded)
-    sort = target.find(name).sort("mergepath", "u64" if name == "cpu" else "u32", Signature(value="v4"))
+    sort = target.find(name).sort("merge_path", "u64" if name == "cpu" else "u32", Signature(value="v4"))
     source, tile = render(sort, "opencl"), validation.block_of(sort)
     old, new = (text.replace("TILE", str(tile)) for text in (old, new))
     parts = {k: text.replace(old, new) for k, text in source.parts.items()}
@@ -113,11 +113,11 @@ def rowed(key: str, signature: Signature, row: int) -> Sort:
         key=KEYS[key], work_group=1, items=2 * row, chains=4, walks=True, row=row, signature=signature
     )
     kernels, plan, parts = assembly.assemble(
-        [Part(algorithm="mergepath", params=p, min_n=0, max_n=2**62)], "shape", signature
+        [Part(algorithm="merge_path", params=p, min_n=0, max_n=2**62)], "shape", signature
     )
     return Sort(
         target="shape",
-        algorithm="mergepath",
+        algorithm="merge_path",
         operation="merge",
         key=p.key,
         kernels=kernels,
@@ -191,14 +191,14 @@ def test_sorts_whose_runs_are_merged_by_paths(
 ) -> None:
     """In place and from one buffer to another, around every number of levels up to six, between guard words."""
     found, signature = target.find(name), Signature(value=value, key_transform=True)
-    block = found.choices["merge", key].block
-    own = {k: replace(p, path_from=block + 1) for (a, k), p in found.choices.items() if a == "merge"}
+    block = found.choices["bitonic", key].block
+    own = {k: replace(p, path_from=block + 1) for (a, k), p in found.choices.items() if a == "bitonic"}
     p = bitonic.specialize(own, KEYS[key], signature, found.device)
     kernels, plan, parts = assembly.assemble(
-        [Part(algorithm="merge", params=p, min_n=0, max_n=2**62)], "shape", signature
+        [Part(algorithm="bitonic", params=p, min_n=0, max_n=2**62)], "shape", signature
     )
     made = {"kernels": kernels, "plan": plan, "parts": parts, "signature": signature}
-    sort = Sort(target="shape", algorithm="merge", key=KEYS[key], **made)
+    sort = Sort(target="shape", algorithm="bitonic", key=KEYS[key], **made)
     assert "path" in {k.name for k in kernels}
     context = context_for(request.getfixturevalue(host))
     block, kinds = p.block, list(KINDS)
@@ -211,7 +211,7 @@ def test_sorts_whose_runs_are_merged_by_paths(
 @pytest.mark.parametrize("case", ["u32 v4", "u64 none", "i16 v16"])
 def test_metal_kernels_as_another_language(embedded: Host, case: str) -> None:
     key, value = case.split()
-    sort = target.find("apple-m1").sort("mergepath", key, Signature(value=value, key_transform=key[0] != "u"))
+    sort = target.find("apple-m1").sort("merge_path", key, Signature(value=value, key_transform=key[0] != "u"))
     context = context_for(embedded)
     check(Direct(context, Compiled(context, sort, metal_shim.source(sort))))
 
@@ -228,22 +228,22 @@ def test_the_command_line_validates_merges(embedded: Host, capsys: pytest.Captur
         "--value",
         "v8",
         "--algorithm",
-        "mergepath",
+        "merge_path",
     ]
     assert main(["validate", "-t", "intel-gen8", *chosen, "--json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)
-    assert row["algorithm"] == "mergepath" and row["failures"] == 0 and row["cases"] >= 4000
+    assert row["algorithm"] == "merge_path" and row["failures"] == 0 and row["cases"] >= 4000
 
 
 @pytest.mark.nightly  # by day in test_kinds.py, at fewer counts
 def test_the_c_runtime_merges(embedded: Host, capsys: pytest.CaptureFixture[str]) -> None:
     more = ["--runtime", "c", "--device", "Intel(R) OpenCL", "--key", "u64", "--value", "v4", "--json"]
-    code = main(["validate", "-t", "generic", "--algorithm", "mergepath", *more])
+    code = main(["validate", "-t", "generic", "--algorithm", "merge_path", *more])
     out, err = capsys.readouterr()
     if code == 3:
         missing(err)
     assert code == 0, err
-    assert [(r["algorithm"], r["failures"]) for r in json.loads(out)] == [("mergepath", 0)]
+    assert [(r["algorithm"], r["failures"]) for r in json.loads(out)] == [("merge_path", 0)]
 
 
 @pytest.mark.nightly  # which lavapipe compiles for half a minute; by day test_kinds.py merges through Vulkan
@@ -252,7 +252,7 @@ def test_the_c_runtime_merges(embedded: Host, capsys: pytest.CaptureFixture[str]
 )
 def test_vulkan_merges(lavapipe: Lavapipe, name: str, key: str, value: str, capsys: pytest.CaptureFixture[str]) -> None:
     lavapipe(16)
-    chosen = ["-t", name, "--key", key, "--value", value, "--order", "both", "--algorithm", "mergepath"]
+    chosen = ["-t", name, "--key", key, "--value", value, "--order", "both", "--algorithm", "merge_path"]
     code, rows, err = validated(capsys, *chosen, "--option=validation=1")
     assert code == 0 and len(rows) == 1, err
     assert rows[0]["failures"] == 0 and rows[0]["cases"] >= 4000

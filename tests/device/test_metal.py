@@ -34,8 +34,8 @@ ALL = {"key_transform": True, "bit_range": True, "device_count": True}
 SORTS = [
     ("apple-m1", "auto", "u32", Signature()),
     ("apple-m1", "radix", "u8", Signature(value="v4", key_transform=True)),
-    (SIXTEEN, "merge", "u32", Signature(run_boundaries=True)),
-    (SIXTEEN, "merge", "u64", Signature(value="v8", key_transform=True, device_count=True)),
+    (SIXTEEN, "bitonic", "u32", Signature(run_boundaries=True)),
+    (SIXTEEN, "bitonic", "u64", Signature(value="v8", key_transform=True, device_count=True)),
     (LANES, "radix", "u32", Signature(value="index", **ALL)),
     (LANES, "scan-look", "u32", Signature()),
 ]
@@ -50,13 +50,13 @@ MORE = [
     ("apple-m1", "radix-radix16", "u64", Signature(bit_range=True, device_count=True)),
     ("apple-m1", "radix", "u16", Signature(value="v8", **ALL)),
     *(
-        ("apple-m1", "merge", "u64", Signature(value=v, key_transform=True, device_count=True))
+        ("apple-m1", "bitonic", "u64", Signature(value=v, key_transform=True, device_count=True))
         for v in ("v4", "index", "index64")
     ),
     (LANES, "auto", "u32", Signature(value="v16", **ALL)),
     (LANES, "auto", "u64", Signature(value="v4", **ALL)),
-    (LANES, "merge", "u32", Signature()),
-    (LANES, "merge", "u64", Signature(value="v8", key_transform=True, device_count=True)),
+    (LANES, "bitonic", "u32", Signature()),
+    (LANES, "bitonic", "u64", Signature(value="v8", key_transform=True, device_count=True)),
     (LANES, "radix", "u64", Signature()),
     (LANES, "radix-broadcast", "u32", Signature()),
     (LANES, "radix-flags", "u16", Signature(key_transform=True)),

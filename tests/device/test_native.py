@@ -82,7 +82,14 @@ def driver(folder: Path, fault: str) -> Path:
 
 
 def request(library: Path, name: str = "generic") -> dict[str, object]:
-    chosen = {"target": name, "algorithm": "merge", "key": "u32", "index": 0, "options": "", "signature": asdict(PLAIN)}
+    chosen = {
+        "target": name,
+        "algorithm": "bitonic",
+        "key": "u32",
+        "index": 0,
+        "options": "",
+        "signature": asdict(PLAIN),
+    }
     return {"task": "validate", "api": "opencl", "library": str(library), "full": False, "seed": 1, **chosen}
 
 
@@ -217,12 +224,12 @@ def test_a_bundle_of_another_text_is_no_substitute_for_a_compiler(
     """Its words would be of other kernels, and none can be made: say so, and build nothing without them."""
     found = target.find("generic")
     entry = Entry(
-        choice=choose(found, [], ["vulkan"], []), sorts=(), spirv={"merge_u32": Compiled("0" * 64, "x")}, files={}
+        choice=choose(found, [], ["vulkan"], []), sorts=(), spirv={"bitonic_u32": Compiled("0" * 64, "x")}, files={}
     )
     old = Manifest(version="0", prefix="hs", common={}, targets={"generic": entry})
     monkeypatch.setattr(native.build.spirv, "compiler", lambda: None)
-    with pytest.raises(Unavailable, match=r"no GLSL compiler for targets/generic/spirv/merge_u32\.c"):
-        native.library("vulkan", [found], "u32", (), (tmp_path, old), algorithms=["merge"])
+    with pytest.raises(Unavailable, match=r"no GLSL compiler for targets/generic/spirv/bitonic_u32\.c"):
+        native.library("vulkan", [found], "u32", (), (tmp_path, old), algorithms=["bitonic"])
 
 
 POISON = 2**32 - 1

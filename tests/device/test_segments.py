@@ -62,7 +62,7 @@ WAYS = [
 
 def engine(host: Host, name: str, key: str, signature: Signature) -> Direct:
     context = context_for(host)
-    return Direct(context, Compiled(context, target.find(name).sort("segments", key, signature)))
+    return Direct(context, Compiled(context, target.find(name).sort("segmented_sort", key, signature)))
 
 
 @pytest.mark.parametrize(("name", "key", "signature"), WAYS, ids=lambda x: x.value if isinstance(x, Signature) else x)
@@ -97,7 +97,7 @@ def test_a_million_keys(pocl: Host, name: str) -> None:
 def test_short_segments_are_compared_or_ranked(embedded: Host, old: str, new: str, right: bool) -> None:
     """Either way serves all that are short, and a wrong comparison is found."""
     context = context_for(embedded)
-    sort = target.find("generic").sort("segments", "u32", Signature(value="v4"))
+    sort = target.find("generic").sort("segmented_sort", "u32", Signature(value="v4"))
     source = render(sort, "opencl")
     parts = {k: text.replace(old, new) if k == "windows" else text for k, text in source.parts.items()}
     assert parts != source.parts, old
@@ -122,10 +122,10 @@ def test_the_command_line_validates_segments(
 ) -> None:
     path = tmp_path / "small.toml"
     path.write_text(SMALL)
-    options = ["--device", "Intel(R) OpenCL", "--key", "u32", "--algorithm", "segments", "--json"]
+    options = ["--device", "Intel(R) OpenCL", "--key", "u32", "--algorithm", "segmented_sort", "--json"]
     assert main(["validate", "-t", str(path), *options]) == 0
     (row,) = json.loads(capsys.readouterr().out)
-    assert row["algorithm"] == "segments" and row["failures"] == 0 and row["cases"] >= 1000
+    assert row["algorithm"] == "segmented_sort" and row["failures"] == 0 and row["cases"] >= 1000
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_segments_through_vulkan(
 ) -> None:
     lavapipe(width)
     code, rows, said = validated(
-        capsys, "-t", lanes(name), "--algorithm", "segments", "--key", key, "--value", value, "--order", "both"
+        capsys, "-t", lanes(name), "--algorithm", "segmented_sort", "--key", key, "--value", value, "--order", "both"
     )
     assert code == 0 and rows[0]["failures"] == 0 and rows[0]["cases"] > 400, (rows, said)
 

@@ -53,8 +53,8 @@ def shapes(draw: st.DrawFn) -> Params:
 
 def check(host: Host, p: Params) -> None:
     """Compile a shape and sort counts around its edges, up to eight blocks."""
-    kernels, plan, parts = assembly.assemble([Part(algorithm="merge", params=p, min_n=0, max_n=1 << 29)], "drawn")
-    sort = Sort(target="drawn", algorithm="merge", key=p.key, kernels=kernels, plan=plan, parts=parts)
+    kernels, plan, parts = assembly.assemble([Part(algorithm="bitonic", params=p, min_n=0, max_n=1 << 29)], "drawn")
+    sort = Sort(target="drawn", algorithm="bitonic", key=p.key, kernels=kernels, plan=plan, parts=parts)
     context = context_for(host)
     engine = Direct(context, Compiled(context, sort))
     top = 8 * p.block + 1

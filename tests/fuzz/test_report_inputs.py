@@ -50,13 +50,21 @@ HEAD = {"target": "cpu", "api": "opencl", "device": "d", "driver": "1", "seed": 
 CONTESTANT = {"table": TABLE, "rung": 1, "score": 0.25, "seconds": {"1024": 0.1}}
 JOURNAL = [
     journal.header(**HEAD, sizes={"merge u32": [1024]}, start={"merge u32": TABLE}),
-    {"what": "race", "label": "merge", "key": "u32", "number": 0, "best": None, "contestants": [CONTESTANT], "took": 2},
-    {"what": "failed", "label": "merge", "key": "u32", "number": 0, "table": TABLE, "kind": "build", "why": "no"},
     {
-        **{"what": "final", "key": "u32", "value": "none", "entries": {"merge": "x"}, "sizes": [256]},
-        **{"seconds": {"merge": {"256": [0.1, 0.2]}}, "took": 1.5},
+        "what": "race",
+        "label": "bitonic",
+        "key": "u32",
+        "number": 0,
+        "best": None,
+        "contestants": [CONTESTANT],
+        "took": 2,
     },
-    {"what": "checked", "key": "u32", "label": "merge", "table": TABLE, "cases": 7000, "took": 3.5},
+    {"what": "failed", "label": "bitonic", "key": "u32", "number": 0, "table": TABLE, "kind": "build", "why": "no"},
+    {
+        **{"what": "final", "key": "u32", "value": "none", "entries": {"bitonic": "x"}, "sizes": [256]},
+        **{"seconds": {"bitonic": {"256": [0.1, 0.2]}}, "took": 1.5},
+    },
+    {"what": "checked", "key": "u32", "label": "bitonic", "table": TABLE, "cases": 7000, "took": 3.5},
 ]
 
 

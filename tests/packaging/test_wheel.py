@@ -144,7 +144,7 @@ def test_editable_install_follows_the_tree(tree: Path, tmp_path: Path) -> None:
     assert where(hsgen, folder) == (tree / "hsgen").resolve()
     good(hsgen, "generate", "-t", "generic", "-o", "out", cwd=folder)
     good(hsgen, "check", "-o", "out", cwd=folder)
-    template = tree / "templates/merge/clean.j2"
+    template = tree / "templates/bitonic/clean.j2"
     before = template.read_text(encoding="utf-8")
     try:
         template.write_text(before + "// changed\n", encoding="utf-8")

@@ -100,7 +100,7 @@ def test_what_comes_of_plain_keys_is_what_a_permutation_says() -> None:
 
 
 def engine(total: int, largest: int) -> Any:
-    return SimpleNamespace(sort=target.find("generic").sort("merge", "u32"), memory=lambda: (total, largest))
+    return SimpleNamespace(sort=target.find("generic").sort("bitonic", "u32"), memory=lambda: (total, largest))
 
 
 @pytest.mark.parametrize(
@@ -128,11 +128,11 @@ def test_a_machine_that_tells_nothing_refuses_nothing(monkeypatch: pytest.Monkey
     memory.fits([engine(0, 0)], 2**40, Options())
 
 
-@pytest.mark.parametrize(("algorithm", "before"), [("auto", "copy"), ("segments", "copy"), ("mergepath", "run")])
+@pytest.mark.parametrize(("algorithm", "before"), [("auto", "copy"), ("segmented_sort", "copy"), ("merge_path", "run")])
 def test_caches_hold_all_that_is_sorted_or_merged(algorithm: str, before: str) -> None:
     """A copy, which is of one buffer, is not enough before two arrays are merged."""
     sort, seen = target.find("cpu").sort(algorithm, "u32"), list[str]()
-    work = bench.load(sort, 1000, Options(parts=10 * (algorithm == "segments")), np.random.default_rng(1))
+    work = bench.load(sort, 1000, Options(parts=10 * (algorithm == "segmented_sort")), np.random.default_rng(1))
     engine = SimpleNamespace(sort=sort, run=lambda *_: seen.append("run"), copy=lambda _: seen.append("copy"))
     made = candidates.sorting(engine, work)  # type: ignore[arg-type]
     made.prepare()

@@ -75,7 +75,7 @@ def test_words_are_replaced_where_they_stand(add: Add) -> None:
 
 def test_words_that_a_sort_does_not_need_are_left_out(add: Add) -> None:
     add("toy", TOY)
-    own = target.find("generic").sort("merge", "u32")
+    own = target.find("generic").sort("bitonic", "u32")
     assert own.lanes == 1
     assert kernels.written(own, "toy", "cuda").prelude == kernels.written(own, "cuda", "cuda").prelude
 

@@ -334,7 +334,7 @@ COUNTED_SORTS = [
     ("nvidia-sm90", "auto", "u32", "index"),
     ("generic", "auto", "u32", "packed"),
     ("lavapipe", "auto", "u8", "none"),
-    ("swiftshader", "merge", "u32", "v4"),
+    ("swiftshader", "bitonic", "u32", "v4"),
 ]
 
 
@@ -425,12 +425,12 @@ def test_a_part_of_the_bits_finds_a_radix_sort_on_either_side() -> None:
     signature = Signature(bit_range=True)
     params = {
         a: ALGORITHMS[a].specialize({"u32": t.choices[a, "u32"]}, KEYS["u32"], signature, t.device)
-        for a in ("merge", "radix")
+        for a in ("bitonic", "radix")
     }
     for order, tops in (
-        (("radix", "merge", "radix"), (200, 3000)),
-        (("radix", "merge"), (200,)),
-        (("merge", "radix"), (70,)),
+        (("radix", "bitonic", "radix"), (200, 3000)),
+        (("radix", "bitonic"), (200,)),
+        (("bitonic", "radix"), (70,)),
     ):
         parts, low = [], 0
         for name, top in zip(order, [*tops, 2**63 - 1], strict=True):
@@ -489,6 +489,6 @@ def test_values_and_ranges_that_a_sort_cannot_have() -> None:
     with pytest.raises(Usage, match="value packed: goes with keys of 32 bits, not with u64"):
         t.sort("auto", "u64", Signature(value="packed"))
     with pytest.raises(Usage, match="no merge sort for u32 keys with a bit range; radix sorts serve every form"):
-        t.sort("merge", "u32", Signature(bit_range=True))
+        t.sort("bitonic", "u32", Signature(bit_range=True))
     with pytest.raises(Usage, match="no merge sort for u8 keys"):
-        t.sort("merge", "u8")
+        t.sort("bitonic", "u8")

@@ -44,7 +44,7 @@ def indices(text: str) -> list[str]:
 def test_indices_of_buffers_are_sums(name: str, signature: Signature) -> None:
     found = target.find(str(LANES / name))
     for label in found.labels("u32"):
-        if signature.bit_range and label == "merge":
+        if signature.bit_range and label == "bitonic":
             continue
         for index in indices(render(found.sort(label, "u32", signature), "vulkan").text):
             assert not OPERATORS.search(bare(index)), index

@@ -34,7 +34,7 @@ def decisive(sort: Sort) -> list[int]:
 def assert_launched(sort: Sort, limit: int) -> None:
     """Every grid of every count has at most `limit` work-groups in each of two dimensions, the whole of it as many as
     an int can number."""
-    ways = [Options(parts=0), Options(parts=PARTS)] if sort.operation in ("segments", "check") else [Options()]
+    ways = [Options(parts=0), Options(parts=PARTS)] if sort.operation in ("segmented_sort", "digest") else [Options()]
     ways += [Options(device_count=True)] * sort.signature.device_count
     for number, n in enumerate(decisive(sort)):
         for how in ways:
@@ -80,14 +80,14 @@ def test_a_device_of_small_grids_sorts_fewer_keys() -> None:
     text = (target.resources.targets() / "generic.toml").read_text(encoding="utf-8")
     few = text.replace('name = "generic"', 'name = "few"').replace("groups = 4294967295", "groups = 100")
     found = target.parse(few, "few", "here")
-    sort = found.sort("merge", "u32")
+    sort = found.sort("bitonic", "u32")
     block = sort.parts[0].params.block
     assert block < sort.plan.max_n < 10_000 * block
     greatest = list(launches(sort.plan, sort.plan.max_n, 100, in_place=False))
     assert max(x.groups for x in greatest) > 9000
     with pytest.raises(Usage, match="this plan sorts 0 to"):
         list(launches(sort.plan, sort.plan.max_n + 1, 100, in_place=False))
-    assert "segments" not in found.derived("u32") and "segments" in target.find("generic").derived("u32")
+    assert "segmented_sort" not in found.derived("u32") and "segmented_sort" in target.find("generic").derived("u32")
 
 
 def test_a_crossover_beyond_what_grids_allow_is_refused() -> None:

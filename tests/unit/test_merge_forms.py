@@ -36,9 +36,11 @@ def sort_of(p: bitonic.Params, signature: Signature, key: str = "u32") -> Sort:
     """Return the sort of a shape in a form, put together as targets do it."""
     p = replace(p, key=KEYS["u64" if signature.value == "packed" else key], signature=signature)
     kernels, plan, parts = assembly.assemble(
-        [Part(algorithm="merge", params=p, min_n=0, max_n=EVER)], "here", signature
+        [Part(algorithm="bitonic", params=p, min_n=0, max_n=EVER)], "here", signature
     )
-    return Sort(target="t", algorithm="merge", key=p.key, kernels=kernels, plan=plan, parts=parts, signature=signature)
+    return Sort(
+        target="t", algorithm="bitonic", key=p.key, kernels=kernels, plan=plan, parts=parts, signature=signature
+    )
 
 
 def keys_of(n: int, sort: Sort, number: int = 0) -> Any:

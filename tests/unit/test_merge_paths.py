@@ -29,10 +29,10 @@ def sort_of(shape: str, key: str = "u32", signature: Signature = PLAIN, walks: b
     """The merge sort of a shape."""
     p = bitonic.Params(key=KEYS[key], signature=signature, path_walks=walks, **SCALES, **{**SHAPES[shape], **values})
     kernels, plan, parts = assembly.assemble(
-        [Part(algorithm="merge", params=p, min_n=0, max_n=2**62)], "shape", signature
+        [Part(algorithm="bitonic", params=p, min_n=0, max_n=2**62)], "shape", signature
     )
     made: dict[str, Any] = {"kernels": kernels, "plan": plan, "parts": parts, "signature": signature}
-    return Sort(target="shape", algorithm="merge", key=p.key, **made)
+    return Sort(target="shape", algorithm="bitonic", key=p.key, **made)
 
 
 def counts(sort: Sort) -> list[int]:
@@ -91,7 +91,7 @@ def test_a_count_on_the_device_knows_no_paths() -> None:
 
 def test_a_target_says_where_paths_begin() -> None:
     found = target.find("generic")
-    p = replace(found.choices["merge", "u32"], path_from=4096)
+    p = replace(found.choices["bitonic", "u32"], path_from=4096)
     for name, walks in (("generic", False), ("cpu", True)):
         device = target.find(name).device
         made = bitonic.specialize({"u32": p}, KEYS["u32"], PLAIN, device)
@@ -106,7 +106,7 @@ def test_a_target_says_where_paths_begin() -> None:
 def test_indices_of_paths_fit_signed_32_bit_numbers() -> None:
     """At the greatest count of `cpu`: where the last two runs begin and end, and their tiles."""
     for key in ("u32", "u64"):
-        sort = target.find("cpu").sort("merge", key)
+        sort = target.find("cpu").sort("bitonic", key)
         seen = 0
         for each in launches(sort.plan, sort.plan.max_n, in_place=False):
             data, p = sort.kernel(each.step.kernel).data, sort.parts[0].params

@@ -39,9 +39,9 @@ def sort_of(key: str = "u32", **values: Any) -> Sort:
     """The merge of a shape, for keys of all types."""
     signature = Signature(key_transform=True)
     p = merge_path.Params(key=KEYS[key], signature=signature, **values)
-    kernels, plan, parts = assembly.assemble([Part(algorithm="mergepath", params=p, min_n=0, max_n=2**62)], "shape")
+    kernels, plan, parts = assembly.assemble([Part(algorithm="merge_path", params=p, min_n=0, max_n=2**62)], "shape")
     made: dict[str, Any] = {"kernels": kernels, "plan": plan, "parts": parts, "signature": signature}
-    return Sort(target="shape", algorithm="mergepath", operation="merge", key=p.key, **made)
+    return Sort(target="shape", algorithm="merge_path", operation="merge", key=p.key, **made)
 
 
 def halves(rng: np.random.Generator, na: int, nb: int, distinct: int, how: Options, key: str) -> list[Any]:
@@ -127,7 +127,7 @@ def test_work_groups_that_a_grid_has_too_many_read_within_scratch(limit: int, va
     """Where a compiler reads the words of a tile ahead of the test whether there is one."""
     text = (target.resources.targets() / "generic.toml").read_text(encoding="utf-8").split("[sort.")[0]
     few = text.replace('name = "generic"', 'name = "few"').replace("groups = 4294967295", f"groups = {limit}")
-    sort = target.parse(few, "few", "here").sort("mergepath", "u32", Signature(value=value))
+    sort = target.parse(few, "few", "here").sort("merge_path", "u32", Signature(value=value))
     tile, tried = sort.parts[0].params.tile, 0
     fewest = [tile * g for g in range(1, 40)] + [tile * (limit * k + 1) for k in range(1, min(limit, 40))]
     for n in sorted({x for x in (*fewest, sort.plan.max_n) if 0 < x <= sort.plan.max_n}):
@@ -138,7 +138,7 @@ def test_work_groups_that_a_grid_has_too_many_read_within_scratch(limit: int, va
 
 
 def test_where_grids_have_one_dimension_scratch_has_no_spare_words() -> None:
-    merge = target.find("generic").sort("mergepath", "u32")
+    merge = target.find("generic").sort("merge_path", "u32")
     tile = merge.parts[0].params.tile
     assert merge.plan.scratch.bytes(5 * tile) == 4 * (SPLITS + 1 + 5)
 
@@ -148,11 +148,11 @@ def test_every_target_merges_what_it_sorts() -> None:
         found = target.find(name)
         for key in KEYS:
             plain = found.choices and any(k == found.keys_of(key) for _, k in found.choices)
-            assert ("mergepath" in found.derived(key)) == plain, (name, key)
+            assert ("merge_path" in found.derived(key)) == plain, (name, key)
             if not plain:
                 continue
             for value in ("none", "v4", "v16"):
-                sort = found.sort("mergepath", key, Signature(value=value))
+                sort = found.sort("merge_path", key, Signature(value=value))
                 p = sort.parts[0].params
                 assert sort.operation == "merge" and not merge_path.problems(p, found.device), (name, key, value)
                 assert p.tile >= 256

@@ -100,7 +100,7 @@ def test_each_sort_has_a_panel() -> None:
 
 
 def test_segments_and_merges_have_panels_of_their_own() -> None:
-    cut, equal = ({"task": "segments", "segments": 64, "layout": layout} for layout in ("random", "equal"))
+    cut, equal = ({"task": "segmented_sort", "segments": 64, "layout": layout} for layout in ("random", "equal"))
     more = [*rows(task="sort"), *rows(**cut), *rows(**cut | {"segments": 8}), *rows(**equal), *rows(task="merge")]
     said = texts(plot.throughput([*more, *rows(task="sort", run_boundaries=True)]))
     kinds = ("", ", 64 segments", ", 8 segments", ", 64 rows", ", merge", ", changes told")

@@ -33,7 +33,7 @@ def alone(sort: Sort, api: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("api", APIS)
-@pytest.mark.parametrize(("key", "with_lanes"), [("u32", "radix"), ("u64", "merge")])
+@pytest.mark.parametrize(("key", "with_lanes"), [("u32", "radix"), ("u64", "bitonic")])
 @pytest.mark.parametrize("signature", [Signature(), Signature(value="v4", key_transform=True)], ids=["keys", "values"])
 def test_sorts_with_subgroups_in_one_algorithm_only(api: str, key: str, with_lanes: str, signature: Signature) -> None:
     sort = target.find(MIXED).sort("auto", key, signature)
@@ -50,7 +50,7 @@ def test_sorts_with_subgroups_in_one_algorithm_only(api: str, key: str, with_lan
 @pytest.mark.parametrize("api", APIS)
 def test_sorts_without_subgroups_keep_the_word(api: str) -> None:
     """Where no kernel has any, the prelude says what the word is, and bundles keep their text."""
-    text = render(target.find(MIXED).sort("merge", "u32"), api)
+    text = render(target.find(MIXED).sort("bitonic", "u32"), api)
     assert "hs_subgroup_id()" in text.parts["clean"] and re.search(r"#define hs_subgroup_id\(\) .*\w", text.prelude)
 
 

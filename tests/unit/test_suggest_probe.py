@@ -108,7 +108,7 @@ def test_every_fact_says_where_it_is_from(name: str) -> None:
 )
 def test_shapes_of_a_probed_device_are_those_of_its_family(name: str, family: str, key: str) -> None:
     found = target.parse(probing.written(recorded(name), "mine"), "mine", "mine.toml")
-    own, theirs = found.choices["merge", key], target.find(family).choices["merge", key]
+    own, theirs = found.choices["bitonic", key], target.find(family).choices["bitonic", key]
     assert (own.subgroup, own.height, own.slabs) == (theirs.subgroup, theirs.height, theirs.slabs)
 
 

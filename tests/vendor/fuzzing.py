@@ -35,9 +35,9 @@ SORTS = {
         "--feature=device-count",
     ),
     "amd-rdna": ("--key=u32", "--value=v4", "--feature=run-boundaries", "--algorithm=radix"),
-    "generic": ("--key=u32", "--value=none", "--value=v4", "--algorithm=mergepath", "--algorithm=check"),
-    "apple-m1": ("--key=u32", "--value=index", "--value=v4", "--order=both", "--algorithm=segments"),
-    "lavapipe": ("--key=u32", "--algorithm=scan-x4", "--algorithm=merge"),
+    "generic": ("--key=u32", "--value=none", "--value=v4", "--algorithm=merge_path", "--algorithm=digest"),
+    "apple-m1": ("--key=u32", "--value=index", "--value=v4", "--order=both", "--algorithm=segmented_sort"),
+    "lavapipe": ("--key=u32", "--algorithm=scan-x4", "--algorithm=bitonic"),
 }
 """What the bundle holds: sorts in all forms, a report, and each other kind."""
 APIS = ("opencl", "vulkan", "cuda", "metal")

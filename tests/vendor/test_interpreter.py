@@ -63,7 +63,7 @@ def shipped() -> tuple[Path, list[Sort]]:
 
 def made_up(numbers: random.Random, name: str) -> Sort:
     """A sort whose plan has whatever a plan may have; nobody runs its kernels."""
-    sort = target.find("generic").sort("merge", "u32")
+    sort = target.find("generic").sort("bitonic", "u32")
     first, bits = numbers.choice([(0, 32), (32, 32), (0, 8), (0, 64)])
 
     def some(*most: int) -> int:

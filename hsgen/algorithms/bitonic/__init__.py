@@ -12,7 +12,7 @@ from hsgen.algorithms.bitonic.search_space import space
 from hsgen.algorithms.bitonic.specialize import specialize
 from hsgen.algorithms.traits import Traits
 
-NAME, OPERATION = "merge", "sort"
+NAME, OPERATION = "bitonic", "sort"
 TRAITS = Traits()
 
 __all__ = [

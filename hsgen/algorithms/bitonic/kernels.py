@@ -97,13 +97,13 @@ def block_sort(p: Params, slabs: int) -> Kernel:
     pitch = column + p.bank_pad if p.subgroup > 1 else column
     return Kernel(
         name=f"block_sort_{slabs}",
-        template="merge/block_sort",
+        template="bitonic/block_sort",
         summary=f"sort blocks of {rows * p.subgroup} keys",
         work_group=slabs * p.subgroup,
         subgroup=p.subgroup,
         arrays=_tile(p, max(rows * p.subgroup, spans * pitch * p.subgroup)),
         buffers=_buffers(p, SOURCE, DESTINATION),
-        algorithm="merge",
+        algorithm="bitonic",
         params=p,
         data=BlockSort(
             slabs=slabs,
@@ -153,12 +153,12 @@ def half(p: Params, scale: int) -> Kernel:
 def _stream(p: Params, data: Stream) -> Kernel:
     return Kernel(
         name=stream_name(flip=data.flip, scale=data.scale),
-        template="merge/stream",
+        template="bitonic/stream",
         summary=f"{'flip' if data.flip else 'half'} merge, {data.scale} stage{'s' if data.scale > 1 else ''}",
         work_group=p.stream_group,
         subgroup=p.subgroup,
         buffers=_buffers(p, DESTINATION),
-        algorithm="merge",
+        algorithm="bitonic",
         params=p,
         data=data,
     )
@@ -176,13 +176,13 @@ def clean(p: Params) -> Kernel:
     shared = p.chunk if len(passes) > 1 or p.subgroup == 1 else 0
     return Kernel(
         name="clean",
-        template="merge/clean",
+        template="bitonic/clean",
         summary=f"finish bitonic chunks of {p.chunk} keys",
         work_group=p.clean_slabs * p.subgroup,
         subgroup=p.subgroup,
         arrays=_tile(p, shared),
         buffers=_buffers(p, DESTINATION),
-        algorithm="merge",
+        algorithm="bitonic",
         params=p,
         data=Clean(chunk=p.chunk, passes=tuple(passes)),
     )
@@ -191,11 +191,11 @@ def clean(p: Params) -> Kernel:
 def _last(p: Params, name: str, summary: str, *buffers: Buffer) -> Kernel:
     return Kernel(
         name=name,
-        template=f"merge/{name}",
+        template=f"bitonic/{name}",
         summary=summary,
         work_group=p.stream_group,
         buffers=(*buffers, *([DEVICE_N] if p.signature.device_count else [])),
-        algorithm="merge",
+        algorithm="bitonic",
         params=p,
     )
 

@@ -37,12 +37,12 @@ def path(p: Params) -> Kernel:
     tile = (Array(name="tile", type=what, count=data.tile), Array(name="splits", type="u32", count=2))
     return Kernel(
         name="path",
-        template="merge/path_walk" if chains else "merge/path",
+        template="bitonic/path_walk" if chains else "bitonic/path",
         summary="merge neighbouring runs from one buffer to another",
         work_group=1 if chains else p.stream_group,
         buffers=(Buffer(name="from", type=what, read_only=True), Buffer(name="to", type=what)),
         arrays=() if chains else tile,
-        algorithm="merge",
+        algorithm="bitonic",
         params=p,
         data=data,
         row=p.row,

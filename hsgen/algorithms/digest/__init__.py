@@ -11,7 +11,7 @@ from hsgen.algorithms.digest.plan import moved, plan, row_test_counts, test_coun
 from hsgen.algorithms.implicit import FIELDS, alone, problems, space
 from hsgen.algorithms.traits import Traits
 
-NAME, OPERATION = "check", "check"
+NAME, OPERATION = "digest", "digest"
 TRAITS = Traits(bit_ranges=True)
 
 __all__ = [

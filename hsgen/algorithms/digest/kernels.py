@@ -20,12 +20,12 @@ BEYOND, COUNT = 6, 7
 def _kernel(p: Params, name: str, summary: str, buffers: tuple[Buffer, ...], sums: int = 0) -> Kernel:
     return Kernel(
         name=name,
-        template=f"check/{name}",
+        template=f"digest/{name}",
         summary=summary,
         work_group=p.work_group,
         buffers=buffers,
         arrays=(Array(name="sums", type="u32", count=sums),) if sums else (),
-        algorithm="check",
+        algorithm="digest",
         params=p,
     )
 

@@ -68,7 +68,7 @@ class Params:
 def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Params | None:
     """Return the shape for arrays in a form; None where the target has no sort of such keys, or the count would lie on
     the device."""
-    if not any(label.startswith(("merge", "radix")) for label in p) or signature.device_count:
+    if not any(label.startswith(("bitonic", "radix")) for label in p) or signature.device_count:
         return None
     if key.bytes < 4 and not (device.storage8 if key.bytes == 1 else device.storage16):
         return None

@@ -13,7 +13,7 @@ from hsgen.algorithms.merge_path.plan import moved, plan, row_test_counts, test_
 from hsgen.algorithms.merge_path.specialize import specialize
 from hsgen.algorithms.traits import Traits
 
-NAME, OPERATION = "mergepath", "merge"
+NAME, OPERATION = "merge_path", "merge"
 TRAITS = Traits(bit_ranges=True)
 
 __all__ = [

@@ -23,12 +23,12 @@ def _kernel(
 ) -> Kernel:
     return Kernel(
         name=name,
-        template=f"mergepath/{body or name}",
+        template=f"merge_path/{body or name}",
         summary=summary,
         work_group=p.work_group,
         buffers=buffers,
         arrays=arrays,
-        algorithm="mergepath",
+        algorithm="merge_path",
         params=p,
     )
 

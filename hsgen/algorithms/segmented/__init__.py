@@ -13,7 +13,7 @@ from hsgen.algorithms.segmented.params import Params, block, notes, params, spec
 from hsgen.algorithms.segmented.plan import moved, plan, row_test_counts, test_counts
 from hsgen.algorithms.traits import Traits
 
-NAME, OPERATION = "segments", "segments"
+NAME, OPERATION = "segmented_sort", "segmented_sort"
 TRAITS = Traits(bit_ranges=True)
 
 __all__ = [

@@ -1,6 +1,6 @@
 """A model of the merge sort's kernels in numpy: it plays a plan on the data that the templates render.
 
-What ``templates/merge/*.j2`` say in a kernel language is said here for arrays, one kernel after another, but all
+What ``templates/bitonic/*.j2`` say in a kernel language is said here for arrays, one kernel after another, but all
 groups, columns and lanes at once, and several inputs (*batch*).  Stricter than a device, it raises `Fault` where a
 slot is touched that does not exist, was never written, or belongs to a lane that no barrier separates from this one.
 
