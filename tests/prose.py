@@ -121,7 +121,7 @@ templates/radix: count.j2 exit.j2 grid_parts.j2 histogram.j2 lanes.j2 msd_histog
 templates/radix: rank_match.j2 serial.j2 starts.j2 store.j2 tile.j2 words.j2
 templates/report: sort.j2 style.j2 target.j2
 templates/scan: lookback.j2 parts.j2
-templates/segmented: compared.j2 find.j2 parts.j2 serial_columns.j2 serial_windows.j2
+templates/segmented_sort: compared.j2 find.j2 parts.j2 serial_columns.j2 serial_windows.j2
 tests/cli: test_bundle_spirv.py test_bundle_trust.py test_choosing.py test_compile_errors.py test_suggest_errors.py
 tests/cli: test_tuning_errors.py test_untrusted_bundles.py
 tests/compile: test_cuda.py test_cuda_forms.py test_cuda_grid.py test_cuda_radix.py test_cuda_warnings.py

@@ -43,7 +43,7 @@ _targets = click.option("-t", "--target", "names", multiple=True, help="A target
     multiple=True,
     metavar="NAME",
     help="This algorithm or variant, as `hsgen targets` lists it; by default auto, the sort for any "
-    "count, and check, digests of arrays.",
+    "count, and digest, the check of a result.",
 )
 @click.option("--remove", "removed", multiple=True, metavar="NAME", help="Take this target out of the bundle.")
 @click.option("--prefix", help=f"What C names begin with; {PREFIX} if the bundle has none yet.")

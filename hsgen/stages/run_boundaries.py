@@ -22,7 +22,7 @@ from hsgen.core.sort import Part
 KEYS = Buffer(name="keys", read_only=True)
 REPORT, WORDS = Buffer(name="report", type="u32"), Buffer(name="words", type="u32")
 BITMAP = Buffer(name="bitmap", type="u32")
-NAMES = ("changes_single", "changes_count", "changes_spine", "changes_place")
+NAMES = ("boundaries_single", "boundaries_count", "boundaries_spine", "boundaries_place")
 """The kernels: the first for counts of a tile or less, the others behind one another."""
 
 
@@ -120,10 +120,11 @@ def _kernels(parts: tuple[Part, ...], made: Shape) -> tuple[Kernel, ...]:
         (NAMES[2], "turn the counts of work-groups into what precedes each", (WORDS, REPORT)),
         (NAMES[3], "note where runs begin", (BITMAP, WORDS, REPORT)),
     ):
+        walk = "serial_" if made.serial and name != NAMES[2] else ""
         found.append(
             Kernel(
                 name=name,
-                template=f"stages/run_boundaries/{'serial_' if made.serial and name != NAMES[2] else ''}{name.split('_')[1]}",
+                template=f"stages/run_boundaries/{walk}{name.split('_')[1]}",
                 summary=summary,
                 work_group=made.work_group,
                 buffers=buffers,

@@ -119,10 +119,10 @@ class Target:
         upto = autos.get(chosen, ()) if label == AUTO else ((label, ALL),)
         if not upto or any((name, chosen) not in self.choices and name not in IMPLICIT for name, _ in upto):
             have = ", ".join(f"{a} {k}" for k in KEYS for a in self.labels(k))
-            raise Usage(f"target {self.name}: no {label} sort for {key} keys; it has {have}")
+            raise Usage(f"target {self.name}: no {label} for {key} keys; it has {have}")
         parts = self._parts(upto, width, signature, stable=label == AUTO)
         if not parts or (signature.bit_range and not any(EVERY[x.algorithm].TRAITS.bit_ranges for x in parts)):
-            what = " ".join(x for x in (f"{label} sort for {key} keys", described(signature)) if x)
+            what = " ".join(x for x in (f"{label} for {key} keys", described(signature)) if x)
             raise Usage(f"target {self.name}: no {what}; radix sorts serve every form that the device can")
         parts[-1] = replace(parts[-1], max_n=ALL)
         does = operation(parts[0].algorithm)

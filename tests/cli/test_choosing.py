@@ -188,9 +188,9 @@ def test_a_plan_tells_its_form(tmp_path: Path) -> None:
         ("generate -t cpu --key u32 --key u64 --value packed", "has no auto for u64 with value packed"),
         (
             "generate -t cpu --algorithm bitonic --feature bit-range",
-            "no merge sort for u32 keys with a bit range; radix sorts",
+            "no bitonic for u32 keys with a bit range; radix sorts",
         ),
-        ("generate -t cpu --algorithm bitonic --key u8", "has no merge for u8; `hsgen targets` lists what it has"),
+        ("generate -t cpu --algorithm bitonic --key u8", "has no bitonic for u8; `hsgen targets` lists what it has"),
         (
             "generate -t cpu --algorithm scan-x1 --value v4",
             "scan-x1 sums up plain elements alone, not u32, u64 with value",
@@ -198,9 +198,9 @@ def test_a_plan_tells_its_form(tmp_path: Path) -> None:
         ("generate -t cpu --algorithm scan-x1 --key f32", "scan-x1 sums up plain elements alone, not f32"),
         ("generate -t swiftshader --key u8", "target swiftshader: has no key u8; it has u32, u64, i32, i64, f32, f64"),
         ("show cpu --key u64 --value packed", "value packed: goes with keys of 32 bits, not with u64"),
-        ("show cpu --algorithm bitonic --feature bit-range", "no merge sort for u64 keys with a bit range"),
+        ("show cpu --algorithm bitonic --feature bit-range", "no bitonic for u64 keys with a bit range"),
         ("validate -t cpu --key u64 --value packed", "value packed goes with keys of 32 bits"),
-        ("validate -t cpu --algorithm bitonic --feature bit-range", "no merge sort for u32 keys with a bit range"),
+        ("validate -t cpu --algorithm bitonic --feature bit-range", "no bitonic for u32 keys with a bit range"),
         ("bench -t cpu --key f32 --against numpy", "peer numpy: cannot sort in this way; leave peers away"),
         (
             "bench -t cpu --key u32 --value v4 --against std",
@@ -211,7 +211,7 @@ def test_a_plan_tells_its_form(tmp_path: Path) -> None:
         ("bench -t cpu --key u32 --bits 8", "bits 8: is no range; write the first bit and the one behind the last"),
         ("bench -t cpu --key u32 --bits 8..33", "bits 8 to 33: give a range in order, within 0 to 32"),
         ("bench -t cpu --key u32 --bits 8..4", "bits 8 to 4: give a range in order, within 0 to 32"),
-        ("bench -t cpu --algorithm bitonic --bits 0..8", "no merge sort for u32 keys with a bit range"),
+        ("bench -t cpu --algorithm bitonic --bits 0..8", "no bitonic for u32 keys with a bit range"),
     ],
 )
 def test_what_does_not_go_together_exits_with_2(
@@ -238,7 +238,7 @@ def test_a_feature_that_a_bundle_cannot_take_changes_nothing(
     before = {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()}
     capsys.readouterr()
     assert main([*OPENCL, "--key", "u32", "--feature", "bit-range", "-o", str(tmp_path)]) == 2
-    assert "no merge sort for u32 keys with a bit range" in capsys.readouterr().err
+    assert "no bitonic for u32 keys with a bit range" in capsys.readouterr().err
     assert {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()} == before
 
 
@@ -268,7 +268,7 @@ def test_targets_lists_narrow_keys_where_the_device_has_them(capsys: pytest.Capt
     assert {s["key"] for s in rows["swiftshader"]["sorts"]} == {"u32", "u64"}
     assert main(["targets"]) == 0
     line = next(x for x in capsys.readouterr().out.splitlines() if x.startswith("cpu "))
-    assert " auto/u8,u16,u32,u64 " in line and " merge/u32,u64 " in line
+    assert " auto/u8,u16,u32,u64 " in line and " bitonic/u32,u64 " in line
 
 
 def test_show_tells_what_a_sort_serves(capsys: pytest.CaptureFixture[str]) -> None:

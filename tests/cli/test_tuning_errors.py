@@ -51,7 +51,7 @@ def refused(arguments: list[str], code: int, line: str, capsys: Capture) -> None
         (["-t", "cpu", "--sizes", "0"], "a count of 0 cannot be timed"),
         (["-t", "cpu", "--key", "f32"], "'f32' is not one of"),
         (["-t", "cpu", "--key", "u8"], "target cpu: no table for u8; name an --algorithm to find one for"),
-        (["-t", "cpu", "--algorithm", "bogus"], "algorithm bogus: unknown; name merge, radix, scan, or a variant"),
+        (["-t", "cpu", "--algorithm", "bogus"], "algorithm bogus: unknown; name bitonic, radix, scan, or a variant"),
         (["-t", "cpu", "--algorithm", "radix-A B"], "algorithm radix-A B: unknown"),
         (["-t", "cpu", "--algorithm", "scan-x3"], "target cpu: no scan-x3 for u32, whose columns a table must say"),
         (["-t", "cpu", "--seed", "-1"], "-1 is not in the range x>=0"),
@@ -129,7 +129,7 @@ def test_journals_of_something_else(
     given = ["-t", "cpu", "--key", "u32", "--device", embedded.platform, "--journal", "j"]
     refused([*given, "--seed", "2"], 2, "journal j: has seed 1, not 2; name another journal with --journal", capsys)
     more = [*given, "--algorithm", "radix"]
-    refused(more, 2, "journal j: tunes merge u32 radix u32, not radix u32; name another journal", capsys)
+    refused(more, 2, "journal j: tunes bitonic u32 radix u32, not radix u32; name another journal", capsys)
     refused([*given, "--merge", "j"], 2, "journal j: exists; name a new file for the merged journal", capsys)
     elsewhere = [*given[:-1], "k", "--merge", "j", "--merge", "l"]
     refused(elsewhere, 2, "journal l: cannot be read (No such file or directory); name a file that hsgen", capsys)

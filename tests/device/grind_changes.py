@@ -49,8 +49,8 @@ def main(lanes: str, *drop: str) -> None:
     prelude = prelude.replace("set.s0 | set.s1;", " | ".join(f"set.s{k:x}" for k in range(16)) + ";")
     source = replace(source, prelude=prelude)
     if drop:
-        begin = source.parts["changes_count"]
-        source = replace(source, parts={**source.parts, "changes_count": begin.replace("hs_barrier();", "", 1)})
+        begin = source.parts["boundaries_count"]
+        source = replace(source, parts={**source.parts, "boundaries_count": begin.replace("hs_barrier();", "", 1)})
     made = build(context, source.text, source.path, list(source.parts), "-cl-std=CL1.2 -cl-opt-disable")
     compiled, rng = Compiled(context, sort, source, made), np.random.default_rng(1)
 

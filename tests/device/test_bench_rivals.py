@@ -251,7 +251,7 @@ def test_rivals_run_on_vulkan(capsys: pytest.CaptureFixture[str]) -> None:
     [
         (
             "hsgen:bitonic-x",
-            "rival hsgen:bitonic-x: cpu has no sort 'merge-x'; name one of auto, merge, radix, plain, or a target",
+            "rival hsgen:bitonic-x: cpu has no sort 'bitonic-x'; name one of auto, bitonic, radix, plain, or a target",
         ),
         ("hsgen:", "rival hsgen:: cpu has no sort ''; name one of auto"),
         ("hsgen:scan-x1", "rival hsgen:scan-x1: cpu has no sort 'scan-x1'"),

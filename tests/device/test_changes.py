@@ -179,7 +179,7 @@ def test_the_bitmap_lies_in_scratch_and_leaves_the_outcome(name: str) -> None:
                     sort = found.sort(label, key, replace(signature, run_boundaries=True))
                 except Usage:
                     continue  # there is no such sort, with or without
-                made = sort.kernel("changes_count").data
+                made = sort.kernel("boundaries_count").data
                 assert isinstance(made, Shape)
                 test_counts = [
                     made.tile * k + more for k in (1, 2, made.groups, 2 * made.groups) for more in (1, made.tile)
@@ -196,7 +196,7 @@ def test_the_bitmap_lies_in_scratch_and_leaves_the_outcome(name: str) -> None:
 def test_lanes_walk_alone_on_cpus_only() -> None:
     """Some GPUs keep local memory in ordinary memory, too."""
     sorts = {name: target.find(name).default("u32", Signature(run_boundaries=True)) for name in target.names()}
-    alone = {name for name, sort in sorts.items() if sort.kernel("changes_count").work_group == 1}
+    alone = {name for name, sort in sorts.items() if sort.kernel("boundaries_count").work_group == 1}
     assert alone == {"cpu", "lavapipe", "swiftshader"}
 
 

@@ -49,7 +49,7 @@ TABLE = {"height": 4}
 HEAD = {"target": "cpu", "api": "opencl", "device": "d", "driver": "1", "seed": 1, "facts": {}, "autos": {}}
 CONTESTANT = {"table": TABLE, "rung": 1, "score": 0.25, "seconds": {"1024": 0.1}}
 JOURNAL = [
-    journal.header(**HEAD, sizes={"merge u32": [1024]}, start={"merge u32": TABLE}),
+    journal.header(**HEAD, sizes={"bitonic u32": [1024]}, start={"bitonic u32": TABLE}),
     {
         "what": "race",
         "label": "bitonic",

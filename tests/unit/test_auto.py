@@ -108,13 +108,13 @@ def test_a_sort_that_a_target_does_not_have(label: str, key: str) -> None:
         parsed().sort(label, key)
     (line,) = caught.value.lines
     assert line.startswith(
-        f"target two: no {label} sort for {key} keys; it has auto u8, radix u8, radix-bits4 u8, auto u16,"
+        f"target two: no {label} for {key} keys; it has auto u8, radix u8, radix-bits4 u8, auto u16,"
     )
-    assert line.endswith("auto u32, merge u32, radix u32, radix-bits4 u32")
+    assert line.endswith("auto u32, bitonic u32, radix u32, radix-bits4 u32")
 
 
 def test_a_default_for_keys_that_a_target_does_not_sort() -> None:
-    with pytest.raises(Usage, match=r"target two: no auto sort for u64 keys; it has auto u8, .*, auto u32"):
+    with pytest.raises(Usage, match=r"target two: no auto for u64 keys; it has auto u8, .*, auto u32"):
         parsed().default("u64")
 
 
@@ -122,17 +122,17 @@ def test_a_default_for_keys_that_a_target_does_not_sort() -> None:
     ("old", "new", "expected"),
     [
         (
-            '["merge", "radix"]',
-            '["merge", "radix-bits2"]',
-            'sort.u32.algorithms: "radix-bits2" has no table for u32; name some of: merge, radix, radix-bits4',
+            '["bitonic", "radix"]',
+            '["bitonic", "radix-bits2"]',
+            'sort.u32.algorithms: "radix-bits2" has no table for u32; name some of: bitonic, radix, radix-bits4',
         ),
         (
-            '["merge", "radix"]',
+            '["bitonic", "radix"]',
             '["quick", "radix"]',
-            'sort.u32.algorithms: "quick" has no table for u32; name some of: merge, radix, radix-bits4',
+            'sort.u32.algorithms: "quick" has no table for u32; name some of: bitonic, radix, radix-bits4',
         ),
-        ('["merge", "radix"]', "[]", "sort.u32.algorithms: is empty; give the algorithms by count"),
-        ('["merge", "radix"]', '"merge"', 'sort.u32.algorithms: "merge" is not a list of strings'),
+        ('["bitonic", "radix"]', "[]", "sort.u32.algorithms: is empty; give the algorithms by count"),
+        ('["bitonic", "radix"]', '"bitonic"', 'sort.u32.algorithms: "bitonic" is not a list of strings'),
         ("[5000]", "[]", "sort.u32.upto: has 0 counts; give 1, one for each change of algorithm"),
         ("[5000]", "[5, 9]", "sort.u32.upto: has 2 counts; give 1, one for each change of algorithm"),
         ("[5000]", "[0]", "sort.u32.upto: 0 is not between 1 and"),
@@ -141,22 +141,22 @@ def test_a_default_for_keys_that_a_target_does_not_sort() -> None:
         (
             "[sort.u32]",
             "[sort.u64]",
-            'sort.u64.algorithms: "merge" has no table for u64; name some of: none',
+            'sort.u64.algorithms: "bitonic" has no table for u64; name some of: none',
         ),
         ("upto = [5000]", "upto = [5000]\nup_to = 1", "sort.u32.up_to: unknown key; did you mean upto?"),
         (
-            '["merge", "radix"]\nupto = [5000]',
-            '["merge", "radix", "merge"]\nupto = [5000, 5000]',
+            '["bitonic", "radix"]\nupto = [5000]',
+            '["bitonic", "radix", "bitonic"]\nupto = [5000, 5000]',
             "sort.u32.upto: [5000, 5000] does not ascend; give the crossovers in ascending order",
         ),
         (
-            '["merge", "radix"]\nupto = [5000]',
-            '["merge", "radix", "merge"]\nupto = [5000, 400]',
+            '["bitonic", "radix"]\nupto = [5000]',
+            '["bitonic", "radix", "bitonic"]\nupto = [5000, 400]',
             "sort.u32.upto: [5000, 400] does not ascend; give the crossovers in ascending order",
         ),
         (
-            '["merge", "radix"]\nupto = [5000]\n',
-            '["merge", "merge-low", "radix"]\nupto = [100, 5000]\n'
+            '["bitonic", "radix"]\nupto = [5000]\n',
+            '["bitonic", "bitonic-low", "radix"]\nupto = [100, 5000]\n'
             + MERGE.replace("bitonic.u32", "bitonic.u32.low").replace("height = 4", "height = 2"),
             "sort.u32: two of the algorithms have a kernel block_sort_4; give them the same shape",
         ),
@@ -206,7 +206,9 @@ def test_choosing_by_label() -> None:
     assert manifest.choose(found, (), (), ()).algorithms == ("auto",)
     assert manifest.choose(found, (), (), ["radix-bits4", "bitonic"]).algorithms == ("bitonic", "radix-bits4")
     assert manifest.choose(found, ["u32"], ["opencl"], ["radix", "auto"]).algorithms == ("auto", "radix")
-    with pytest.raises(Usage, match="target two: has no algorithm radix-bits2; it has auto, merge, radix, radix-bits4"):
+    with pytest.raises(
+        Usage, match="target two: has no algorithm radix-bits2; it has auto, bitonic, radix, radix-bits4"
+    ):
         manifest.choose(found, (), (), ["radix-bits2"])
     with pytest.raises(Usage, match=r"target two: has no key u64; it has u8, u16, u32, i8, i16, i32, f16, f32$"):
         manifest.choose(found, ["u64"], (), ())

@@ -25,7 +25,14 @@ from hsgen.targets import target
 DIALECTS = ("opencl", "glsl", "cuda", "metal")
 WORD = re.compile(r"\b(?:hs|HS)_\w+")
 OTHERS = ("apis", "bundle", "dialects", "operations", "report")
-FOLDERS = sorted(p.name for p in resources.templates().iterdir() if p.is_dir() and p.name not in OTHERS)
+ROOT = resources.templates()
+FOLDERS = sorted(
+    {
+        p.relative_to(ROOT).parent.as_posix()
+        for p in ROOT.glob("*/**/*.j2")
+        if p.relative_to(ROOT).parts[0] not in OTHERS
+    }
+)
 SHARED = sorted(p.name for p in resources.templates().glob("*.j2"))  # parts of bodies that all folders may import
 
 
@@ -118,13 +125,14 @@ def test_templates_of_bodies_name_no_other_words() -> None:
     words = set(shared.words(shared.capabilities))
     for folder in FOLDERS:
         own, prefixes = set(), []
-        file = resources.templates() / folder / "words.j2"
-        if file.is_file():
+        for file in (ROOT / folder / "words.j2", (ROOT / folder).parent / "words.j2"):
+            if not file.is_file():
+                continue
             text = file.read_text(encoding="utf-8")
             for included in re.findall(r'\{% include "(.+?)" %\}', text):
                 text += (resources.templates() / included).read_text(encoding="utf-8")
-            own = set(re.findall(r"#define (\w+)(?!\w|\{\{)", text))
-            prefixes = re.findall(r"#define (\w+)\{\{", text)
+            own |= set(re.findall(r"#define (\w+)(?!\w|\{\{)", text))
+            prefixes += re.findall(r"#define (\w+)\{\{", text)
         for path in bodies(folder):
             used = set(WORD.findall(code(path.read_text(encoding="utf-8"))))
             other = {w for w in used - words - own if not any(w.startswith(p) for p in prefixes)}

@@ -488,7 +488,7 @@ def test_values_and_ranges_that_a_sort_cannot_have() -> None:
     t = target.find("generic")
     with pytest.raises(Usage, match="value packed: goes with keys of 32 bits, not with u64"):
         t.sort("auto", "u64", Signature(value="packed"))
-    with pytest.raises(Usage, match="no merge sort for u32 keys with a bit range; radix sorts serve every form"):
+    with pytest.raises(Usage, match="no bitonic for u32 keys with a bit range; radix sorts serve every form"):
         t.sort("bitonic", "u32", Signature(bit_range=True))
-    with pytest.raises(Usage, match="no merge sort for u8 keys"):
+    with pytest.raises(Usage, match="no bitonic for u8 keys"):
         t.sort("bitonic", "u8")

@@ -149,7 +149,14 @@ def test_files_that_such_a_bundle_may_hold() -> None:
 
 
 def test_sorts_that_a_target_cannot_have() -> None:
-    for sorts in (["../x"], ["merge u32"], ["x)\nexecute_process("], ["bitonic"], ["a" * 300 + "_u32"], ["MERGE_u32"]):
+    for sorts in (
+        ["../x"],
+        ["bitonic u32"],
+        ["x)\nexecute_process("],
+        ["bitonic"],
+        ["a" * 300 + "_u32"],
+        ["MERGE_u32"],
+    ):
         with pytest.raises(Usage):
             parse_manifest(changed(("targets", "one"), "sorts", sorts), "here")
     spirv = {"radix_u32": {"glsl": HASH, "compiler": "x"}}

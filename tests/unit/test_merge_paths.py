@@ -99,7 +99,7 @@ def test_a_target_says_where_paths_begin() -> None:
         assert ("merge paths", "runs of 4096 keys and more") in bitonic.notes(made)
     text = (target.resources.targets() / "generic.toml").read_text(encoding="utf-8")
     wrong = text.replace("stream_group = 256\n", "stream_group = 256\npath_from = 0\n", 1)
-    with pytest.raises(Usage, match=r"merge\.u32\.path_from"):
+    with pytest.raises(Usage, match=r"bitonic\.u32\.path_from"):
         target.parse(wrong, "generic", "generic.toml")
 
 

@@ -70,8 +70,8 @@ def test_no_module_branches_on_a_name(path: Path) -> None:
         'x = "scan" != label',
         'y = name in ("auto", "radix")',
         'y = name not in {"merge_path"}',
-        'match kind:\n    case "check": pass',
-        'peers = {"segments": 1, "merge": 2}.get(kind)',
+        'match kind:\n    case "digest": pass',
+        'peers = {"segmented_sort": 1, "merge": 2}.get(kind)',
     ],
 )
 def test_the_walk_finds_branches(text: str) -> None:

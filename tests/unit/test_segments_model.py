@@ -192,7 +192,7 @@ def test_every_target_with_a_radix_sort_has_one(name: str) -> None:
 
 @pytest.mark.parametrize("signature", [{"bit_range": True}, {"device_count": True}, {"value": "packed"}])
 def test_other_forms_are_refused(signature: dict[str, Any]) -> None:
-    with pytest.raises(Usage, match="no segments sort for u32 keys"):
+    with pytest.raises(Usage, match="no segmented_sort for u32 keys"):
         target.find("generic").sort("segmented_sort", "u32", Signature(**signature))
 
 

@@ -95,27 +95,27 @@ HOPPER = "as nvidia-sm90, which was tuned; tiles as large as three work-groups o
 EVERYWHERE = {"radix.*.groups": SIZE, "sort.*.upto": CHARTS}
 DIFFERENT = {
     "adreno-6xx": {
-        "merge.*": "8 rows and 512 lanes, where the rule has 16 rows and 256: a guess against a guess",
+        "bitonic.*": "8 rows and 512 lanes, where the rule has 16 rows and 256: a guess against a guess",
         "radix.*.items": "tiles of which local memory holds two",
     },
     "amd-cdna": {
-        "merge.*slabs": "quarter blocks, so that small sorts reach more of many compute units",
+        "bitonic.*slabs": "quarter blocks, so that small sorts reach more of many compute units",
         "radix.u64.items": "two work-groups fit local memory",
     },
     "amd-gcn": {
-        "merge.*slabs": "HotSort's own 1024 lanes; by the rule two blocks fit local memory: one runs while one waits",
-        "merge.*.bank_pad": "with 16 slabs a block is all of local memory",
+        "bitonic.*slabs": "HotSort's own 1024 lanes; by the rule two blocks fit local memory: one runs while one waits",
+        "bitonic.*.bank_pad": "with 16 slabs a block is all of local memory",
     },
     "amd-rdna64": {
         "*": "the target is for wavefronts of 64 lanes, where the rule takes the narrower ones",
     },
     "apple-m1": {
-        "merge.*": "without subgroups, which OpenCL lacks there",
+        "bitonic.*": "without subgroups, which OpenCL lacks there",
         "radix.*": "Kieber-Emmons' sort, measured on an M1",
     },
     "cpu": {"*": TUNED},
     "intel-apl12": {
-        "merge.*slabs": "a third of a subslice's threads, which fill it as well as the rule's half",
+        "bitonic.*slabs": "a third of a subslice's threads, which fill it as well as the rule's half",
         "radix.*.work_group": "multiples of 6 subgroups, like its merges",
     },
     "intel-apl18": {"radix.*.work_group": "multiples of 6 subgroups, like its merges"},
@@ -127,15 +127,15 @@ DIFFERENT = {
         "bitonic.u32.local_scale": "a scale more, which compiles without spills there",
     },
     "intel-gen12": {
-        "merge.*slabs": "28 slabs: two work-groups are 56 of a half's threads",
+        "bitonic.*slabs": "28 slabs: two work-groups are 56 of a half's threads",
         "bitonic.u64.*": "64-bit integers are emulated there: fewer rows",
     },
     "lavapipe": {
         "bitonic.u32.*": "subgroups of 8, which most CPUs have; the facts list all that a variable can make",
     },
-    "mali-valhall": {"merge.*": "8 rows: with few registers twice as many lanes are resident"},
+    "mali-valhall": {"bitonic.*": "8 rows: with few registers twice as many lanes are resident"},
     "nvidia-hopper": {
-        "merge.*": HOPPER,
+        "bitonic.*": HOPPER,
         "radix.*": HOPPER,
         "sort.*": "one radix sort more than the rule knows, and estimates of crossovers",
     },
@@ -196,7 +196,7 @@ def test_the_rule_is_near_what_people_chose(name: str) -> None:
 )
 def test_shapes_of_the_known_families(name: str, key: str, shape: tuple[int, int, int]) -> None:
     """Lanes, rows and slabs by the rule; most are HotSort's own."""
-    table = suggest.suggest(suggest.facts(target.find(name)))[f"merge.{key}"]
+    table = suggest.suggest(suggest.facts(target.find(name)))[f"bitonic.{key}"]
     assert tuple(table[k].value for k in ("subgroup", "height", "slabs")) == shape
 
 

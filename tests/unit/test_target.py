@@ -66,7 +66,7 @@ def test_generic_uses_no_subgroup_operation() -> None:
         (("shuffle = true", "shuffle = false"), "this device has no shuffle; give 1"),
         (("schema = 2", "schema = 3"), "schema: 3 is not between 1 and 2; give the number 2"),
         (('name = "intel-gen8"', 'name = "gen8"'), 'name: "gen8" is not the file\'s name; write "intel-gen8"'),
-        (("[bitonic.u32]", "[bitonic.u31]"), "merge.u31: unknown key; did you mean u32?"),
+        (("[bitonic.u32]", "[bitonic.u31]"), "bitonic.u31: unknown key; did you mean u32?"),
         (('exchange = "select"', 'exchange = "max"'), 'bitonic.u64.exchange: "max" is not one of minmax, select'),
         (("schema = 2", "schema = = 2"), "the file must be TOML"),
         (
@@ -120,7 +120,7 @@ def test_a_bad_value_hides_no_other_mistake_of_its_table() -> None:
         ("[device]", "[devic]", "devic: unknown key; did you mean device?"),
         ("local_bytes = ", "local_bytes = 'x' #", 'device.local_bytes: "x" is not a whole number; '),
         ("apis = ", "apis = 1 #", "apis: 1 is not a list of strings; "),
-        ("[bitonic.u32]", "[bitonic.u33]", "merge.u33: unknown key; did you mean u32?"),
+        ("[bitonic.u32]", "[bitonic.u33]", "bitonic.u33: unknown key; did you mean u32?"),
     ],
 )
 def test_one_mistake_gives_one_line(old: str, new: str, line: str) -> None:
@@ -159,10 +159,10 @@ def test_every_kernel_that_needs_too_much_local_memory_is_named_with_a_value_tha
     found = "\n".join(lines(text))
     for key in ("u32", "u64"):
         for field in ("slabs", "clean_slabs"):
-            assert f"merge.{key}.{field}: " in found
+            assert f"bitonic.{key}.{field}: " in found
     for key in ("u32", "u64"):
         for field in ("clean_slabs", "slabs"):
-            value = re.search(rf"merge.{key}.{field}: .* give at most (\d+)", found)
+            value = re.search(rf"bitonic.{key}.{field}: .* give at most (\d+)", found)
             assert value is not None
             head, tail = text.split(f"[bitonic.{key}]")
             text = (

@@ -39,11 +39,11 @@ def test_records_come_back_in_order(tmp_path: Path) -> None:
 
 
 def test_the_head_says_what_is_tuned() -> None:
-    assert list(HEAD["start"]) == ["merge u32", "radix u32"] == list(HEAD["sizes"])
+    assert list(HEAD["start"]) == ["bitonic u32", "radix u32"] == list(HEAD["sizes"])
     assert HEAD["facts"]["subgroups"] == [8] and HEAD["facts"]["progress"] == "none"
     assert HEAD["autos"] == {"u32": [["bitonic", 1000], ["radix", 2**63 - 1]]}
     # Counts far from those that an algorithm serves in the file are not its own.
-    assert HEAD["sizes"]["merge u32"] == [1 << b for b in range(10, 15, 2)]
+    assert HEAD["sizes"]["bitonic u32"] == [1 << b for b in range(10, 15, 2)]
     assert HEAD["sizes"]["radix u32"] == [1 << b for b in range(10, 23, 2)]
     assert json.loads(json.dumps(HEAD)) == HEAD
 
@@ -101,7 +101,9 @@ def test_a_damaged_record_is_refused_by_its_line(row: Any, what: str, tmp_path: 
         opened(path, HEAD)
 
 
-@pytest.mark.parametrize(("name", "value"), [("sizes", {}), ("sizes", {"merge u32": []}), ("start", {"bitonic": None})])
+@pytest.mark.parametrize(
+    ("name", "value"), [("sizes", {}), ("sizes", {"bitonic u32": []}), ("start", {"bitonic": None})]
+)
 def test_a_damaged_head_is_refused(name: str, value: Any, tmp_path: Path) -> None:
     path = written(tmp_path / "j", {**HEAD, name: value})
     with pytest.raises(Usage, match=rf"j: line 1 is damaged \({name}\)"):
@@ -181,7 +183,7 @@ def test_joined_are_races_and_failures_once_each(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("device", "another"), ("sizes", {"merge u32": [1]}), ("start", {"merge u32": None}), ("autos", {})],
+    [("device", "another"), ("sizes", {"bitonic u32": [1]}), ("start", {"bitonic u32": None}), ("autos", {})],
 )
 def test_journals_that_do_not_belong_together_are_not_joined(name: str, value: Any, tmp_path: Path) -> None:
     one, two = written(tmp_path / "one"), written(tmp_path / "two", {**HEAD, name: value})

@@ -164,8 +164,8 @@ def test_what_is_tuned_unasked() -> None:
 
     text = (resources.targets() / "cpu.toml").read_text(encoding="utf-8")
     found = target.find("cpu")
-    assert list(starts(text, found, Wish())) == ["merge u32", "radix u32", "merge u64", "radix u64"]
-    assert list(starts(text, found, Wish(keys=("u64",)))) == ["merge u64", "radix u64"]
+    assert list(starts(text, found, Wish())) == ["bitonic u32", "radix u32", "bitonic u64", "radix u64"]
+    assert list(starts(text, found, Wish(keys=("u64",)))) == ["bitonic u64", "radix u64"]
     named = starts(text, found, Wish(keys=("u32",), labels=("radix-new", "scan-x1")))
     assert named["radix-new u32"] is None and named["scan-x1 u32"] == start_of("cpu", "scan-x1", "u32")
     with pytest.raises(Usage, match="target cpu: no scan-x3 for u32, whose columns a table must say; add one first"):

@@ -122,7 +122,7 @@ def test_a_target_in_c_is_the_target(tmp_path: Path, prefix: str) -> None:
     """Its match and its OpenCL text, which keeps its own words whatever the prefix is."""
     found = replace(target.find("intel-gen8"), match=FULL)
     head, _, text = printed(tmp_path, found, None, prefix).partition("\n")
-    start = "intel-gen8|intel-gen8|merge|u32"
+    start = "intel-gen8|intel-gen8|bitonic|u32"
     assert head == f"{start}|5|35|129|{rank(FULL)}|32902;7;it's;B, C;P?;"
     assert text == render(found.sort("bitonic", "u32"), "opencl").text
     assert "\\\n" in text  # something was escaped
@@ -130,7 +130,7 @@ def test_a_target_in_c_is_the_target(tmp_path: Path, prefix: str) -> None:
 
 def test_a_target_for_any_device_has_no_match(tmp_path: Path) -> None:
     found = replace(target.find("intel-gen8"), match=Match())
-    assert printed(tmp_path, found, "x\n", "hs") == "intel-gen8|intel-gen8|merge|u32\nx\n"
+    assert printed(tmp_path, found, "x\n", "hs") == "intel-gen8|intel-gen8|bitonic|u32\nx\n"
 
 
 def test_any_line_survives_as_c(tmp_path: Path) -> None:

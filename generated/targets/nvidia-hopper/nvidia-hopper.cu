@@ -156,9 +156,9 @@ static const void *const hs_nvidia_hopper_auto_u64_launched[] = {
 };
 extern "C" const hs_cuda_kernels hs_nvidia_hopper_auto_u64_cuda = {&hs_nvidia_hopper_auto_u64, hs_nvidia_hopper_auto_u64_launched};
 
-/* check of u32 keys */
-namespace hs_nvidia_hopper_check_u32_code {
-#include "kernels/cuda/check_u32.cu"
+/* digest of u32 keys */
+namespace hs_nvidia_hopper_digest_u32_code {
+#include "kernels/cuda/digest_u32.cu"
 }
 #undef HS_GREATEST
 #undef HS_KERNEL
@@ -196,16 +196,16 @@ namespace hs_nvidia_hopper_check_u32_code {
 #undef hs_to_u32
 #undef hs_twiddle_in
 #undef hs_twiddle_out
-static const void *const hs_nvidia_hopper_check_u32_launched[] = {
-    (const void *)hs_nvidia_hopper_check_u32_code::blank,
-    (const void *)hs_nvidia_hopper_check_u32_code::digest,
-    (const void *)hs_nvidia_hopper_check_u32_code::beyond,
+static const void *const hs_nvidia_hopper_digest_u32_launched[] = {
+    (const void *)hs_nvidia_hopper_digest_u32_code::blank,
+    (const void *)hs_nvidia_hopper_digest_u32_code::digest,
+    (const void *)hs_nvidia_hopper_digest_u32_code::beyond,
 };
-extern "C" const hs_cuda_kernels hs_nvidia_hopper_check_u32_cuda = {&hs_nvidia_hopper_check_u32, hs_nvidia_hopper_check_u32_launched};
+extern "C" const hs_cuda_kernels hs_nvidia_hopper_digest_u32_cuda = {&hs_nvidia_hopper_digest_u32, hs_nvidia_hopper_digest_u32_launched};
 
-/* check of u64 keys */
-namespace hs_nvidia_hopper_check_u64_code {
-#include "kernels/cuda/check_u64.cu"
+/* digest of u64 keys */
+namespace hs_nvidia_hopper_digest_u64_code {
+#include "kernels/cuda/digest_u64.cu"
 }
 #undef HS_GREATEST
 #undef HS_KERNEL
@@ -243,12 +243,12 @@ namespace hs_nvidia_hopper_check_u64_code {
 #undef hs_to_u32
 #undef hs_twiddle_in
 #undef hs_twiddle_out
-static const void *const hs_nvidia_hopper_check_u64_launched[] = {
-    (const void *)hs_nvidia_hopper_check_u64_code::blank,
-    (const void *)hs_nvidia_hopper_check_u64_code::digest,
-    (const void *)hs_nvidia_hopper_check_u64_code::beyond,
+static const void *const hs_nvidia_hopper_digest_u64_launched[] = {
+    (const void *)hs_nvidia_hopper_digest_u64_code::blank,
+    (const void *)hs_nvidia_hopper_digest_u64_code::digest,
+    (const void *)hs_nvidia_hopper_digest_u64_code::beyond,
 };
-extern "C" const hs_cuda_kernels hs_nvidia_hopper_check_u64_cuda = {&hs_nvidia_hopper_check_u64, hs_nvidia_hopper_check_u64_launched};
+extern "C" const hs_cuda_kernels hs_nvidia_hopper_digest_u64_cuda = {&hs_nvidia_hopper_digest_u64, hs_nvidia_hopper_digest_u64_launched};
 
-static const hs_cuda_kernels *const hs_nvidia_hopper_cuda_sorts[] = {&hs_nvidia_hopper_auto_u32_cuda, &hs_nvidia_hopper_auto_u64_cuda, &hs_nvidia_hopper_check_u32_cuda, &hs_nvidia_hopper_check_u64_cuda};
+static const hs_cuda_kernels *const hs_nvidia_hopper_cuda_sorts[] = {&hs_nvidia_hopper_auto_u32_cuda, &hs_nvidia_hopper_auto_u64_cuda, &hs_nvidia_hopper_digest_u32_cuda, &hs_nvidia_hopper_digest_u64_cuda};
 extern "C" const hs_cuda_target hs_nvidia_hopper_cuda = {&hs_nvidia_hopper, hs_nvidia_hopper_cuda_sorts};

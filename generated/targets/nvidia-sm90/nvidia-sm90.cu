@@ -201,9 +201,9 @@ static const void *const hs_nvidia_sm90_auto_u64_launched[] = {
 };
 extern "C" const hs_cuda_kernels hs_nvidia_sm90_auto_u64_cuda = {&hs_nvidia_sm90_auto_u64, hs_nvidia_sm90_auto_u64_launched};
 
-/* check of u32 keys */
-namespace hs_nvidia_sm90_check_u32_code {
-#include "kernels/cuda/check_u32.cu"
+/* digest of u32 keys */
+namespace hs_nvidia_sm90_digest_u32_code {
+#include "kernels/cuda/digest_u32.cu"
 }
 #undef HS_GREATEST
 #undef HS_KERNEL
@@ -241,16 +241,16 @@ namespace hs_nvidia_sm90_check_u32_code {
 #undef hs_to_u32
 #undef hs_twiddle_in
 #undef hs_twiddle_out
-static const void *const hs_nvidia_sm90_check_u32_launched[] = {
-    (const void *)hs_nvidia_sm90_check_u32_code::blank,
-    (const void *)hs_nvidia_sm90_check_u32_code::digest,
-    (const void *)hs_nvidia_sm90_check_u32_code::beyond,
+static const void *const hs_nvidia_sm90_digest_u32_launched[] = {
+    (const void *)hs_nvidia_sm90_digest_u32_code::blank,
+    (const void *)hs_nvidia_sm90_digest_u32_code::digest,
+    (const void *)hs_nvidia_sm90_digest_u32_code::beyond,
 };
-extern "C" const hs_cuda_kernels hs_nvidia_sm90_check_u32_cuda = {&hs_nvidia_sm90_check_u32, hs_nvidia_sm90_check_u32_launched};
+extern "C" const hs_cuda_kernels hs_nvidia_sm90_digest_u32_cuda = {&hs_nvidia_sm90_digest_u32, hs_nvidia_sm90_digest_u32_launched};
 
-/* check of u64 keys */
-namespace hs_nvidia_sm90_check_u64_code {
-#include "kernels/cuda/check_u64.cu"
+/* digest of u64 keys */
+namespace hs_nvidia_sm90_digest_u64_code {
+#include "kernels/cuda/digest_u64.cu"
 }
 #undef HS_GREATEST
 #undef HS_KERNEL
@@ -288,12 +288,12 @@ namespace hs_nvidia_sm90_check_u64_code {
 #undef hs_to_u32
 #undef hs_twiddle_in
 #undef hs_twiddle_out
-static const void *const hs_nvidia_sm90_check_u64_launched[] = {
-    (const void *)hs_nvidia_sm90_check_u64_code::blank,
-    (const void *)hs_nvidia_sm90_check_u64_code::digest,
-    (const void *)hs_nvidia_sm90_check_u64_code::beyond,
+static const void *const hs_nvidia_sm90_digest_u64_launched[] = {
+    (const void *)hs_nvidia_sm90_digest_u64_code::blank,
+    (const void *)hs_nvidia_sm90_digest_u64_code::digest,
+    (const void *)hs_nvidia_sm90_digest_u64_code::beyond,
 };
-extern "C" const hs_cuda_kernels hs_nvidia_sm90_check_u64_cuda = {&hs_nvidia_sm90_check_u64, hs_nvidia_sm90_check_u64_launched};
+extern "C" const hs_cuda_kernels hs_nvidia_sm90_digest_u64_cuda = {&hs_nvidia_sm90_digest_u64, hs_nvidia_sm90_digest_u64_launched};
 
-static const hs_cuda_kernels *const hs_nvidia_sm90_cuda_sorts[] = {&hs_nvidia_sm90_auto_u32_cuda, &hs_nvidia_sm90_auto_u64_cuda, &hs_nvidia_sm90_check_u32_cuda, &hs_nvidia_sm90_check_u64_cuda};
+static const hs_cuda_kernels *const hs_nvidia_sm90_cuda_sorts[] = {&hs_nvidia_sm90_auto_u32_cuda, &hs_nvidia_sm90_auto_u64_cuda, &hs_nvidia_sm90_digest_u32_cuda, &hs_nvidia_sm90_digest_u64_cuda};
 extern "C" const hs_cuda_target hs_nvidia_sm90_cuda = {&hs_nvidia_sm90, hs_nvidia_sm90_cuda_sorts};

@@ -567,15 +567,15 @@ const hs_sort hs_nvidia_vulkan_auto_u64 = {
     0u, 0u /* words of its report, and words a key */
 };
 
-/* check of u32 keys */
-extern const hs_spirv hs_nvidia_vulkan_check_u32_spirv[], hs_nvidia_vulkan_check_u32_spirv_address[];
-static const hs_kernel hs_nvidia_vulkan_check_u32_kernels[] = {
+/* digest of u32 keys */
+extern const hs_spirv hs_nvidia_vulkan_digest_u32_spirv[], hs_nvidia_vulkan_digest_u32_spirv_address[];
+static const hs_kernel hs_nvidia_vulkan_digest_u32_kernels[] = {
     /* name, lanes, lanes of a subgroup, bytes of local memory, bindings; whether lanes vote, n has 64 bits, groups wait for each other */
     {"blank", 256u, 1u, 0u, 1u, 0u, 0u, 0u},
     {"digest", 256u, 1u, 24u, 2u, 0u, 0u, 0u},
     {"beyond", 256u, 1u, 4u, 2u, 0u, 0u, 0u},
 };
-static const hs_step hs_nvidia_vulkan_check_u32_steps[] = {
+static const hs_step hs_nvidia_vulkan_digest_u32_steps[] = {
     {/* kernel blank */ 0u,
      {/* min_n */ 0u, /* max_n */ 2146435072u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 1u},
      {/* x */ HS_BY_N, /* add */ 1, /* div */ 1u, /* mul */ 1u, /* cap */ 1u},
@@ -592,8 +592,8 @@ static const hs_step hs_nvidia_vulkan_check_u32_steps[] = {
      {/* kind */ HS_CALL_NUMBER, /* value */ 0, /* bits */ 0u, /* flags */ 0},
      {/* bindings */ {HS_SOURCE, 0u, 0u}, {HS_REPORT, 0u, 0u}}},
 };
-const hs_sort hs_nvidia_vulkan_check_u32 = {
-    "nvidia-vulkan", "check", "u32", "none",
+const hs_sort hs_nvidia_vulkan_digest_u32 = {
+    "nvidia-vulkan", "digest", "u32", "none",
     HS_DIGEST, 1u, /* elements of an item */
     4u, 0u, /* bytes of a key, of a value */
     0u, 32u, /* the bits that are sorted by */
@@ -602,27 +602,27 @@ const hs_sort hs_nvidia_vulkan_check_u32 = {
     0u, /* keys as pairs of words */
     2147483647u, /* the greatest grid in one dimension */
     3u, 3u,
-    hs_nvidia_vulkan_check_u32_kernels,
-    hs_nvidia_vulkan_check_u32_steps,
+    hs_nvidia_vulkan_digest_u32_kernels,
+    hs_nvidia_vulkan_digest_u32_steps,
     2146435072u, /* the greatest count */
     {0u, 0u, 0u, 1u, 0u, 0u}, /* scratch */
     {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* device status */
     0, 0u, /* OpenCL C */
-    hs_nvidia_vulkan_check_u32_spirv, /* SPIR-V: buffers by descriptor, */
-    hs_nvidia_vulkan_check_u32_spirv_address, /* and by address */
+    hs_nvidia_vulkan_digest_u32_spirv, /* SPIR-V: buffers by descriptor, */
+    hs_nvidia_vulkan_digest_u32_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
     8u, 0u /* words of its report, and words a key */
 };
 
-/* check of u64 keys */
-extern const hs_spirv hs_nvidia_vulkan_check_u64_spirv[], hs_nvidia_vulkan_check_u64_spirv_address[];
-static const hs_kernel hs_nvidia_vulkan_check_u64_kernels[] = {
+/* digest of u64 keys */
+extern const hs_spirv hs_nvidia_vulkan_digest_u64_spirv[], hs_nvidia_vulkan_digest_u64_spirv_address[];
+static const hs_kernel hs_nvidia_vulkan_digest_u64_kernels[] = {
     /* name, lanes, lanes of a subgroup, bytes of local memory, bindings; whether lanes vote, n has 64 bits, groups wait for each other */
     {"blank", 256u, 1u, 0u, 1u, 0u, 0u, 0u},
     {"digest", 256u, 1u, 24u, 2u, 0u, 0u, 0u},
     {"beyond", 256u, 1u, 4u, 2u, 0u, 0u, 0u},
 };
-static const hs_step hs_nvidia_vulkan_check_u64_steps[] = {
+static const hs_step hs_nvidia_vulkan_digest_u64_steps[] = {
     {/* kernel blank */ 0u,
      {/* min_n */ 0u, /* max_n */ 2146435072u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 1u},
      {/* x */ HS_BY_N, /* add */ 1, /* div */ 1u, /* mul */ 1u, /* cap */ 1u},
@@ -639,8 +639,8 @@ static const hs_step hs_nvidia_vulkan_check_u64_steps[] = {
      {/* kind */ HS_CALL_NUMBER, /* value */ 0, /* bits */ 0u, /* flags */ 0},
      {/* bindings */ {HS_SOURCE, 0u, 0u}, {HS_REPORT, 0u, 0u}}},
 };
-const hs_sort hs_nvidia_vulkan_check_u64 = {
-    "nvidia-vulkan", "check", "u64", "none",
+const hs_sort hs_nvidia_vulkan_digest_u64 = {
+    "nvidia-vulkan", "digest", "u64", "none",
     HS_DIGEST, 1u, /* elements of an item */
     8u, 0u, /* bytes of a key, of a value */
     0u, 64u, /* the bits that are sorted by */
@@ -649,19 +649,19 @@ const hs_sort hs_nvidia_vulkan_check_u64 = {
     0u, /* keys as pairs of words */
     2147483647u, /* the greatest grid in one dimension */
     3u, 3u,
-    hs_nvidia_vulkan_check_u64_kernels,
-    hs_nvidia_vulkan_check_u64_steps,
+    hs_nvidia_vulkan_digest_u64_kernels,
+    hs_nvidia_vulkan_digest_u64_steps,
     2146435072u, /* the greatest count */
     {0u, 0u, 0u, 1u, 0u, 0u}, /* scratch */
     {{HS_SCRATCH, 0u, 0u}, 0u, 0u}, /* device status */
     0, 0u, /* OpenCL C */
-    hs_nvidia_vulkan_check_u64_spirv, /* SPIR-V: buffers by descriptor, */
-    hs_nvidia_vulkan_check_u64_spirv_address, /* and by address */
+    hs_nvidia_vulkan_digest_u64_spirv, /* SPIR-V: buffers by descriptor, */
+    hs_nvidia_vulkan_digest_u64_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
     8u, 0u /* words of its report, and words a key */
 };
 
-static const hs_sort *const hs_nvidia_vulkan_sorts[] = {&hs_nvidia_vulkan_auto_u32, &hs_nvidia_vulkan_auto_u64, &hs_nvidia_vulkan_check_u32, &hs_nvidia_vulkan_check_u64};
+static const hs_sort *const hs_nvidia_vulkan_sorts[] = {&hs_nvidia_vulkan_auto_u32, &hs_nvidia_vulkan_auto_u64, &hs_nvidia_vulkan_digest_u32, &hs_nvidia_vulkan_digest_u64};
 static const uint32_t hs_nvidia_vulkan_vendors[] = {0x10deu};
 static const hs_match hs_nvidia_vulkan_match = {
     2u, /* types of device */

@@ -32,7 +32,7 @@ def _kernel(
     walks = p.serial and name not in ("begin", "sift", "copy")
     return Kernel(
         name=name,
-        template=f"segmented/{'serial_' if walks else ''}{name}",
+        template=f"segmented_sort/{'serial_' if walks else ''}{name}",
         summary=summary,
         work_group=lanes or p.rank.work_group,
         buffers=buffers,
@@ -78,7 +78,7 @@ def windows(p: Params) -> Kernel:
         listed = (_array("listed", p.window // (p.wave + 1) + 1), _array("sizes", p.levels), _array("starts", p.levels))
         keys_held = Array(name="held", type="key", count=p.window + p.small)
         columns = (Array(name="tile", type="key", count=p.small * p.wave), keys_held, *listed)
-        return replace(_kernel(p, "windows", what, buffers, columns, p.wave), template="segmented/serial_columns")
+        return replace(_kernel(p, "windows", what, buffers, columns, p.wave), template="segmented_sort/serial_columns")
     marks = -(-p.tile // 32)
     arrays = (*rank_arrays(p.chip), _array("marks", marks), _array("prior", marks), _array("ends", 3))
     return _ranking(_kernel(p, "windows", what, (*keys, *_valued(p), OFFSETS, WORDS), arrays), p.chip)

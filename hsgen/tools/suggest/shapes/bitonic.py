@@ -29,7 +29,7 @@ def serves_all(f: Facts) -> bool:
 
 
 def tables(f: Facts, size: int, width: int) -> dict[str, Table]:
-    """Return the table ``[merge.KEY]`` for keys of `size` bytes; whether it fits local memory is not looked at."""
+    """Return the table ``[bitonic.KEY]`` for keys of `size` bytes; whether it fits local memory is not looked at."""
     return {"": _table(f, size)}
 
 
